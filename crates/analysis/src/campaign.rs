@@ -147,7 +147,7 @@ fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
 
 /// Compares every layer of every card with the reference layer, as one family; a card without that
 /// layer has no costs.
-pub fn hold_against(summary: &mut CampaignSummary, layer: &str) {
+pub fn compare_layers(summary: &mut CampaignSummary, layer: &str) {
     let mut places = Vec::new();
     for (card, of) in summary.cards.iter().enumerate() {
         if let Some(reference) = of.layers.iter().position(|known| known.layer == layer) {

@@ -1,11 +1,11 @@
 //! The `bench` command: runs the standard suite on one target, with one record for each round.
 
-use crate::ground::{self, usable, whole_mib};
 use crate::scratch::{Scratch, ScratchError};
 use crate::session::{
     RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, UnstoredRecord,
 };
 use crate::suite::{Suite, SuiteLength, SuiteWorkload};
+use crate::target::{self, usable, whole_mib};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, Observer};
@@ -141,28 +141,28 @@ pub trait Watcher: Observer {
 ///
 /// # Errors
 /// [`BenchError`] if the path cannot be measured or has too little space.
-pub fn decide(wish: &BenchRequest) -> Result<BenchPlan, BenchError> {
-    let facts = hakaru_device::inspect(&wish.path)?;
-    let place = check_kind(wish, &facts)?;
+pub fn decide(request: &BenchRequest) -> Result<BenchPlan, BenchError> {
+    let facts = hakaru_device::inspect(&request.path)?;
+    let place = check_kind(request, &facts)?;
     // The stored path is absolute, so that it is valid in any directory.
-    let whole = std::fs::canonicalize(&wish.path).unwrap_or_else(|_| wish.path.clone());
+    let whole = std::fs::canonicalize(&request.path).unwrap_or_else(|_| request.path.clone());
     let identity = hakaru_device::identify(&whole, &Roots::live());
     let mut remarks = Vec::new();
-    let pace = wish
+    let pace = request
         .pace
         .unwrap_or_else(|| default_pace(&place, &identity, &mut remarks));
-    let size = choose_size(wish, pace, &facts, &place, &mut remarks)?;
-    let workloads = choose_workloads(wish, &place, &mut remarks)?;
+    let size = choose_size(request, pace, &facts, &place, &mut remarks)?;
+    let workloads = choose_workloads(request, &place, &mut remarks)?;
     let suite = Suite {
         pace,
         workloads,
         size,
-        seed: wish.seed,
-        ioengine: wish.ioengine,
+        seed: request.seed,
+        ioengine: request.ioengine,
     };
     Ok(BenchPlan {
         suite,
-        repeats: wish.repeats.unwrap_or(pace.repeats()),
+        repeats: request.repeats.unwrap_or(pace.repeats()),
         identity,
         place,
         remarks,
@@ -173,34 +173,37 @@ pub fn decide(wish: &BenchRequest) -> Result<BenchPlan, BenchError> {
 ///
 /// # Errors
 /// [`BenchError::TooSmall`].
-pub fn decide_simulated(wish: &BenchRequest, prices: DeviceModel) -> Result<BenchPlan, BenchError> {
-    let pace = wish.pace.unwrap_or(SuiteLength::Standard);
-    let size = whole_mib(wish.size.unwrap_or(pace.size()).min(prices.announced()));
+pub fn decide_simulated(
+    request: &BenchRequest,
+    model: DeviceModel,
+) -> Result<BenchPlan, BenchError> {
+    let pace = request.pace.unwrap_or(SuiteLength::Standard);
+    let size = whole_mib(request.size.unwrap_or(pace.size()).min(model.announced()));
     if size < SMALLEST {
         return Err(BenchError::TooSmall { size });
     }
-    let identity = ground::simulated(&prices, &prices.name);
-    let place = BenchTarget::Sim(Box::new(prices));
-    let workloads = choose_workloads(wish, &place, &mut Vec::new())?;
+    let identity = target::simulated(&model, &model.name);
+    let place = BenchTarget::Sim(Box::new(model));
+    let workloads = choose_workloads(request, &place, &mut Vec::new())?;
     let suite = Suite {
         pace,
         workloads,
         size,
-        seed: wish.seed,
+        seed: request.seed,
         ioengine: IoEngine::Sim,
     };
     let remarks = vec!["simulated card: virtual time, not a measurement of this host".to_owned()];
     Ok(BenchPlan {
         suite,
-        repeats: wish.repeats.unwrap_or(pace.repeats()),
+        repeats: request.repeats.unwrap_or(pace.repeats()),
         identity,
         place,
         remarks,
     })
 }
 
-fn check_kind(wish: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, BenchError> {
-    let path = wish.path.clone();
+fn check_kind(request: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, BenchError> {
+    let path = request.path.clone();
     match facts.kind {
         TargetKind::Directory if !facts.writable => Err(BenchError::NotWritable { path }),
         TargetKind::Directory => Ok(BenchTarget::Folder(path)),
@@ -245,61 +248,57 @@ fn default_pace(
 }
 
 fn choose_size(
-    wish: &BenchRequest,
+    request: &BenchRequest,
     pace: SuiteLength,
     facts: &TargetFacts,
     place: &BenchTarget,
     remarks: &mut Vec<String>,
 ) -> Result<Bytes, BenchError> {
-    let path = || wish.path.clone();
-    if let Some(size) = wish.size.filter(|size| *size < SMALLEST) {
+    if let Some(size) = request.size.filter(|size| *size < SMALLEST) {
         return Err(BenchError::TooSmall { size });
     }
     if matches!(place, BenchTarget::Device(_)) {
-        let wanted = wish.size.unwrap_or(Bytes(16 << 30));
+        let wanted = request.size.unwrap_or(Bytes(16 << 30));
         return Ok(whole_mib(wanted.min(facts.size)));
     }
+    let wanted = request.size.unwrap_or(pace.size());
     let Some(free) = facts.free else {
-        return Ok(whole_mib(wish.size.unwrap_or(pace.size())));
+        return Ok(whole_mib(wanted));
     };
-    let usable = usable(free);
+    let (path, usable) = (request.path.clone(), usable(free));
+    let fits = whole_mib(usable);
     if usable < SMALLEST {
-        return Err(BenchError::Full { path: path(), free });
+        return Err(BenchError::Full { path, free });
     }
-    match wish.size {
-        Some(size) if size > usable => Err(BenchError::NoSpace {
-            path: path(),
+    match request.size {
+        Some(needed) if needed > usable => Err(BenchError::NoSpace {
+            path,
             free,
-            needed: size,
-            fits: whole_mib(usable),
+            needed,
+            fits,
         }),
-        Some(size) => Ok(whole_mib(size)),
-        None if pace.size() > usable => {
-            let size = whole_mib(usable);
-            remarks.push(format!(
-                "{size} instead of {}: only {free} free",
-                pace.size()
-            ));
-            Ok(size)
+        None if wanted > usable => {
+            remarks.push(format!("{fits} instead of {wanted}: only {free} free"));
+            Ok(fits)
         }
-        None => Ok(pace.size()),
+        Some(_) | None => Ok(whole_mib(wanted)),
     }
 }
 
 fn choose_workloads(
-    wish: &BenchRequest,
+    request: &BenchRequest,
     place: &BenchTarget,
     remarks: &mut Vec<String>,
 ) -> Result<Vec<SuiteWorkload>, BenchError> {
-    let may_write = place.is_free_to_write() || wish.erase;
-    if let Some(writing) = wish.only.iter().find(|w| w.writes() && !may_write) {
+    let may_write = place.is_free_to_write() || request.erase;
+    if let Some(writing) = request.only.iter().find(|w| w.writes() && !may_write) {
         return Err(BenchError::WouldDestroy {
-            path: wish.path.clone(),
+            path: request.path.clone(),
             workload: writing.name(),
         });
     }
-    if !wish.only.is_empty() {
-        return Ok(wish.only.clone());
+    if !request.only.is_empty() {
+        return Ok(request.only.clone());
     }
     if !may_write {
         remarks.push("reads only: writing would erase the device (--erase permits it)".into());
@@ -317,103 +316,134 @@ fn choose_workloads(
 /// # Errors
 /// [`BenchError`] if no round was measured.
 pub fn run(
-    decided: &BenchPlan,
+    plan: &BenchPlan,
     erasable: Option<&Erasable>,
     mut store: Option<&mut Store>,
     stop: &AtomicBool,
     watcher: &mut dyn Watcher,
 ) -> Result<BenchResult, BenchError> {
-    if let (BenchTarget::Device(path), None) = (&decided.place, erasable)
-        && let Some(writing) = decided.suite.workloads.iter().find(|w| w.writes())
-    {
-        return Err(BenchError::WouldDestroy {
-            path: path.clone(),
-            workload: writing.name(),
-        });
-    }
+    check_permission(plan, erasable)?;
     let clock = ClockChoice::best();
     let overhead = hakaru_engine::measure_overhead(clock);
-    let mut suite = decided.suite.clone();
-    let (_scratch, target) = match &decided.place {
+    let mut suite = plan.suite.clone();
+    let (_scratch, target) = prepare(&mut suite, &plan.place, erasable, stop, watcher)?;
+    let mut results = BenchResult {
+        records: Vec::new(),
+        error: None,
+    };
+    for repeat in 0..plan.repeats {
+        watcher.round(repeat, plan.repeats);
+        let scenario = round(&suite, repeat).scenario(&target);
+        let request = RunRequest {
+            identity: Some(&plan.identity),
+            series: SeriesPosition {
+                id: results.records.first().map(|first| first.series.clone()),
+                repeat,
+            },
+            overhead,
+            ..RunRequest::single(clock, stop)
+        };
+        let ran = one_round(&scenario, request, erasable, store.as_deref_mut(), watcher);
+        if results.add(ran, scenario.phases.len(), watcher)? {
+            break;
+        }
+    }
+    Ok(results)
+}
+
+impl BenchResult {
+    /// Adds a round, and returns whether it was the last one.
+    ///
+    /// # Errors
+    /// The error of the first round; of later ones, it is kept with the results of the rounds before.
+    fn add(
+        &mut self,
+        round: Result<RunResult, BenchError>,
+        phases: usize,
+        watcher: &mut dyn Watcher,
+    ) -> Result<bool, BenchError> {
+        let RunResult {
+            record,
+            error,
+            unstored,
+        } = match round {
+            Ok(result) => result,
+            Err(error) if self.records.is_empty() => return Err(error),
+            Err(error) => {
+                self.error = Some(error);
+                return Ok(true);
+            }
+        };
+        if unstored.is_none() {
+            watcher.stored(&record);
+        }
+        let incomplete = record.outcome == Outcome::Interrupted || record.phases.len() < phases;
+        let is_last = incomplete || error.is_some() || unstored.is_some();
+        self.records.push(record);
+        self.error = unstored.map(BenchError::from);
+        Ok(is_last)
+    }
+}
+
+/// Refuses to write to a device without permission to erase it.
+fn check_permission(plan: &BenchPlan, erasable: Option<&Erasable>) -> Result<(), BenchError> {
+    let (BenchTarget::Device(path), None) = (&plan.place, erasable) else {
+        return Ok(());
+    };
+    match plan.suite.workloads.iter().find(|w| w.writes()) {
+        None => Ok(()),
+        Some(writing) => Err(BenchError::WouldDestroy {
+            path: path.clone(),
+            workload: writing.name(),
+        }),
+    }
+}
+
+/// Returns the target of the suite; in a directory, a temporary file, which is written first.
+fn prepare(
+    suite: &mut Suite,
+    place: &BenchTarget,
+    erasable: Option<&Erasable>,
+    stop: &AtomicBool,
+    watcher: &mut dyn Watcher,
+) -> Result<(Option<Scratch>, Target), BenchError> {
+    Ok(match place {
         BenchTarget::Folder(folder) => {
-            let scratch = fill_scratch(&mut suite, folder, stop, watcher)?;
+            let scratch = fill_scratch(suite, folder, stop, watcher)?;
             let target = Target::Paths(vec![scratch.path()]);
             (Some(scratch), target)
         }
         // Opens the device node that the permission is for, even if a symbolic link changed its target.
-        BenchTarget::Device(path) => (
-            None,
-            Target::Paths(vec![erasable.map_or_else(|| path.clone(), Erasable::node)]),
-        ),
-        BenchTarget::Sim(prices) => (None, Target::Sim(prices.clone())),
-    };
-    let mut records: Vec<RunRecord> = Vec::new();
-    for repeat in 0..decided.repeats {
-        watcher.round(repeat, decided.repeats);
-        // Each round uses other offsets, so that it does not profit from cached data of the previous round.
-        let round = Suite {
-            seed: suite.seed.wrapping_add(u64::from(repeat)),
-            ..suite.clone()
-        };
-        let scenario = round.scenario(&target);
-        let series = SeriesPosition {
-            id: records.first().map(|first| first.series.clone()),
-            repeat,
-        };
-        let request = RunRequest {
-            identity: Some(&decided.identity),
-            series,
-            overhead,
-            ..RunRequest::single(clock, stop)
-        };
-        // The permission is for one specific device, but the engine opens it by name.
-        let unchanged =
-            erasable.map_or(Ok(()), |erasable| erasable.check_unchanged(&Roots::live()));
-        let ran = unchanged.map_err(BenchError::from).and_then(|()| {
-            one_round(&scenario, request, store.as_deref_mut(), watcher).map_err(BenchError::from)
-        });
-        let ran = match ran {
-            Ok(ran) => ran,
-            Err(error) if records.is_empty() => return Err(error),
-            // Results of earlier rounds are still returned.
-            Err(error) => {
-                return Ok(BenchResult {
-                    records,
-                    error: Some(error),
-                });
-            }
-        };
-        if let Some(unstored) = ran.unstored {
-            records.push(ran.record);
-            return Ok(BenchResult {
-                records,
-                error: Some(unstored.into()),
-            });
+        BenchTarget::Device(path) => {
+            let node = erasable.map_or_else(|| path.clone(), Erasable::node);
+            (None, Target::Paths(vec![node]))
         }
-        watcher.stored(&ran.record);
-        let RunResult { record, error, .. } = &ran;
-        let over = record.outcome == Outcome::Interrupted
-            || error.is_some()
-            || record.phases.len() < scenario.phases.len();
-        records.push(ran.record);
-        if over {
-            break;
-        }
-    }
-    Ok(BenchResult {
-        records,
-        error: None,
+        BenchTarget::Sim(model) => (None, Target::Sim(model.clone())),
     })
+}
+
+/// Returns the suite of a round. Each round uses other offsets, so that it does not profit from cached data of the
+/// previous round.
+fn round(suite: &Suite, repeat: u32) -> Suite {
+    Suite {
+        seed: suite.seed.wrapping_add(u64::from(repeat)),
+        ..suite.clone()
+    }
 }
 
 fn one_round(
     scenario: &Scenario,
     request: RunRequest<'_>,
+    erasable: Option<&Erasable>,
     store: Option<&mut Store>,
     watcher: &mut dyn Watcher,
-) -> Result<RunResult, SessionError> {
+) -> Result<RunResult, BenchError> {
+    // The permission is for one specific device, but the engine opens it by name.
+    if let Some(erasable) = erasable {
+        erasable.check_unchanged(&Roots::live())?;
+    }
     let session = Session::inspect(scenario)?.plan(SessionPolicy::BENCH)?;
-    session.run(request, store, watcher)
+    Ok(session.run(request, store, watcher)?)
 }
 
 fn fill_scratch(

@@ -8,11 +8,11 @@
 
 pub mod bench;
 pub mod campaign;
-mod ground;
 mod ids;
 pub mod scratch;
 mod session;
 pub mod suite;
+mod target;
 
 pub use ids::{new_id, now_unix_ms};
 pub use session::{

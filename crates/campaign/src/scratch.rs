@@ -104,27 +104,21 @@ impl Scratch {
         let mut rng = hakaru_model::rng::Rng::new(begun.elapsed().subsec_nanos().into());
         let mut buffer = vec![0u8; PIECE];
         while self.size < size.0 {
-            buffer
-                .chunks_exact_mut(8)
-                .for_each(|word| word.copy_from_slice(&rng.next_u64().to_le_bytes()));
+            for word in buffer.chunks_exact_mut(8) {
+                word.copy_from_slice(&rng.next_u64().to_le_bytes());
+            }
             let len = (size.0 - self.size).min(PIECE as u64) as usize;
-            let at = self.size;
-            let failed = |errno| ScratchError::Write {
-                folder: self.folder.clone(),
-                at,
-                errno,
-            };
             match rustix::io::pwrite(&self.fd, &buffer[..len], self.size) {
                 Err(Errno::INTR) => continue,
-                Ok(0) => return Err(failed(Errno::NOSPC)),
-                answer => self.size += answer.map_err(failed)? as u64,
+                Ok(0) => return Err(self.write_error(Errno::NOSPC)),
+                Ok(written) => self.size += written as u64,
+                Err(errno) => return Err(self.write_error(errno)),
             }
             // Syncs every 16 blocks, so that the elapsed time is that of the device and not of the page cache.
             if self.size.is_multiple_of(16 * PIECE as u64) || self.size == size.0 {
-                rustix::fs::fdatasync(&self.fd).map_err(failed)?;
-                if patience.is_some_and(|patience| begun.elapsed() > patience)
-                    && self.size >= least.0
-                {
+                rustix::fs::fdatasync(&self.fd).map_err(|errno| self.write_error(errno))?;
+                let is_over = patience.is_some_and(|patience| begun.elapsed() > patience);
+                if is_over && self.size >= least.0 {
                     break;
                 }
             }
@@ -132,11 +126,16 @@ impl Scratch {
                 return Err(ScratchError::Stopped);
             }
         }
-        rustix::fs::fsync(&self.fd).map_err(|errno| ScratchError::Write {
+        rustix::fs::fsync(&self.fd).map_err(|errno| self.write_error(errno))
+    }
+
+    /// Returns the error of a write or a sync at the end of the file.
+    fn write_error(&self, errno: Errno) -> ScratchError {
+        ScratchError::Write {
             folder: self.folder.clone(),
             at: self.size,
             errno,
-        })
+        }
     }
 
     /// Size of the file.

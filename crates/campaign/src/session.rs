@@ -247,6 +247,27 @@ impl PlannedSession<'_> {
             Some(spool) => hakaru_engine::run(&self.plan, &options, &mut spool.before(observer)),
             None => hakaru_engine::run(&self.plan, &options, observer),
         };
+        let store = store.filter(|_| !report.phases.is_empty());
+        if report.phases.is_empty() && !self.policy.skips_jobs {
+            spool.into_iter().for_each(Spooling::remove);
+            let error = report.error.unwrap_or(RunError::StoppedEarly);
+            return Err(SessionError::Run(error));
+        }
+        let (record, error) = self.record_after(begun, report, &known);
+        Ok(RunResult {
+            unstored: append(store, &record, spool),
+            record,
+            error,
+        })
+    }
+
+    /// Completes the record with the results of the engine; `known` are caveats that were found before the run.
+    fn record_after(
+        &self,
+        begun: RunRecord,
+        report: EngineReport,
+        known: &[Caveat],
+    ) -> (RunRecord, Option<RunError>) {
         let EngineReport {
             mut phases,
             caveats,
@@ -254,84 +275,55 @@ impl PlannedSession<'_> {
             outcome,
             error,
         } = report;
-        let nothing = phases.is_empty();
         if self.policy.skips_jobs {
             unstarted::add_failed(self.scenario, &self.plan, error.as_ref(), &mut phases);
-        } else if nothing {
-            spool.into_iter().for_each(Spooling::remove);
-            return Err(SessionError::Run(error.unwrap_or(RunError::StoppedEarly)));
         }
-        // The estimate may be too low: files that fill a file system use the actual free space.
-        let campaign = begun
-            .campaign
-            .clone()
-            .map(|point| CampaignPoint { laid_out, ..point });
         let record = RunRecord {
             phases,
-            caveats: with_circumstances(caveats, &known, &begun.target),
+            caveats: with_circumstances(caveats, known, &begun.target),
             outcome,
-            campaign,
+            // The estimate may be too low: files that fill a file system use the actual free space.
+            campaign: begun
+                .campaign
+                .map(|point| CampaignPoint { laid_out, ..point }),
             ..begun
         };
-        let stored = store
-            .filter(|_| !nothing)
-            .map(|store| store.append(&record));
-        let unstored = match stored {
-            Some(Err(source)) => Some(UnstoredRecord::new(source, &record, spool)),
-            _ => {
-                spool.into_iter().for_each(Spooling::remove);
-                None
-            }
-        };
-        Ok(RunResult {
-            record,
-            error,
-            unstored,
-        })
+        (record, error)
     }
 
     /// Returns the record before the measurement. Device and host are inspected only for a run that is stored or
     /// whose storage is known, because the inspection takes longer than a short run.
     fn record_before(&self, request: RunRequest<'_>, stored: bool) -> RunRecord {
-        let RunRequest {
-            clock,
-            stop: _,
-            identity,
-            series,
-            overhead,
-            caveats,
-            campaign,
-        } = request;
         let id = new_id();
-        let target = match identity {
+        let target = match request.identity {
             Some(identity) => identity.clone(),
             None => self.identity(stored),
         };
-        let environment = match stored || identity.is_some() {
-            true => hakaru_device::environment(&Roots::live(), clock.name()),
+        let environment = match stored || request.identity.is_some() {
+            true => hakaru_device::environment(&Roots::live(), request.clock.name()),
             false => Environment::default(),
         };
-        let campaign = campaign.map(|point| CampaignPoint {
-            laid_out: to_lay_out(&self.plan, &self.facts),
-            ..point
-        });
+        let caveats = self.plan.caveats.clone();
         RunRecord {
             format: FORMAT,
-            series: series.id.unwrap_or_else(|| id.clone()),
+            series: request.series.id.unwrap_or_else(|| id.clone()),
             id,
-            repeat: series.repeat,
+            repeat: request.series.repeat,
             started_unix_ms: now_unix_ms(),
             origin: Origin::Measured {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
             scenario: self.scenario.clone(),
-            caveats: with_circumstances(self.plan.caveats.clone(), &caveats, &target),
+            caveats: with_circumstances(caveats, &request.caveats, &target),
             target,
             environment,
             phases: Vec::new(),
             outcome: Outcome::Interrupted,
-            overhead,
-            campaign,
+            overhead: request.overhead,
+            campaign: request.campaign.map(|point| CampaignPoint {
+                laid_out: to_lay_out(&self.plan, &self.facts),
+                ..point
+            }),
         }
     }
 
@@ -363,6 +355,19 @@ impl PlannedSession<'_> {
             label: None,
         }
     }
+}
+
+/// Appends the record to the store, if there is one, and removes its spool.
+fn append(
+    store: Option<&mut Store>,
+    record: &RunRecord,
+    spool: Option<Spooling>,
+) -> Option<UnstoredRecord> {
+    if let Some(Err(source)) = store.map(|store| store.append(record)) {
+        return Some(UnstoredRecord::new(source, record, spool));
+    }
+    spool.into_iter().for_each(Spooling::remove);
+    None
 }
 
 /// Refuses to write to a device that the system uses, because that would destroy its data. The same applies to the

@@ -140,7 +140,9 @@ fn folders_and_simulations_bring_their_layers() {
             vec!["vfat".into()]
         )
     );
-    assert!(matches!(&campaign.cards[1].seat, CardLocation::Sim(prices) if prices.name == "plain"));
+    assert!(
+        matches!(&campaign.cards[1].location, CardLocation::Sim(prices) if prices.name == "plain")
+    );
     assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
 }
 

@@ -84,7 +84,7 @@ impl Bench {
         stop_after: Option<u32>,
     ) -> (CampaignResult, Vec<String>) {
         let stop = AtomicBool::new(false);
-        let mut hands = Quiet {
+        let mut operator = Quiet {
             stop_after: stop_after.map(|n| (n, &stop)),
             ..Quiet::default()
         };
@@ -94,9 +94,9 @@ impl Bench {
             store: &mut self.store,
             state: &state,
             stop: &stop,
-            hands: &mut hands,
+            operator: &mut operator,
         });
-        (ended.unwrap(), hands.notes)
+        (ended.unwrap(), operator.notes)
     }
 
     fn points(&self, campaign: &Campaign) -> Vec<PointRow> {
@@ -413,13 +413,13 @@ fn a_stop_while_a_file_is_laid_out_is_no_failure() {
         folder.display()
     ));
     let (state, stop) = (bench.path().join("state"), AtomicBool::new(false));
-    let mut hands = Impatient;
+    let mut operator = Impatient;
     let ended = run(CampaignRun {
         campaign: &campaign,
         store: &mut bench.store,
         state: &state,
         stop: &stop,
-        hands: &mut hands,
+        operator: &mut operator,
     })
     .unwrap();
     assert_eq!(
@@ -437,13 +437,13 @@ fn two_processes_do_not_measure_each_other() {
     std::fs::create_dir_all(&state).unwrap();
     let held = std::fs::File::create(state.join("campaign-three-cards.lock")).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let (stop, mut hands) = (AtomicBool::new(false), Quiet::default());
+    let (stop, mut operator) = (AtomicBool::new(false), Quiet::default());
     let busy = run(CampaignRun {
         campaign: &campaign,
         store: &mut bench.store,
         state: &state,
         stop: &stop,
-        hands: &mut hands,
+        operator: &mut operator,
     });
     assert!(matches!(busy, Err(CampaignError::Busy { .. })));
     drop(held);
@@ -469,17 +469,17 @@ fn twins(top: &str) -> Campaign {
 /// Carries out a campaign and returns its runs in the order of measurement.
 fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
     let (stop, state) = (AtomicBool::new(false), bench.path().join("state"));
-    let mut hands = Quiet::default();
+    let mut operator = Quiet::default();
     let ended = run(CampaignRun {
         campaign,
         store: &mut bench.store,
         state: &state,
         stop: &stop,
-        hands: &mut hands,
+        operator: &mut operator,
     })
     .unwrap();
     assert_eq!(ended.end, CampaignOutcome::Complete);
-    hands.records
+    operator.records
 }
 
 /// Returns the summary of a campaign whose runs each take longer than the previous one by a share, as on a host that

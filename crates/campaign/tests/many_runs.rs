@@ -67,7 +67,7 @@ fn store(home: &Path, repeats: usize) -> Store {
         store: &mut store,
         state: &state,
         stop: &stop,
-        hands: &mut Nobody,
+        operator: &mut Nobody,
     })
     .unwrap();
     let rows = store.runs(&Filter::default()).unwrap();

@@ -131,7 +131,7 @@ fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (CampaignResult, Vec<St
     let campaign = campaign(&text, &around).unwrap();
     let (state, stop) = (disk.home.path().join("state"), AtomicBool::new(false));
     let (image, node, id) = (disk.image(), disk.node.clone(), disk.id());
-    let mut hands = Allowing {
+    let mut operator = Allowing {
         id,
         image,
         node,
@@ -144,9 +144,9 @@ fn measure(disk: &Disk, exchanges: u32, tables: &str) -> (CampaignResult, Vec<St
         store: &mut store,
         state: &state,
         stop: &stop,
-        hands: &mut hands,
+        operator: &mut operator,
     });
-    (ended.unwrap(), hands.notes)
+    (ended.unwrap(), operator.notes)
 }
 
 /// A scenario that a fio job file can request: reads a completely filled file system.
@@ -276,13 +276,13 @@ fn permission_to_erase_is_asked_for_before_the_first_run() {
     )
     .unwrap();
     let (state, stop) = (one.home.path().join("state"), AtomicBool::new(false));
-    let (mut hands, mut store) = (Noting(Vec::new()), one.store());
+    let (mut operator, mut store) = (Noting(Vec::new()), one.store());
     let ended = run(CampaignRun {
         campaign: &campaign,
         store: &mut store,
         state: &state,
         stop: &stop,
-        hands: &mut hands,
+        operator: &mut operator,
     });
     assert_eq!(ended.unwrap().end, CampaignOutcome::Complete);
     let expected = [
@@ -293,7 +293,7 @@ fn permission_to_erase_is_asked_for_before_the_first_run() {
         "measured two",
         "measured two",
     ];
-    assert_eq!(hands.0, expected);
+    assert_eq!(operator.0, expected);
     let left: Vec<_> = std::fs::read_dir(&state)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
@@ -583,7 +583,7 @@ fn two_disks_stay_mounted_while_they_take_turns() {
         AtomicBool::new(false),
         one.store(),
     );
-    let mut hands = Counting {
+    let mut operator = Counting {
         ids: vec![one.id(), other.id()],
         ..Counting::default()
     };
@@ -592,13 +592,16 @@ fn two_disks_stay_mounted_while_they_take_turns() {
         store: &mut store,
         state: &state,
         stop: &stop,
-        hands: &mut hands,
+        operator: &mut operator,
     });
     assert_eq!(
-        (ended.unwrap().end, &hands.notes),
+        (ended.unwrap().end, &operator.notes),
         (CampaignOutcome::Complete, &Vec::new())
     );
-    assert_eq!((hands.cards, hands.made), (vec![0, 1, 1, 0, 0, 1, 1, 0], 2));
+    assert_eq!(
+        (operator.cards, operator.made),
+        (vec![0, 1, 1, 0, 0, 1, 1, 0], 2)
+    );
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains(&state.display().to_string()), "{mounts}");
     assert_eq!(store.points("x").unwrap().len(), 8);

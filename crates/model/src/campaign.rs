@@ -64,7 +64,7 @@ impl PreparedStep {
     }
 
     /// Returns the step without the data that is stored only with the first run (speed and bytes written).
-    pub fn told_before(self) -> PreparedStep {
+    pub fn without_measurements(self) -> PreparedStep {
         PreparedStep {
             speed: Vec::new(),
             written: Bytes(0),

@@ -73,7 +73,7 @@ impl PresentDisk {
 
     /// Checks the disk again before it is changed.
     pub(super) fn candidate(&self, roots: &Roots) -> Result<Candidate, String> {
-        let candidate = guard::passive(&self.node, roots).map_err(|refusal| told(&refusal))?;
+        let candidate = guard::passive(&self.node, roots).map_err(|refusal| with_help(&refusal))?;
         let same = PresentDisk::of(&self.node, &candidate);
         if (&same.ids, same.sequence) != (&self.ids, self.sequence) {
             return Err(format!(
@@ -85,7 +85,7 @@ impl PresentDisk {
     }
 }
 
-fn told(refusal: &guard::Refusal) -> String {
+fn with_help(refusal: &guard::Refusal) -> String {
     format!("{refusal} ({})", refusal.cure())
 }
 
@@ -106,44 +106,41 @@ pub(super) struct CardFinder<'a> {
 impl CardFinder<'_> {
     /// Searches for a card without asking the user.
     pub(super) fn look(&self, card: &Card) -> CardSearch {
-        let node = match &card.seat {
-            CardLocation::Folder(folder) => return folder_or_not(card, folder),
-            CardLocation::Sim(_) => {
-                return CardSearch::Found(FoundCard {
-                    key: keyed(card, &card.label),
-                    disk: None,
-                });
+        match &card.location {
+            CardLocation::Folder(folder) if !folder.is_dir() => {
+                CardSearch::NotThere(format!("{} is not a directory", folder.display()))
             }
-            CardLocation::Reader { node } => node,
-        };
+            CardLocation::Folder(_) | CardLocation::Sim(_) => CardSearch::Found(FoundCard {
+                key: keyed(card, &card.label),
+                disk: None,
+            }),
+            CardLocation::Reader { node } => self.look_in_readers(card, node.as_ref()),
+        }
+    }
+
+    /// Searches for a card at this node, or at all disks.
+    fn look_in_readers(&self, card: &Card, node: Option<&PathBuf>) -> CardSearch {
         let wanted = self.wanted(card);
-        let nodes = node.as_ref().map_or_else(
-            || hakaru_device::disks(self.roots),
-            |node| vec![node.clone()],
-        );
+        let is_it = |candidate: &Candidate| match &wanted {
+            Some(id) => answers(candidate, id),
+            // If only one card of the campaign uses a named reader, the user is not asked.
+            None => node.is_some() && self.is_alone(card) && self.stranger(card, candidate),
+        };
+        let is_expected =
+            |path: &Path| node.is_some() || wanted.iter().any(|id| self.is_in_use(path, id));
         let mut why = match &wanted {
             Some(id) => format!("no disk has the ID {id}"),
             None => "device ID not known yet".to_owned(),
         };
         let mut all: Vec<(PathBuf, Candidate)> = Vec::new();
-        for path in nodes {
-            let candidate = match guard::passive(&path, self.roots) {
-                Ok(candidate) => candidate,
-                Err(refusal) => {
-                    if node.is_some() || wanted.as_ref().is_some_and(|id| self.is_in_use(&path, id))
-                    {
-                        why = told(&refusal);
-                    }
-                    continue;
-                }
-            };
-            let is_it = match &wanted {
-                Some(id) => answers(&candidate, id),
-                // If only one card of the campaign uses a named reader, the user is not asked.
-                None => node.is_some() && self.is_alone(card) && self.stranger(card, &candidate),
-            };
-            if is_it {
-                all.push((path, candidate));
+        for path in node.map_or_else(
+            || hakaru_device::disks(self.roots),
+            |node| vec![node.clone()],
+        ) {
+            match guard::passive(&path, self.roots) {
+                Ok(candidate) if is_it(&candidate) => all.push((path, candidate)),
+                Err(refusal) if is_expected(&path) => why = with_help(&refusal),
+                Ok(_) | Err(_) => {}
             }
         }
         match &all[..] {
@@ -156,7 +153,7 @@ impl CardFinder<'_> {
 
     /// Whether a search finds the card once it is present, without asking the user.
     pub(super) fn recognises(&self, card: &Card) -> bool {
-        match &card.seat {
+        match &card.location {
             CardLocation::Reader { node } => {
                 self.wanted(card).is_some() || node.is_some() && self.is_alone(card)
             }
@@ -182,7 +179,7 @@ impl CardFinder<'_> {
 
     /// Accepts the disk that the user named. If the campaign names a device, the disk must be that device.
     pub(super) fn take(&self, card: &Card, node: &Path) -> CardSearch {
-        if let CardLocation::Reader { node: Some(named) } = &card.seat
+        if let CardLocation::Reader { node: Some(named) } = &card.location
             && !self.is_same_device(named, node)
         {
             let (named, node) = (named.display(), node.display());
@@ -193,7 +190,7 @@ impl CardFinder<'_> {
         }
         let candidate = match guard::passive(node, self.roots) {
             Ok(candidate) => candidate,
-            Err(refusal) => return CardSearch::NotThere(told(&refusal)),
+            Err(refusal) => return CardSearch::NotThere(with_help(&refusal)),
         };
         if let Some(id) = self.wanted(card).filter(|id| !answers(&candidate, id)) {
             let ids = candidate.ids().join(", ");
@@ -227,7 +224,7 @@ impl CardFinder<'_> {
                 label,
             })
         };
-        let nodes = match &card.seat {
+        let nodes = match &card.location {
             CardLocation::Reader { node: Some(named) } => vec![named.clone()],
             _ => hakaru_device::disks(self.roots),
         };
@@ -265,7 +262,7 @@ impl CardFinder<'_> {
         self.campaign
             .cards
             .iter()
-            .filter(|other| other.seat == card.seat)
+            .filter(|other| other.location == card.location)
             .count()
             == 1
     }
@@ -281,16 +278,6 @@ impl CardFinder<'_> {
             key: key(card, candidate),
             disk: Some(PresentDisk::of(node, candidate)),
         })
-    }
-}
-
-fn folder_or_not(card: &Card, folder: &Path) -> CardSearch {
-    match folder.is_dir() {
-        true => CardSearch::Found(FoundCard {
-            key: keyed(card, &card.label),
-            disk: None,
-        }),
-        false => CardSearch::NotThere(format!("{} is not a directory", folder.display())),
     }
 }
 

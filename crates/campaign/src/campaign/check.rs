@@ -1,43 +1,36 @@
 //! Describes a campaign before it runs: points, time, erased data, missing requirements, and limits of its design.
 
 use super::card_finder::{CardFinder, CardSearch};
-use super::estimate::{self, words};
+use super::estimate::{self, counted, seconds_in_words};
 use super::file::{PointOrder, RepeatRule};
 use super::journal::CampaignProgress;
 use super::prepared_target;
-use super::spec::{Campaign, Card, CardLocation, LayerKind};
+use super::spec::{Campaign, CampaignWorkload, CardLocation, Layer, LayerKind};
 use hakaru_device::Roots;
 use hakaru_device::guard;
 use hakaru_model::campaign::{PlanNote, Weakness};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::Job;
+use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::lint::{LintWarning, Severity};
-use hakaru_model::units::Bytes;
+use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::text;
 use std::fmt::Write;
-use std::time::Duration;
+use std::path::PathBuf;
 
 /// Returns the maximum remaining seconds of a campaign, with the sizes of the cards that are present.
 pub fn seconds_left(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> f64 {
-    estimate::left(campaign, journal, |card| {
-        size_of(campaign, journal, roots, card)
-    })
-}
-
-/// Returns the size of a card that is present.
-fn size_of(
-    campaign: &Campaign,
-    journal: &CampaignProgress,
-    roots: &Roots,
-    card: usize,
-) -> Option<Bytes> {
-    let bench = CardFinder {
+    let finder = CardFinder {
         campaign,
         journal,
         roots,
     };
-    match bench.look(&campaign.cards[card]) {
-        CardSearch::Found(found) => found.disk?.size(roots),
+    estimate::left(campaign, journal, |card| size_of(&finder, card))
+}
+
+/// Returns the size of a card that is present.
+fn size_of(finder: &CardFinder<'_>, card: usize) -> Option<Bytes> {
+    match finder.look(&finder.campaign.cards[card]) {
+        CardSearch::Found(found) => found.disk?.size(finder.roots),
         CardSearch::NotThere(_) => None,
     }
 }
@@ -49,66 +42,91 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
         return None;
     }
     let name = campaign.card_order.name();
-    let makes = campaign
-        .wanted_layers()
-        .any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_)));
-    let several = campaign.wanted_layers().nth(1).is_some();
-    let prepared = if campaign.preparation.each_run_anew() {
-        " Each card is prepared before each of its runs."
-    } else if campaign.order == PointOrder::Shuffled && several && makes {
-        " Each card is prepared when its layer changes, and stays mounted in between."
-    } else if makes {
-        " Each card is prepared once per layer, and stays mounted during the runs of the other \
-        cards."
-    } else {
-        ""
+    let is_folder =
+        |card: &usize| matches!(campaign.cards[*card].location, CardLocation::Folder(_));
+    let shares = match campaign.wanted_cards().filter(is_folder).nth(1) {
+        Some(_) => " Directories on one file system share its free space equally.",
+        None => "",
     };
-    let shares = " Directories on one file system share its free space equally.";
-    let folders = campaign
-        .wanted_cards()
-        .filter(|&card| matches!(campaign.cards[card].seat, CardLocation::Folder(_)))
-        .count();
-    let shares = if folders > 1 { shares } else { "" };
+    let prepared = preparation_in_turns(campaign);
     Some(format!(
         "Cards take turns, one run each (card-order = \"{name}\"): all {cards} must be present at \
         the same time from the first run to the last.{prepared}{shares}"
     ))
 }
 
+/// Describes how often cards that alternate are prepared.
+fn preparation_in_turns(campaign: &Campaign) -> &'static str {
+    let mut layers = campaign.wanted_layers();
+    let several = campaign.wanted_layers().nth(1).is_some();
+    if campaign.preparation.each_run_anew() {
+        " Each card is prepared before each of its runs."
+    } else if !layers.any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_))) {
+        ""
+    } else if campaign.order == PointOrder::Shuffled && several {
+        " Each card is prepared when its layer changes, and stays mounted in between."
+    } else {
+        " Each card is prepared once per layer, and stays mounted during the runs of the other \
+        cards."
+    }
+}
+
 /// Returns the plan of a campaign as text.
 pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> String {
+    let finder = CardFinder {
+        campaign,
+        journal,
+        roots,
+    };
+    let mut out = overview(campaign, journal);
+    let mut total = 0.0;
+    for index in campaign.wanted_cards() {
+        total += card_plan(&mut out, &finder, index);
+    }
+    for workload in campaign.wanted_workloads() {
+        let workload = &campaign.workloads[workload];
+        let jobs: Vec<String> = workload.jobs().map(job_words).collect();
+        let _ = writeln!(out, "  {:<18} {}", workload.name, jobs.join("; "));
+    }
+    if let Some(words) = turns_words(campaign) {
+        let _ = writeln!(out, "\n{words}");
+    }
+    total += recheck_plan(&mut out, &finder);
+    let _ = writeln!(out, "\nAbout {} in total.", seconds_in_words(total));
+    for note in weaknesses(campaign) {
+        let _ = writeln!(out, "! {}", text::plan_note(&note));
+    }
+    out
+}
+
+/// Describes the name, size and progress of a campaign.
+fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
     if !campaign.about.is_empty() {
         let _ = writeln!(out, "{}", campaign.about);
     }
-    let wanted = [
-        (
-            "card",
-            campaign.wanted_cards().count(),
-            campaign.cards.len(),
-        ),
-        (
-            "layer",
-            campaign.wanted_layers().count(),
-            campaign.layers.len(),
-        ),
-        (
-            "workload",
-            campaign.wanted_workloads().count(),
-            campaign.workloads.len(),
-        ),
-    ];
-    let cells = wanted.map(|(what, n, all)| {
-        if n < all {
-            format!("{n} of {}", counted(all, what))
-        } else {
-            counted(n, what)
-        }
-    });
+    let wanted = |what: &str, wanted: usize, all: usize| match wanted < all {
+        true => format!("{wanted} of {}", counted(all as u64, what)),
+        false => counted(all as u64, what),
+    };
     let _ = writeln!(
         out,
-        "\n{}, each point {}.",
-        cells.join(", "),
+        "\n{}, {}, {}, each point {}.",
+        wanted(
+            "card",
+            campaign.wanted_cards().count(),
+            campaign.cards.len()
+        ),
+        wanted(
+            "layer",
+            campaign.wanted_layers().count(),
+            campaign.layers.len()
+        ),
+        wanted(
+            "workload",
+            campaign.wanted_workloads().count(),
+            campaign.workloads.len()
+        ),
         estimate::repeats_in_words(campaign.repeats)
     );
     let done = journal.done_of(campaign);
@@ -120,119 +138,74 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
             journal.other()
         );
     }
-    out.push('\n');
-    let mut total = 0.0;
-    for (index, card) in campaign
-        .wanted_cards()
-        .map(|index| (index, &campaign.cards[index]))
-    {
-        total += card_plan(&mut out, campaign, index, card, journal, roots);
-    }
-    for workload in campaign
-        .wanted_workloads()
-        .map(|workload| &campaign.workloads[workload])
-    {
-        let what: Vec<String> = workload
-            .scenario
-            .phases
-            .iter()
-            .flat_map(|p| &p.jobs)
-            .map(job_words)
-            .collect();
-        let _ = writeln!(out, "  {:<18} {}", workload.name, what.join("; "));
-    }
-    if let Some(words) = turns_words(campaign) {
-        let _ = writeln!(out, "\n{words}");
-    }
-    if let Some((card, layer)) = campaign.rechecked() {
-        let size_of = |card: usize| size_of(campaign, journal, roots, card);
-        let seconds = estimate::recheck_seconds(campaign, journal, size_of);
-        total += seconds;
-        let time = words(Duration::try_from_secs_f64(seconds).unwrap_or_default());
-        let (name, through) = (&campaign.cards[card].label, &campaign.layers[layer].name);
-        let runs = counted(campaign.recheck_points().len(), "more run");
-        let writes = estimate::recheck_bytes(campaign, size_of(card));
-        let again = match campaign.cards[card].seat {
-            CardLocation::Reader { .. } => {
-                " If cards are swapped by hand, insert it again for that."
-            }
-            CardLocation::Folder(_) | CardLocation::Sim(_) => "",
-        };
-        let _ = writeln!(
-            out,
-            "\nRecheck: {name} is measured again through {through} at the end: {runs}, about {time}, writing \
-             about {writes} to it.{again}"
-        );
-    }
-    let _ = writeln!(
-        out,
-        "\nAbout {} in total.",
-        words(Duration::try_from_secs_f64(total).unwrap_or_default())
-    );
-    for trouble in weaknesses(campaign) {
-        let _ = writeln!(out, "! {}", text::plan_note(&trouble));
-    }
-    out
+    out + "\n"
 }
 
-fn counted(count: usize, thing: &str) -> String {
-    if count == 1 {
-        format!("1 {thing}")
-    } else {
-        format!("{count} {thing}s")
-    }
+/// Writes the plan of the recheck, if there is one. Returns its seconds.
+fn recheck_plan(out: &mut String, finder: &CardFinder<'_>) -> f64 {
+    let campaign = finder.campaign;
+    let Some((card, layer)) = campaign.rechecked() else {
+        return 0.0;
+    };
+    let size_of = |card: usize| size_of(finder, card);
+    let seconds = estimate::recheck_seconds(campaign, finder.journal, size_of);
+    let time = seconds_in_words(seconds);
+    let (name, through) = (&campaign.cards[card].label, &campaign.layers[layer].name);
+    let runs = counted(campaign.recheck_points().len() as u64, "more run");
+    let writes = estimate::recheck_bytes(campaign, size_of(card));
+    let again = match campaign.cards[card].location {
+        CardLocation::Reader { .. } => " If cards are swapped by hand, insert it again for that.",
+        CardLocation::Folder(_) | CardLocation::Sim(_) => "",
+    };
+    let _ = writeln!(
+        out,
+        "\nRecheck: {name} is measured again through {through} at the end: {runs}, about {time}, writing \
+         about {writes} to it.{again}"
+    );
+    seconds
 }
 
 /// Writes the plan of one card: location, layers, time, lost data. Returns its seconds.
-fn card_plan(
-    out: &mut String,
-    campaign: &Campaign,
-    index: usize,
-    card: &Card,
-    journal: &CampaignProgress,
-    roots: &Roots,
-) -> f64 {
-    let bench = CardFinder {
-        campaign,
-        journal,
-        roots,
-    };
-    let (place, size, node) = match (&card.seat, bench.look(card)) {
-        (CardLocation::Sim(_), _) => ("simulated".to_owned(), None, None),
-        (CardLocation::Folder(folder), CardSearch::Found(_)) => {
-            (format!("the folder {}", folder.display()), None, None)
-        }
-        (_, CardSearch::Found(found)) => {
-            let node = found.disk.map(|disk| disk.node);
-            let candidate = node
-                .as_ref()
-                .and_then(|node| guard::passive(node, roots).ok());
-            let size =
-                candidate.and_then(|c| c.identity().device.known().map(|device| device.size));
-            let at = node
-                .as_ref()
-                .map(|node| node.display().to_string())
-                .unwrap_or_default();
-            (format!("at {at}, {}", size.unwrap_or_default()), size, node)
-        }
-        (_, CardSearch::NotThere(why)) => (format!("to be inserted ({why})"), None, None),
-    };
+fn card_plan(out: &mut String, finder: &CardFinder<'_>, index: usize) -> f64 {
+    let campaign = finder.campaign;
+    let card = &campaign.cards[index];
+    let (place, size, node) = place_of(finder, index);
     let layers: Vec<&str> = campaign
         .layers_of(index)
         .map(|layer| campaign.layers[layer].name.as_str())
         .collect();
-    let seconds = estimate::card_seconds(campaign, index, journal, size);
-    let time = words(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    let seconds = estimate::card_seconds(campaign, index, finder.journal, size);
     let _ = writeln!(
         out,
-        "  {:<18} {place}; {}; about {time}",
+        "  {:<18} {place}; {}; about {}",
         card.label,
-        layers.join(", ")
+        layers.join(", "),
+        seconds_in_words(seconds)
     );
     if campaign.erases(index) {
         out.push_str(&losses(node.as_deref()));
     }
     seconds
+}
+
+/// Returns the location of a card in words, its size and its node, as far as they are known.
+fn place_of(finder: &CardFinder<'_>, index: usize) -> (String, Option<Bytes>, Option<PathBuf>) {
+    let card = &finder.campaign.cards[index];
+    match (&card.location, finder.look(card)) {
+        (CardLocation::Sim(_), _) => ("simulated".to_owned(), None, None),
+        (CardLocation::Folder(folder), CardSearch::Found(_)) => {
+            (format!("the folder {}", folder.display()), None, None)
+        }
+        (_, CardSearch::Found(found)) => {
+            let node = found.disk.map(|disk| disk.node).unwrap_or_default();
+            let candidate = guard::passive(&node, finder.roots).ok();
+            let device = candidate.and_then(|c| c.identity().device.known().cloned());
+            let size = device.map(|device| device.size);
+            let at = format!("at {}, {}", node.display(), size.unwrap_or_default());
+            (at, size, Some(node))
+        }
+        (_, CardSearch::NotThere(why)) => (format!("to be inserted ({why})"), None, None),
+    }
 }
 
 /// Describes the content of a card that will be erased.
@@ -252,10 +225,9 @@ fn losses(node: Option<&std::path::Path>) -> String {
 
 /// Describes a job: `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.
 fn job_words(job: &Job) -> String {
-    let order = if job.access.random {
-        "random"
-    } else {
-        "sequential"
+    let order = match job.access.random {
+        true => "random",
+        false => "sequential",
     };
     let op = match (job.access.mix.read, job.access.mix.write) {
         (100, _) => "read".to_owned(),
@@ -267,25 +239,25 @@ fn job_words(job: &Job) -> String {
     if job.numjobs > 1 {
         parts.push(format!("{} workers", job.numjobs));
     }
-    if let Some(runtime) = job.timing.runtime {
-        let lead = if job.timing.ramp_time.0 > 0 {
-            format!(" after {}", job.timing.ramp_time)
-        } else {
-            String::new()
-        };
-        parts.push(format!(
-            "{}{runtime}{lead}",
-            if job.timing.time_based {
-                ""
-            } else {
-                "at most "
-            }
-        ));
-    }
-    if let Some(hakaru_model::job::SizeSpec::Bytes(size)) = job.extent.size {
+    parts.extend(runtime_words(job));
+    if let Some(SizeSpec::Bytes(size)) = job.extent.size {
         parts.push(format!("on {size}"));
     }
     parts.join(", ")
+}
+
+/// Describes the runtime of a job, if it has one: `60 s after 2 s`.
+fn runtime_words(job: &Job) -> Option<String> {
+    let runtime = job.timing.runtime?;
+    let most = if job.timing.time_based {
+        ""
+    } else {
+        "at most "
+    };
+    Some(match job.timing.ramp_time {
+        Nanos(0) => format!("{most}{runtime}"),
+        ramp => format!("{most}{runtime} after {ramp}"),
+    })
 }
 
 /// Returns missing requirements, and what the design cannot prove.
@@ -295,21 +267,12 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<PlanNote> {
     if (erases || campaign.preparation.drop_caches) && !rustix::process::geteuid().is_root() {
         all.push(PlanNote::NeedsRoot);
     }
-    for layer in campaign
-        .wanted_layers()
-        .map(|layer| &campaign.layers[layer])
-    {
-        if let LayerKind::Fs(spec) = &layer.through {
-            let lacking = prepared_target::lacking(spec, &Roots::live());
-            all.extend(lacking.into_iter().map(|because| PlanNote::Unavailable {
-                layer: layer.name.clone(),
-                because,
-            }));
-        }
+    for layer in campaign.wanted_layers() {
+        all.extend(unavailable(&campaign.layers[layer]));
     }
     let real = campaign
         .wanted_cards()
-        .filter(|&card| !matches!(campaign.cards[card].seat, CardLocation::Sim(_)))
+        .filter(|&card| !matches!(campaign.cards[card].location, CardLocation::Sim(_)))
         .count();
     if real > 1 && !campaign.card_order.takes_turns() && !campaign.recheck {
         all.push(PlanNote::Weakness(Weakness::CardsInSequence));
@@ -317,19 +280,34 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<PlanNote> {
     if let RepeatRule::Times(runs @ 1..=4) = campaign.repeats {
         all.push(PlanNote::Caveat(Caveat::FewRuns { runs }));
     }
-    for workload in campaign
-        .wanted_workloads()
-        .map(|workload| &campaign.workloads[workload])
-    {
-        let remarks = hakaru_analysis::lint(&workload.scenario, None);
-        let mut warnings: Vec<LintWarning> =
-            remarks.into_iter().map(|remark| remark.slip).collect();
-        warnings.retain(|warning| warning.weight() >= Severity::Weak);
-        warnings.dedup();
-        all.extend(warnings.into_iter().map(|warning| PlanNote::Lint {
-            workload: workload.name.clone(),
-            warning,
-        }));
+    for workload in campaign.wanted_workloads() {
+        all.extend(mistakes(&campaign.workloads[workload]));
     }
     all
+}
+
+/// Returns what a layer lacks on this host.
+fn unavailable(layer: &Layer) -> Vec<PlanNote> {
+    let LayerKind::Fs(spec) = &layer.through else {
+        return Vec::new();
+    };
+    let lacking = prepared_target::lacking(spec, &Roots::live()).into_iter();
+    let note = |because| PlanNote::Unavailable {
+        layer: layer.name.clone(),
+        because,
+    };
+    lacking.map(note).collect()
+}
+
+/// Returns the mistakes in the jobs of a workload.
+fn mistakes(workload: &CampaignWorkload) -> Vec<PlanNote> {
+    let found = hakaru_analysis::lint(&workload.scenario, None);
+    let mut warnings: Vec<LintWarning> = found.into_iter().map(|remark| remark.slip).collect();
+    warnings.retain(|warning| warning.weight() >= Severity::Weak);
+    warnings.dedup();
+    let note = |warning| PlanNote::Lint {
+        workload: workload.name.clone(),
+        warning,
+    };
+    warnings.into_iter().map(note).collect()
 }

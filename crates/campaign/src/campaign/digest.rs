@@ -93,27 +93,14 @@ impl PointDefinition<'_> {
             drop_caches,
             fresh,
         } = self.preparation;
-        let discard = match discard {
-            None => "None",
-            Some(DiscardMode::Plain) => "Some(Plain)",
-            Some(DiscardMode::Secure) => "Some(Secure)",
-            Some(DiscardMode::WhereOffered) => "Some(WhereOffered)",
+        let optional = |value: Option<String>| match value {
+            None => "None".to_owned(),
+            Some(value) => format!("Some({value})"),
         };
-        let fill = match fill {
-            None => "None",
-            Some(FillEntry::Ones) => "Some(Ones)",
-            Some(FillEntry::Zeroes) => "Some(Zeroes)",
-            Some(FillEntry::Random) => "Some(Random)",
-        };
-        let each = match each {
-            PrepareScope::Card => "Card",
-            PrepareScope::Layer => "Layer",
-            PrepareScope::Run => "Run",
-        };
-        let level = fill_level.map_or_else(
-            || "None".to_owned(),
-            |share| format!("Some(Share({:?}))", share.0),
-        );
+        let discard = optional(discard.map(|mode| discard_names(mode).0.to_owned()));
+        let fill = optional(fill.map(|data| fill_names(data).0.to_owned()));
+        let each = scope_names(*each).0;
+        let level = optional(fill_level.map(|share| format!("Share({:?})", share.0)));
         let prepared = format!("{discard} {fill} {each} {level} {drop_caches} {fresh}");
         let text = format!(
             "{}\n{}\n{prepared}",
@@ -121,6 +108,33 @@ impl PointDefinition<'_> {
             self.layer.text_v1()
         );
         format!("{:016x}", fnv1a(text.as_bytes()))
+    }
+}
+
+/// Returns the names of a discard in format 1 and in format 2.
+fn discard_names(mode: DiscardMode) -> (&'static str, &'static str) {
+    match mode {
+        DiscardMode::Plain => ("Plain", "plain"),
+        DiscardMode::Secure => ("Secure", "secure"),
+        DiscardMode::WhereOffered => ("WhereOffered", "where-offered"),
+    }
+}
+
+/// Returns the names of fill data in format 1 and in format 2.
+fn fill_names(data: FillEntry) -> (&'static str, &'static str) {
+    match data {
+        FillEntry::Ones => ("Ones", "ones"),
+        FillEntry::Zeroes => ("Zeroes", "zeroes"),
+        FillEntry::Random => ("Random", "random"),
+    }
+}
+
+/// Returns the names of a preparation scope in format 1 and in format 2.
+fn scope_names(scope: PrepareScope) -> (&'static str, &'static str) {
+    match scope {
+        PrepareScope::Card => ("Card", "card"),
+        PrepareScope::Layer => ("Layer", "layer"),
+        PrepareScope::Run => ("Run", "run"),
     }
 }
 
@@ -148,24 +162,11 @@ fn prepared(out: &mut String, preparation: &PreparationSpec) {
         drop_caches,
         fresh,
     } = preparation;
-    let discard = match discard {
-        None => "null",
-        Some(DiscardMode::Plain) => "\"plain\"",
-        Some(DiscardMode::Secure) => "\"secure\"",
-        Some(DiscardMode::WhereOffered) => "\"where-offered\"",
-    };
-    let each = match each {
-        PrepareScope::Card => "card",
-        PrepareScope::Layer => "layer",
-        PrepareScope::Run => "run",
-    };
-    let fill = match fill {
-        None => "null",
-        Some(FillEntry::Ones) => "\"ones\"",
-        Some(FillEntry::Zeroes) => "\"zeroes\"",
-        Some(FillEntry::Random) => "\"random\"",
-    };
-    let level = fill_level.map_or_else(|| "null".to_owned(), |share| share.0.to_string());
+    let optional = |value: Option<String>| value.unwrap_or_else(|| "null".to_owned());
+    let discard = optional(discard.map(|mode| format!("\"{}\"", discard_names(mode).1)));
+    let fill = optional(fill.map(|data| format!("\"{}\"", fill_names(data).1)));
+    let each = scope_names(*each).1;
+    let level = optional(fill_level.map(|share| share.0.to_string()));
     let _ = write!(
         out,
         "{{\"discard\":{discard},\"drop-caches\":{drop_caches},\"each\":\"{each}\",\"fill\":{fill},\

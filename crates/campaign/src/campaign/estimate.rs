@@ -1,9 +1,9 @@
 //! Estimates the duration of a campaign from its settings and from the times of earlier runs.
 
-use super::file::{FillEntry, PointOrder, RepeatRule};
-use super::journal::CampaignProgress;
+use super::file::{PointOrder, RepeatRule};
+use super::journal::{CampaignProgress, PointKey};
 use super::matrix::Point;
-use super::spec::{Campaign, CardLocation, LayerKind};
+use super::spec::{Campaign, CampaignWorkload, CardLocation, Layer, LayerKind};
 use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::units::Bytes;
 use std::time::Duration;
@@ -18,12 +18,12 @@ const MKFS: f64 = 8.0;
 const CARD: Bytes = Bytes(32_000_000_000);
 
 /// Returns the seconds of one run, including its cool-down.
-pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgress) -> f64 {
+pub(super) fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgress) -> f64 {
     let workload = &campaign.workloads[point.workload];
     if let Some(seconds) = journal.pace(&workload.name) {
         return seconds;
     }
-    if let CardLocation::Sim(_) = campaign.cards[point.card].seat {
+    if let CardLocation::Sim(_) = campaign.cards[point.card].location {
         return 0.0;
     }
     let phases = workload
@@ -34,15 +34,20 @@ pub fn run_seconds(campaign: &Campaign, point: &Point, journal: &CampaignProgres
     phases.sum::<f64>() + campaign.cool_down.as_secs_f64()
 }
 
+/// Returns the assumed speed of a job on an unmeasured card, in bytes per second.
+fn assumed_speed(job: &Job) -> f64 {
+    if job.access.random {
+        RANDOM
+    } else {
+        SEQUENTIAL
+    }
+}
+
 /// Returns the seconds of a job.
 fn job_seconds(job: &Job) -> f64 {
     let bounded = job.timing.runtime.map(|runtime| runtime.as_secs_f64());
     let lead = job.timing.startdelay.as_secs_f64() + job.timing.ramp_time.as_secs_f64();
-    let speed = if job.access.random {
-        RANDOM
-    } else {
-        SEQUENTIAL
-    };
+    let speed = assumed_speed(job);
     let size = match job.extent.io_size.or(job.extent.size) {
         Some(SizeSpec::Bytes(size)) => Some(size.0),
         _ => None,
@@ -59,48 +64,41 @@ fn job_seconds(job: &Job) -> f64 {
 
 /// Returns the seconds to prepare a card for a group of runs through one layer; `first` for the first preparation of
 /// the card.
-pub fn preparation_seconds(
+pub(super) fn preparation_seconds(
     campaign: &Campaign,
     card: usize,
     layer: usize,
     first: bool,
     size: Option<Bytes>,
 ) -> f64 {
-    if !matches!(campaign.cards[card].seat, CardLocation::Reader { .. }) {
+    if !matches!(campaign.cards[card].location, CardLocation::Reader { .. }) {
         return 0.0;
     }
     let preparation = &campaign.preparation;
     let whole = first || preparation.each != super::file::PrepareScope::Card;
-    let fill = match preparation.fill {
-        Some(FillEntry::Ones | FillEntry::Zeroes | FillEntry::Random) if whole => {
-            size.unwrap_or(CARD).0 as f64 / SEQUENTIAL
-        }
-        _ => 0.0,
+    let size = size.unwrap_or(CARD).0 as f64;
+    let filled = preparation.fill.filter(|_| whole).map_or(0.0, |_| size);
+    let layer = &campaign.layers[layer];
+    let LayerKind::Fs(_) = layer.through else {
+        return filled / SEQUENTIAL;
     };
-    let LayerKind::Fs(_) = campaign.layers[layer].through else {
-        return fill;
-    };
-    let level = preparation.fill_level.map_or(0.0, |share| {
-        share.0 * size.unwrap_or(CARD).0 as f64 / SEQUENTIAL
-    });
-    // The files of the workloads are laid out once.
-    let files = campaign
-        .workloads
-        .iter()
-        .flat_map(|w| &w.scenario.phases)
-        .flat_map(|phase| &phase.jobs);
-    let largest = files.filter_map(|job| match job.extent.size {
-        Some(SizeSpec::Bytes(size)) => {
-            Some(size.0.min(campaign.layers[layer].size.unwrap_or(size).0))
-        }
+    let level = preparation.fill_level.map_or(0.0, |share| share.0 * size);
+    MKFS + (filled + level + largest_file(campaign, layer)) / SEQUENTIAL
+}
+
+/// Returns the bytes of the largest file of the workloads, which is laid out once.
+fn largest_file(campaign: &Campaign, layer: &Layer) -> f64 {
+    let jobs = campaign.workloads.iter().flat_map(CampaignWorkload::jobs);
+    let sizes = jobs.filter_map(|job| match job.extent.size {
+        Some(SizeSpec::Bytes(size)) => Some(size.0.min(layer.size.unwrap_or(size).0)),
         _ => None,
     });
-    fill + MKFS + level + largest.max().unwrap_or(0) as f64 / SEQUENTIAL
+    sizes.max().unwrap_or(0) as f64
 }
 
 /// Returns the bytes that fills write for a group of runs through one layer; `whole` if the whole card is prepared.
 /// Zero if the size of the card is unknown.
-pub fn preparation_bytes(
+pub(super) fn preparation_bytes(
     campaign: &Campaign,
     layer: usize,
     whole: bool,
@@ -124,7 +122,7 @@ pub fn preparation_bytes(
 
 /// Returns the maximum remaining seconds of a campaign, including preparations; `size_of` returns the size of a card
 /// by its index, if known.
-pub fn left(
+pub(super) fn left(
     campaign: &Campaign,
     journal: &CampaignProgress,
     size_of: impl Fn(usize) -> Option<Bytes>,
@@ -137,7 +135,7 @@ pub fn left(
 }
 
 /// Returns the remaining seconds of the recheck of the first card.
-pub fn recheck_seconds(
+pub(super) fn recheck_seconds(
     campaign: &Campaign,
     journal: &CampaignProgress,
     size_of: impl Fn(usize) -> Option<Bytes>,
@@ -165,40 +163,29 @@ pub fn recheck_seconds(
 
 /// Returns the maximum bytes that the recheck writes, from the workloads; for time-based ones, from the assumed speed
 /// of a card.
-pub fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
+pub(super) fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
     let Some((_, layer)) = campaign.rechecked() else {
         return Bytes(0);
     };
-    let job = |job: &Job| match job.access.mix.read {
-        100 => 0.0,
-        read => {
-            let speed = if job.access.random {
-                RANDOM
-            } else {
-                SEQUENTIAL
-            };
-            job_seconds(job) * speed * f64::from(100 - read) / 100.0
-        }
+    let written = |job: &Job| {
+        let share = f64::from(100 - job.access.mix.read) / 100.0;
+        job_seconds(job) * assumed_speed(job) * share
     };
     let jobs = campaign
         .wanted_workloads()
-        .flat_map(|w| &campaign.workloads[w].scenario.phases)
-        .flat_map(|p| &p.jobs);
-    let once: f64 = jobs.map(job).sum();
-    let runs = campaign.recheck_points().len() as u64;
-    let anew = if campaign.preparation.each_run_anew() {
-        runs
-    } else {
-        1
+        .flat_map(|w| campaign.workloads[w].jobs());
+    let once: f64 = jobs.map(written).sum();
+    let preparations = match campaign.preparation.each_run_anew() {
+        true => campaign.recheck_points().len() as u64,
+        false => 1,
     };
-    let fills = preparation_bytes(campaign, layer, true, size)
-        .0
-        .saturating_mul(anew);
+    let fill = preparation_bytes(campaign, layer, true, size).0;
+    let fills = fill.saturating_mul(preparations);
     Bytes(fills.saturating_add((once * f64::from(campaign.repeats.most())) as u64))
 }
 
 /// Returns the maximum remaining seconds of one card; `size` is its size, if known.
-pub fn card_seconds(
+pub(super) fn card_seconds(
     campaign: &Campaign,
     card: usize,
     journal: &CampaignProgress,
@@ -208,12 +195,12 @@ pub fn card_seconds(
     let most = campaign.repeats.most();
     let mut seconds = 0.0;
     let mut first = key.is_none_or(|key| !journal.knows(key));
-    let layers: Vec<usize> = campaign.layers_of(card).collect();
-    for &layer in &layers {
+    let layers = campaign.layers_of(card).count();
+    for layer in campaign.layers_of(card) {
         let mut runs = 0;
         for workload in campaign.wanted_workloads() {
             let stored = key.map_or(0, |key| {
-                journal.repeats(key, &campaign.layers[layer], &campaign.workloads[workload])
+                journal.repeats(&PointKey::of(campaign, key, layer, workload))
             });
             let open = most.saturating_sub(stored);
             let point = Point {
@@ -225,11 +212,10 @@ pub fn card_seconds(
             seconds += f64::from(open) * run_seconds(campaign, &point, journal);
             runs += open;
         }
-        let preparations = preparations(campaign, runs, layers.len());
-        if preparations > 0.0 {
-            seconds += preparation_seconds(campaign, card, layer, first, size);
-            seconds +=
-                (preparations - 1.0) * preparation_seconds(campaign, card, layer, false, size);
+        let times = preparations(campaign, runs, layers);
+        if times > 0.0 {
+            let preparation = |first| preparation_seconds(campaign, card, layer, first, size);
+            seconds += preparation(first) + (times - 1.0) * preparation(false);
             first = false;
         }
     }
@@ -260,8 +246,19 @@ pub fn words(time: Duration) -> String {
     }
 }
 
+/// Formats a number of seconds like [`words`].
+pub(super) fn seconds_in_words(seconds: f64) -> String {
+    words(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
+/// Formats a number of things: `1 run`, `2 runs`.
+pub(super) fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// Describes the number of repeats in words.
-pub fn repeats_in_words(repeats: RepeatRule) -> String {
+pub(super) fn repeats_in_words(repeats: RepeatRule) -> String {
     match repeats {
         RepeatRule::Times(1) => "once".to_owned(),
         RepeatRule::Times(n) => format!("{n} times"),

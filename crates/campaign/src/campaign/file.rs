@@ -100,12 +100,12 @@ fn three() -> u32 {
 }
 
 /// Maximum number of repeats; a larger number is assumed to be a typing error.
-pub const MOST_REPEATS: u32 = 10_000;
+const MOST_REPEATS: u32 = 10_000;
 
 /// Minimum number of runs before a point may end. Two runs are often close together by chance: in simulations of
 /// normally distributed runs that differ by 1 to 5%, with `until = "2 %"`, 95% intervals cover the true mean in 88 to
 /// 94% of campaigns; with three runs, in 90 to 95%.
-pub const FEWEST_UNTIL: u32 = 3;
+const FEWEST_UNTIL: u32 = 3;
 
 impl Default for RepeatRule {
     fn default() -> Self {
@@ -302,7 +302,7 @@ pub struct PreparationSpec {
 
 impl PreparationSpec {
     /// Whether each run has its own preparation.
-    pub fn each_run_anew(&self) -> bool {
+    pub(super) fn each_run_anew(&self) -> bool {
         self.fresh || self.each == PrepareScope::Run
     }
 }

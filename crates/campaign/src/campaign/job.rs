@@ -23,20 +23,7 @@ pub(super) fn job(
     rw: &Spanned<String>,
     entry: &WorkloadEntry,
 ) -> Result<Job, FileError> {
-    let access = access(rw, entry.rwmixread)?;
-    let file = entry.file.as_deref().unwrap_or(name);
-    let target = match entry.files.unwrap_or_default() {
-        FileSharing::Shared => Target::Paths(vec![PathBuf::from(format!("{file}.data"))]),
-        FileSharing::Own => {
-            let format = format!("{file}.$jobnum");
-            Target::Formatted {
-                directories: Vec::new(),
-                format,
-                nrfiles: 1,
-            }
-        }
-    };
-    let mut job = Job::new(name, target, access);
+    let mut job = Job::new(name, target(name, entry), access(rw, entry.rwmixread)?);
     job.block = PerOp::all(BlockSize::Fixed(
         entry.bs.map_or(Bytes(4096), |size| size.0),
     ));
@@ -54,15 +41,32 @@ pub(super) fn job(
     job.files.direct = entry.direct.unwrap_or(true);
     job.files.overwrite = entry.overwrite.unwrap_or(false);
     job.files.unlink = entry.unlink.unwrap_or(false);
+    set_durability(&mut job, entry);
+    if let Some(tick) = entry.tick {
+        job.measure.tick = tick.0;
+    }
+    Ok(job)
+}
+
+/// Returns the file of the job, or one for each of its clones.
+fn target(name: &str, entry: &WorkloadEntry) -> Target {
+    let file = entry.file.as_deref().unwrap_or(name);
+    match entry.files.unwrap_or_default() {
+        FileSharing::Shared => Target::Paths(vec![PathBuf::from(format!("{file}.data"))]),
+        FileSharing::Own => Target::Formatted {
+            directories: Vec::new(),
+            format: format!("{file}.$jobnum"),
+            nrfiles: 1,
+        },
+    }
+}
+
+fn set_durability(job: &mut Job, entry: &WorkloadEntry) {
     job.durability.fsync_every = entry.fsync.unwrap_or(0);
     job.durability.fdatasync_every = entry.fdatasync.unwrap_or(0);
     job.durability.end_fsync = entry.end_fsync.unwrap_or(false);
     job.durability.fsync_on_close = entry.fsync_on_close.unwrap_or(false);
     job.durability.sync = entry.sync.unwrap_or(false);
-    if let Some(tick) = entry.tick {
-        job.measure.tick = tick.0;
-    }
-    Ok(job)
 }
 
 fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, FileError> {

@@ -5,7 +5,7 @@
 
 use super::file::{RepeatRule, Until};
 use super::matrix::{Point, RECHECK};
-use super::spec::{Campaign, CampaignWorkload, Layer};
+use super::spec::Campaign;
 use hakaru_analysis::stats::{self, SampleMoments};
 use hakaru_model::finding::Summary;
 use hakaru_model::record::RunRecord;
@@ -21,6 +21,17 @@ pub struct PointKey {
     pub layer: String,
     /// Workload name.
     pub workload: String,
+}
+
+impl PointKey {
+    /// Returns the key of the points of a card through a layer with a workload, both by index.
+    pub(super) fn of(campaign: &Campaign, card: &str, layer: usize, workload: usize) -> PointKey {
+        PointKey {
+            card: card.to_owned(),
+            layer: campaign.layers[layer].name.clone(),
+            workload: campaign.workloads[workload].name.clone(),
+        }
+    }
 }
 
 /// Stored runs of one cell.
@@ -55,6 +66,25 @@ impl StoredPoint {
             &mut self.repeats
         };
         repeats.insert(repeat) && !recheck
+    }
+
+    /// Returns the bandwidths of the runs, which are read from the store once.
+    fn rates(&mut self, store: &Store) -> Result<&BTreeMap<String, Vec<f64>>, FindError> {
+        let rates = match self.rates.take() {
+            Some(rates) => rates,
+            None => {
+                let mut rates = BTreeMap::new();
+                for run in &self.runs {
+                    match store.run(run) {
+                        Ok(record) => add_rates(&mut rates, &record),
+                        Err(error) if error.is_unreadable() => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                rates
+            }
+        };
+        Ok(self.rates.insert(rates))
     }
 }
 
@@ -98,29 +128,15 @@ impl RunIntervals {
 
 /// Whether a stored run counts: it completed, on this host, with the current definition.
 pub(super) fn counts(campaign: &Campaign, row: &PointRow) -> Option<RunStatus> {
-    let layer = campaign
-        .layers
-        .iter()
-        .position(|layer| layer.name == row.layer);
-    let workload = campaign
-        .workloads
-        .iter()
-        .position(|workload| workload.name == row.workload);
-    let (Some(layer), Some(workload)) = (layer, workload) else {
-        return None;
-    };
-    Some(
-        match (
-            campaign
-                .definition(layer, workload)
-                .matches(&row.definition),
-            row.outcome,
-        ) {
-            (false, _) => RunStatus::OtherDefinition,
-            (true, OutcomeKind::Completed) => RunStatus::Counts,
-            (true, _) => RunStatus::HalfDone,
-        },
-    )
+    let (mut layers, mut workloads) = (campaign.layers.iter(), campaign.workloads.iter());
+    let layer = layers.position(|layer| layer.name == row.layer)?;
+    let workload = workloads.position(|workload| workload.name == row.workload)?;
+    let definition = campaign.definition(layer, workload);
+    Some(match (definition.matches(&row.definition), row.outcome) {
+        (false, _) => RunStatus::OtherDefinition,
+        (true, OutcomeKind::Completed) => RunStatus::Counts,
+        (true, _) => RunStatus::HalfDone,
+    })
 }
 
 /// Whether a stored run counts.
@@ -142,7 +158,7 @@ impl CampaignProgress {
         host: &str,
     ) -> Result<CampaignProgress, StoreError> {
         let mut journal = CampaignProgress::default();
-        let mut strides = RunIntervals {
+        let mut intervals = RunIntervals {
             cards_in_turns: campaign.card_order.takes_turns(),
             ..RunIntervals::default()
         };
@@ -153,95 +169,71 @@ impl CampaignProgress {
                 .written
                 .extend(store.written_besides(&campaign.id, host)?);
         }
-        for row in store
-            .points(&campaign.id)?
-            .into_iter()
-            .filter(|row| row.host == host)
-        {
+        let rows = store.points(&campaign.id)?.into_iter();
+        for row in rows.filter(|row| row.host == host) {
             if !row.label.is_empty() {
-                journal.keys.insert(row.label.clone(), row.card.clone());
+                journal.note_key(&row.label, &row.card);
             }
-            let written = journal.written.entry(row.card.clone()).or_default();
-            *written = written.saturating_add(row.written);
+            journal.note_written(&row.card, row.written);
             match counts(campaign, &row) {
-                Some(RunStatus::Counts) => {}
-                Some(RunStatus::OtherDefinition) => {
-                    journal.other += 1;
-                    continue;
-                }
-                Some(RunStatus::HalfDone) | None => {
-                    strides.interrupted();
-                    continue;
-                }
-            }
-            let cell = PointKey {
-                card: row.card,
-                layer: row.layer,
-                workload: row.workload,
-            };
-            if let Some((workload, seconds)) = strides.next(&cell, row.started_unix_ms) {
-                journal.paces.entry(workload).or_default().push(seconds);
-            }
-            let stored = journal.cells.entry(cell).or_default();
-            // A repeat that is stored twice (after merging two databases) counts once.
-            if stored.add(row.repeat, &row.series) {
-                stored.runs.push(row.run);
+                Some(RunStatus::Counts) => journal.add_stored(row, &mut intervals),
+                Some(RunStatus::OtherDefinition) => journal.other += 1,
+                Some(RunStatus::HalfDone) | None => intervals.interrupted(),
             }
         }
         Ok(journal)
     }
 
+    /// Adds a stored run that counts.
+    fn add_stored(&mut self, row: PointRow, intervals: &mut RunIntervals) {
+        let cell = PointKey {
+            card: row.card,
+            layer: row.layer,
+            workload: row.workload,
+        };
+        if let Some((workload, seconds)) = intervals.next(&cell, row.started_unix_ms) {
+            self.note_pace(&workload, seconds);
+        }
+        let stored = self.cells.entry(cell).or_default();
+        // A repeat that is stored twice (after merging two databases) counts once.
+        if stored.add(row.repeat, &row.series) {
+            stored.runs.push(row.run);
+        }
+    }
+
     /// Whether a repeat of a cell is stored.
-    pub fn has(&self, cell: &PointKey, repeat: u32) -> bool {
+    pub(super) fn has(&self, cell: &PointKey, repeat: u32) -> bool {
         self.cells.get(cell).is_some_and(|stored| {
             stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat)
         })
     }
 
     /// Returns the number of stored repeats of a cell.
-    pub fn repeats(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
-        let (layer, workload) = (layer.name.clone(), workload.name.clone());
-        let cell = PointKey {
-            card: key.to_owned(),
-            layer,
-            workload,
-        };
+    pub(super) fn repeats(&self, cell: &PointKey) -> u32 {
         self.cells
-            .get(&cell)
+            .get(cell)
             .map_or(0, |stored| stored.repeats.len() as u32)
     }
 
-    /// Returns the number of stored repeats of the recheck of a cell.
-    fn rechecks(&self, key: &str, layer: &Layer, workload: &CampaignWorkload) -> u32 {
-        let (layer, workload) = (layer.name.clone(), workload.name.clone());
-        let cell = PointKey {
-            card: key.to_owned(),
-            layer,
-            workload,
-        };
-        self.cells
-            .get(&cell)
-            .map_or(0, |stored| stored.rechecks.len() as u32)
-    }
-
     /// Returns the number of stored runs of the recheck.
-    pub fn rechecked(&self, campaign: &Campaign) -> u64 {
+    pub(super) fn rechecked(&self, campaign: &Campaign) -> u64 {
         let Some((card, layer)) = campaign.rechecked() else {
             return 0;
         };
         let Some(key) = self.key_of(&campaign.cards[card].label) else {
             return 0;
         };
-        let workloads = campaign
-            .wanted_workloads()
-            .map(|workload| &campaign.workloads[workload]);
-        workloads
-            .map(|workload| u64::from(self.rechecks(key, &campaign.layers[layer], workload)))
-            .sum()
+        let rechecks = |workload| {
+            let stored = self
+                .cells
+                .get(&PointKey::of(campaign, key, layer, workload));
+            stored.map_or(0, |stored| stored.rechecks.len() as u64)
+        };
+        campaign.wanted_workloads().map(rechecks).sum()
     }
 
     /// Returns the series of a cell or of its recheck, if it has one.
-    pub fn series(&self, cell: &PointKey, recheck: bool) -> Option<String> {
+    pub(super) fn series(&self, cell: &PointKey, recheck: bool) -> Option<String> {
         let stored = self.cells.get(cell)?;
         let series = if recheck {
             &stored.recheck_series
@@ -252,17 +244,17 @@ impl CampaignProgress {
     }
 
     /// Returns the ID of the card that was measured under a label.
-    pub fn key_of(&self, label: &str) -> Option<&str> {
+    pub(super) fn key_of(&self, label: &str) -> Option<&str> {
         self.keys.get(label).map(String::as_str)
     }
 
     /// Whether any run of a card is stored.
-    pub fn knows(&self, key: &str) -> bool {
+    pub(super) fn knows(&self, key: &str) -> bool {
         self.cells.keys().any(|cell| cell.card == key)
     }
 
     /// Returns the ID of a stored run of a card, if any.
-    pub fn a_run_of(&self, key: &str) -> Option<&str> {
+    pub(super) fn a_run_of(&self, key: &str) -> Option<&str> {
         let of_card = self.cells.iter().filter(|(cell, _)| cell.card == key);
         of_card
             .flat_map(|(_, stored)| &stored.runs)
@@ -285,18 +277,13 @@ impl CampaignProgress {
             .map(|card| (card, &campaign.cards[card].label));
         let keys = labels.filter_map(|(card, label)| Some((card, self.key_of(label)?)));
         let repeats = |(card, key): (usize, &str)| {
-            let layers = campaign
-                .layers_of(card)
-                .map(|layer| &campaign.layers[layer]);
-            let cells = layers.flat_map(|layer| {
+            let cells = campaign.layers_of(card).flat_map(|layer| {
                 campaign
                     .wanted_workloads()
-                    .map(move |workload| (layer, workload))
+                    .map(move |workload| PointKey::of(campaign, key, layer, workload))
             });
             cells
-                .map(|(layer, workload)| {
-                    u64::from(self.repeats(key, layer, &campaign.workloads[workload]))
-                })
+                .map(|cell| u64::from(self.repeats(&cell)))
                 .sum::<u64>()
         };
         keys.map(repeats).sum::<u64>() + self.rechecked(campaign)
@@ -308,13 +295,13 @@ impl CampaignProgress {
     }
 
     /// Adds bytes written to a card.
-    pub fn note_written(&mut self, key: &str, bytes: u64) {
+    pub(super) fn note_written(&mut self, key: &str, bytes: u64) {
         let written = self.written.entry(key.to_owned()).or_default();
         *written = written.saturating_add(bytes);
     }
 
     /// Adds the bytes that a run and its file layout wrote to the card, whether or not the run counts.
-    pub fn note_written_by(&mut self, record: &RunRecord) {
+    pub(super) fn note_written_by(&mut self, record: &RunRecord) {
         let Some(point) = &record.campaign else {
             return;
         };
@@ -330,22 +317,22 @@ impl CampaignProgress {
     }
 
     /// Records the ID of the card with a label.
-    pub fn note_key(&mut self, label: &str, key: &str) {
+    pub(super) fn note_key(&mut self, label: &str, key: &str) {
         self.keys.insert(label.to_owned(), key.to_owned());
     }
 
     /// Returns the bytes written to a card, including runs that do not count.
-    pub fn written(&self, key: &str) -> u64 {
+    pub(super) fn written(&self, key: &str) -> u64 {
         self.written.get(key).copied().unwrap_or(0)
     }
 
     /// Returns the median total seconds of earlier runs of a workload.
-    pub fn pace(&self, workload: &str) -> Option<f64> {
+    pub(super) fn pace(&self, workload: &str) -> Option<f64> {
         stats::median(self.paces.get(workload)?)
     }
 
     /// Records the seconds of a run of a workload.
-    pub fn note_pace(&mut self, workload: &str, seconds: f64) {
+    pub(super) fn note_pace(&mut self, workload: &str, seconds: f64) {
         self.paces
             .entry(workload.to_owned())
             .or_default()
@@ -353,7 +340,7 @@ impl CampaignProgress {
     }
 
     /// Records a stored run that counts.
-    pub fn note(&mut self, cell: &PointKey, label: &str, record: &RunRecord) {
+    pub(super) fn note(&mut self, cell: &PointKey, label: &str, record: &RunRecord) {
         self.note_key(label, &cell.card);
         let stored = self.cells.entry(cell.clone()).or_default();
         let repeat = record
@@ -372,7 +359,7 @@ impl CampaignProgress {
     ///
     /// # Errors
     /// [`FindError`] if stored runs that determine this cannot be read.
-    pub fn is_open(
+    pub(super) fn is_open(
         &mut self,
         repeats: RepeatRule,
         cell: &PointKey,
@@ -384,11 +371,7 @@ impl CampaignProgress {
         }
         if point.is_recheck() {
             // The recheck has as many repeats as the first measurement.
-            let first = self
-                .cells
-                .get(cell)
-                .map_or(0, |stored| stored.repeats.len() as u32);
-            return Ok(point.repeat - RECHECK < first);
+            return Ok(point.repeat - RECHECK < self.repeats(cell));
         }
         match repeats {
             RepeatRule::Times(_) => Ok(true),
@@ -396,6 +379,7 @@ impl CampaignProgress {
         }
     }
 
+    /// Whether the means of a cell are known precisely enough.
     fn is_known(
         &mut self,
         until: Until,
@@ -408,27 +392,12 @@ impl CampaignProgress {
         if (stored.repeats.len() as u32) < until.at_least {
             return Ok(false);
         }
-        if stored.rates.is_none() {
-            let mut rates = BTreeMap::new();
-            for run in &stored.runs {
-                match store.run(run) {
-                    Ok(record) => add_rates(&mut rates, &record),
-                    Err(error) if error.is_unreadable() => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            stored.rates = Some(rates);
-        }
         let close = |values: &Vec<f64>| {
             let error =
                 SampleMoments::of(values).and_then(|m| stats::relative_error(&m, stats::LEVEL));
             error.is_some_and(|error| error <= until.until.0)
         };
-        Ok(stored
-            .rates
-            .iter()
-            .flatten()
-            .all(|(_, values)| close(values)))
+        Ok(stored.rates(store)?.values().all(close))
     }
 }
 
@@ -455,20 +424,20 @@ mod tests {
             layer: layer.into(),
             workload: workload.into(),
         };
-        let mut strides = RunIntervals::default();
+        let mut intervals = RunIntervals::default();
         // Workloads alternate, as in an interleaved campaign.
-        assert_eq!(strides.next(&cell("raw", "write"), 0), None);
+        assert_eq!(intervals.next(&cell("raw", "write"), 0), None);
         assert_eq!(
-            strides.next(&cell("raw", "read"), 60_000),
+            intervals.next(&cell("raw", "read"), 60_000),
             Some(("write".into(), 60.0))
         );
         assert_eq!(
-            strides.next(&cell("raw", "write"), 61_500),
+            intervals.next(&cell("raw", "write"), 61_500),
             Some(("read".into(), 1.5))
         );
         // A file system was created in between.
-        assert_eq!(strides.next(&cell("ext4", "write"), 200_000), None);
-        strides.interrupted();
-        assert_eq!(strides.next(&cell("ext4", "read"), 999_000), None);
+        assert_eq!(intervals.next(&cell("ext4", "write"), 200_000), None);
+        intervals.interrupted();
+        assert_eq!(intervals.next(&cell("ext4", "read"), 999_000), None);
     }
 }

@@ -13,90 +13,68 @@ pub struct Point {
     pub layer: usize,
     /// Index of the workload.
     pub workload: usize,
-    /// Repeat number from 0; [`RECHECK`] and above for a recheck.
+    /// Repeat number from 0; 1,000,000 and above for a recheck.
     pub repeat: u32,
 }
 
 /// First repeat number of a recheck, which measures a point again after all other cards. Far above the maximum number
 /// of repeats.
-pub const RECHECK: u32 = 1_000_000;
+pub(super) const RECHECK: u32 = 1_000_000;
 
 impl Point {
     /// Whether the point belongs to the recheck of the first card.
-    pub fn is_recheck(&self) -> bool {
+    pub(super) fn is_recheck(&self) -> bool {
         self.repeat >= RECHECK
     }
 }
 
 impl Campaign {
     /// Returns all points of a card in the order of the campaign, with the maximum number of repeats.
-    pub fn points_of(&self, card: usize) -> Vec<Point> {
-        let layers: Vec<usize> = self.layers_of(card).collect();
+    pub(super) fn points_of(&self, card: usize) -> Vec<Point> {
+        let repeats = self.repeats_in_order(self.layers_of(card), card as u64);
+        let point = |(layer, workload, repeat)| Point {
+            card,
+            layer,
+            workload,
+            repeat,
+        };
+        repeats.into_iter().map(point).collect()
+    }
+
+    /// Returns layer, workload and number of each repeat in the order of the campaign; `stream` selects the random
+    /// numbers of a shuffled order.
+    fn repeats_in_order(
+        &self,
+        layers: impl Iterator<Item = usize>,
+        stream: u64,
+    ) -> Vec<(usize, usize, u32)> {
         let workloads = self.wanted_workloads();
         let repeats = 0..self.repeats.most();
-        let mut points = Vec::new();
-        for &layer in &layers {
-            match self.order {
-                PointOrder::Blocked | PointOrder::Shuffled => {
-                    let cells = workloads
-                        .clone()
-                        .flat_map(|workload| repeats.clone().map(move |r| (workload, r)));
-                    points.extend(cells.map(|(workload, repeat)| Point {
-                        card,
-                        layer,
-                        workload,
-                        repeat,
-                    }));
+        let mut all = Vec::new();
+        for layer in layers {
+            if self.order == PointOrder::Interleaved {
+                for repeat in repeats.clone() {
+                    all.extend(workloads.clone().map(|workload| (layer, workload, repeat)));
                 }
-                PointOrder::Interleaved => {
-                    let cells = repeats
-                        .clone()
-                        .flat_map(|repeat| workloads.clone().map(move |w| (w, repeat)));
-                    points.extend(cells.map(|(workload, repeat)| Point {
-                        card,
-                        layer,
-                        workload,
-                        repeat,
-                    }));
+            } else {
+                for workload in workloads.clone() {
+                    all.extend(repeats.clone().map(|repeat| (layer, workload, repeat)));
                 }
             }
         }
         if self.order == PointOrder::Shuffled {
-            shuffle(&mut points, Rng::fork(self.seed, card as u64));
+            shuffle(&mut all, Rng::fork(self.seed, stream));
         }
-        points
+        all
     }
 
     /// Returns all points of all cards for a campaign whose cards alternate.
     ///
     /// One layer, workload and repeat is measured on every card before the next.
-    pub fn points_in_turns(&self) -> Vec<Point> {
-        let workloads = self.wanted_workloads();
-        let repeats = 0..self.repeats.most();
-        let mut cells: Vec<(usize, usize, u32)> = Vec::new();
-        for layer in self.wanted_layers() {
-            match self.order {
-                PointOrder::Blocked | PointOrder::Shuffled => {
-                    cells.extend(
-                        workloads
-                            .clone()
-                            .flat_map(|w| repeats.clone().map(move |r| (layer, w, r))),
-                    );
-                }
-                PointOrder::Interleaved => {
-                    cells.extend(
-                        repeats
-                            .clone()
-                            .flat_map(|r| workloads.clone().map(move |w| (layer, w, r))),
-                    );
-                }
-            }
-        }
-        if self.order == PointOrder::Shuffled {
-            shuffle(&mut cells, Rng::fork(self.seed, 0));
-        }
+    pub(super) fn points_in_turns(&self) -> Vec<Point> {
+        let repeats = self.repeats_in_order(self.wanted_layers(), 0);
         let mut points = Vec::new();
-        for (turn, (layer, workload, repeat)) in (1..).zip(cells) {
+        for (turn, (layer, workload, repeat)) in (1..).zip(repeats) {
             let mut cards: Vec<usize> = self
                 .wanted_cards()
                 .filter(|&card| self.layers_of(card).any(|of| of == layer))
@@ -118,21 +96,20 @@ impl Campaign {
 
     /// Returns the card and layer that are measured again at the end: the first ones, if another card is measured in
     /// between.
-    pub fn rechecked(&self) -> Option<(usize, usize)> {
+    pub(super) fn rechecked(&self) -> Option<(usize, usize)> {
         let several = self.recheck && self.wanted_cards().nth(1).is_some();
         let card = self.wanted_cards().next().filter(|_| several)?;
         Some((card, self.layers_of(card).next()?))
     }
 
     /// Returns the points of the recheck, with the maximum number of repeats.
-    pub fn recheck_points(&self) -> Vec<Point> {
+    pub(super) fn recheck_points(&self) -> Vec<Point> {
         let Some((card, layer)) = self.rechecked() else {
             return Vec::new();
         };
-        let mut points = self.points_of(card);
-        points.retain(|point| point.layer == layer);
+        let points = self.points_of(card).into_iter();
         points
-            .into_iter()
+            .filter(|point| point.layer == layer)
             .map(|point| Point {
                 repeat: RECHECK + point.repeat,
                 ..point
@@ -169,7 +146,7 @@ fn shuffle<T>(items: &mut [T], mut rng: Rng) {
 
 /// Splits points into groups that share one preparation: consecutive points through the same layer, or single points
 /// if each run needs a new file system.
-pub fn stretches(points: &[Point], fresh: bool) -> impl Iterator<Item = &[Point]> {
+pub(super) fn groups_of_points(points: &[Point], fresh: bool) -> impl Iterator<Item = &[Point]> {
     points.chunk_by(move |a, b| !fresh && (a.card, a.layer) == (b.card, b.layer))
 }
 
@@ -194,8 +171,8 @@ mod tests {
             places(&points)[..5],
             [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]
         );
-        assert_eq!(stretches(&points, false).count(), 2);
-        assert_eq!(stretches(&points, true).count(), points.len());
+        assert_eq!(groups_of_points(&points, false).count(), 2);
+        assert_eq!(groups_of_points(&points, true).count(), points.len());
     }
 
     #[test]

@@ -10,21 +10,22 @@
 
 mod card_finder;
 pub mod check;
-pub mod digest;
+mod digest;
 pub mod estimate;
 pub mod file;
 pub mod gather;
 mod job;
 pub mod journal;
 pub mod matrix;
+mod measurements;
 pub mod operator;
 mod outcome;
 mod prepared_target;
 pub mod published;
-pub mod quantity;
+mod quantity;
 pub mod ready;
 pub mod resolve;
-pub mod retarget;
+mod retarget;
 pub mod runner;
 pub mod spec;
 pub mod status;

@@ -6,8 +6,8 @@ use super::file::{DiscardMode, FillEntry, PartitionTableEntry, PrepareScope};
 use super::operator::Operator;
 use super::retarget::{FreeRoom, RetargetTo, files};
 use super::spec::{Campaign, Card, CardLocation, FsSpec, Layer, LayerKind};
-use crate::ground::{self, usable};
-use hakaru_device::guard::{Confirmation, Erasable, Refusal};
+use crate::target::{self, usable};
+use hakaru_device::guard::{Candidate, Confirmation, Erasable, Refusal};
 use hakaru_device::prepare::{
     self, DiscardError, DiscardKind, FillPattern, LayoutKind, LayoutTable, MkfsRequest,
     MountRequest, Mounted, OWN_FOLDER, PartitionLayout, Preparation, PrepareError, PrepareStep,
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Storage that is ready for measurement.
 pub(super) struct PreparedTarget {
-    ground: MeasuredTarget,
+    kind: MeasuredTarget,
     preparation: Option<Preparation>,
     identity: Identity,
     room: FreeRoom,
@@ -41,7 +41,7 @@ enum MeasuredTarget {
     /// A device; while permission to erase it is held, no other process can claim it.
     Device {
         node: PathBuf,
-        leave: Option<Erasable>,
+        erasable: Option<Erasable>,
     },
     Mounted(Mounted),
 }
@@ -58,7 +58,7 @@ pub(super) enum StageError {
 }
 
 /// Settings for preparing storage.
-pub(super) struct TargetSetup<'a, 'h> {
+pub(super) struct TargetSetup<'a> {
     pub(super) campaign: &'a Campaign,
     pub(super) card: &'a Card,
     pub(super) layer: &'a Layer,
@@ -74,14 +74,14 @@ pub(super) struct TargetSetup<'a, 'h> {
     pub(super) mount_name: String,
     pub(super) roots: &'a Roots,
     pub(super) stop: &'a AtomicBool,
-    pub(super) hands: &'h mut dyn Operator,
+    pub(super) operator: &'a mut dyn Operator,
 }
 
-impl TargetSetup<'_, '_> {
+impl TargetSetup<'_> {
     /// Prepares the storage.
-    pub(super) fn set(mut self) -> Result<PreparedTarget, StageError> {
-        match &self.card.seat {
-            CardLocation::Sim(prices) => Ok(simulated(self.card, prices)),
+    pub(super) fn prepare(mut self) -> Result<PreparedTarget, StageError> {
+        match &self.card.location {
+            CardLocation::Sim(model) => Ok(simulated(self.card, model)),
             CardLocation::Folder(folder) => self.folder(folder),
             CardLocation::Reader { .. } => self.device(),
         }
@@ -98,7 +98,7 @@ impl TargetSetup<'_, '_> {
         let identity = self.labelled(hakaru_device::identify(folder, self.roots));
         let preparation = Some(preparation);
         Ok(PreparedTarget {
-            ground: MeasuredTarget::Folder(own),
+            kind: MeasuredTarget::Folder(own),
             preparation,
             identity,
             room,
@@ -128,15 +128,7 @@ impl TargetSetup<'_, '_> {
             .disk
             .ok_or_else(|| StageError::Refused("the card is not in a reader".to_owned()))?;
         let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
-        let erasable = match self.confirmation {
-            Some(confirmation) => {
-                let taken = candidate.confirm(confirmation, self.roots);
-                Some(taken.map_err(|refusal| {
-                    StageError::Refused(format!("{refusal} ({})", refusal.cure()))
-                })?)
-            }
-            None => None,
-        };
+        let erasable = self.erasable(candidate)?;
         let mut preparation = self.begin()?;
         let mut speed = None;
         if let (true, Some(erasable)) = (self.whole, &erasable) {
@@ -149,32 +141,40 @@ impl TargetSetup<'_, '_> {
             (LayerKind::Fs(_), None) => Err(StageError::Refused(
                 "a file system layer needs permission to erase the card".to_owned(),
             )),
-            (_, erasable) => {
-                let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
-                let all = identity
-                    .device
-                    .known()
-                    .map_or(Bytes(0), |device| device.size);
-                let prepared = prepared(preparation.steps(), speed.as_ref());
-                let node = erasable
-                    .as_ref()
-                    .map_or_else(|| disk.node.clone(), Erasable::node);
-                let ground = MeasuredTarget::Device {
-                    node,
-                    leave: erasable,
-                };
-                let room = FreeRoom {
-                    all,
-                    each: self.layer.size,
-                };
-                Ok(PreparedTarget {
-                    ground,
-                    preparation: Some(preparation),
-                    identity,
-                    room,
-                    prepared,
-                })
-            }
+            (_, erasable) => Ok(self.whole_device(preparation, erasable, disk, speed)),
+        }
+    }
+
+    /// Claims the card for erasing, if the campaign erases it.
+    fn erasable(&self, candidate: Candidate) -> Result<Option<Erasable>, StageError> {
+        let claim = |confirmation| candidate.confirm(confirmation, self.roots);
+        let claimed = self.confirmation.map(claim).transpose();
+        claimed.map_err(|refusal| StageError::Refused(format!("{refusal} ({})", refusal.cure())))
+    }
+
+    /// Returns the device without a file system.
+    fn whole_device(
+        &self,
+        preparation: Preparation,
+        erasable: Option<Erasable>,
+        disk: &PresentDisk,
+        speed: Option<SpeedMap>,
+    ) -> PreparedTarget {
+        let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
+        let device = identity.device.known();
+        let room = FreeRoom {
+            all: device.map_or(Bytes(0), |device| device.size),
+            each: self.layer.size,
+        };
+        let node = erasable
+            .as_ref()
+            .map_or_else(|| disk.node.clone(), Erasable::node);
+        PreparedTarget {
+            kind: MeasuredTarget::Device { node, erasable },
+            prepared: prepared(preparation.steps(), speed.as_ref()),
+            preparation: Some(preparation),
+            identity,
+            room,
         }
     }
 
@@ -184,21 +184,8 @@ impl TargetSetup<'_, '_> {
         preparation: &mut Preparation,
         erasable: &Erasable,
     ) -> Result<Option<SpeedMap>, StageError> {
-        if let Some(discard) = self.campaign.preparation.discard {
-            let kind = if discard == DiscardMode::Secure {
-                DiscardKind::Secure
-            } else {
-                DiscardKind::Plain
-            };
-            match preparation.discard(
-                erasable,
-                kind,
-                &mut progress(self.hands, self.stop, "discarding the card"),
-            ) {
-                Err(PrepareError::Discard(DiscardError::NotOffered { .. }))
-                    if discard == DiscardMode::WhereOffered => {}
-                done => stopped_or(done, self.stop)?,
-            }
+        if let Some(mode) = self.campaign.preparation.discard {
+            self.discard(preparation, erasable, mode)?;
         }
         let Some(fill) = self.campaign.preparation.fill else {
             return Ok(None);
@@ -210,12 +197,30 @@ impl TargetSetup<'_, '_> {
                 seed: self.campaign.seed,
             },
         };
-        let filled = preparation.fill(
-            erasable,
-            pattern,
-            &mut progress(self.hands, self.stop, "filling the card"),
-        );
+        let mut progress = progress(self.operator, self.stop, "filling the card");
+        let filled = preparation.fill(erasable, pattern, &mut progress);
         stopped_or(filled, self.stop).map(Some)
+    }
+
+    fn discard(
+        &mut self,
+        preparation: &mut Preparation,
+        erasable: &Erasable,
+        mode: DiscardMode,
+    ) -> Result<(), StageError> {
+        let kind = match mode {
+            DiscardMode::Secure => DiscardKind::Secure,
+            DiscardMode::Plain | DiscardMode::WhereOffered => DiscardKind::Plain,
+        };
+        let mut progress = progress(self.operator, self.stop, "discarding the card");
+        match preparation.discard(erasable, kind, &mut progress) {
+            Err(PrepareError::Discard(DiscardError::NotOffered { .. }))
+                if mode == DiscardMode::WhereOffered =>
+            {
+                Ok(())
+            }
+            done => stopped_or(done, self.stop),
+        }
     }
 
     fn file_system(
@@ -225,61 +230,65 @@ impl TargetSetup<'_, '_> {
         spec: &FsSpec,
         speed: Option<SpeedMap>,
     ) -> Result<PreparedTarget, StageError> {
-        let FsSpec {
-            fs,
-            mount,
-            partition,
-            ..
-        } = spec;
-        if let Some(table) = partition {
-            self.hands.preparing("creating a partition table", None);
-            let whole = preparation.partition(
-                erasable,
-                &PartitionLayout::single(table_of(*table), LayoutKind::of(*fs)),
-            )?;
-            let part = whole.into_partition(1, self.roots);
-            erasable = part.map_err(|refusal| StageError::Refused(refusal.to_string()))?;
+        if let Some(table) = spec.partition {
+            erasable = self.partition(&mut preparation, erasable, table, spec)?;
         }
-        self.hands.preparing(&format!("making {fs}"), None);
+        self.operator
+            .preparing(&format!("making {}", spec.fs), None);
         let (erasable, _) = preparation.mkfs(erasable, &request(spec))?;
-        let at = self.state.join(&self.mount_name);
         let request = MountRequest {
-            fs_type: fs.name().to_owned(),
-            options: mount.clone(),
-            at,
+            fs_type: spec.fs.name().to_owned(),
+            options: spec.mount.clone(),
+            at: self.state.join(&self.mount_name),
         };
         let mounted = preparation.mount(erasable, &request)?;
         if let Some(level) = self.campaign.preparation.fill_level {
-            let percent = (level.0 * 100.0).round() as u32;
-            let mut tell = progress(self.hands, self.stop, "filling the file system");
-            let filled =
-                preparation.fill_level(mounted.folder(), percent, self.campaign.seed, &mut tell);
+            let (percent, seed) = ((level.0 * 100.0).round() as u32, self.campaign.seed);
+            let mut progress = progress(self.operator, self.stop, "filling the file system");
+            let filled = preparation.fill_level(mounted.folder(), percent, seed, &mut progress);
             stopped_or(filled, self.stop)?;
         }
-        let identity = self.labelled(hakaru_device::identify(mounted.folder(), self.roots));
         let room = FreeRoom {
             all: free(mounted.folder()),
             each: self.layer.size,
         };
-        let prepared = prepared(preparation.steps(), speed.as_ref());
         Ok(PreparedTarget {
-            ground: MeasuredTarget::Mounted(mounted),
+            identity: self.labelled(hakaru_device::identify(mounted.folder(), self.roots)),
+            kind: MeasuredTarget::Mounted(mounted),
+            prepared: prepared(preparation.steps(), speed.as_ref()),
             preparation: Some(preparation),
-            identity,
             room,
-            prepared,
         })
+    }
+
+    /// Creates a partition table with one partition, and returns the partition.
+    fn partition(
+        &mut self,
+        preparation: &mut Preparation,
+        erasable: Erasable,
+        table: PartitionTableEntry,
+        spec: &FsSpec,
+    ) -> Result<Erasable, StageError> {
+        let table = match table {
+            PartitionTableEntry::Mbr => LayoutTable::Mbr,
+            PartitionTableEntry::Gpt => LayoutTable::Gpt,
+        };
+        self.operator.preparing("creating a partition table", None);
+        let layout = PartitionLayout::single(table, LayoutKind::of(spec.fs));
+        let whole = preparation.partition(erasable, &layout)?;
+        let part = whole.into_partition(1, self.roots);
+        part.map_err(|refusal| StageError::Refused(refusal.to_string()))
     }
 }
 
 /// Reports progress to the operator, and stops when the campaign is stopped.
 fn progress<'a>(
-    hands: &'a mut dyn Operator,
+    operator: &'a mut dyn Operator,
     stop: &'a AtomicBool,
     what: &'a str,
 ) -> impl FnMut(ScanProgress) -> ControlFlow<()> + 'a {
     move |progress| {
-        hands.preparing(what, Some(progress));
+        operator.preparing(what, Some(progress));
         if stop.load(Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -297,13 +306,6 @@ fn stopped_or<T>(done: Result<T, PrepareError>, stop: &AtomicBool) -> Result<T, 
             error.into()
         }
     })
-}
-
-fn table_of(table: PartitionTableEntry) -> LayoutTable {
-    match table {
-        PartitionTableEntry::Mbr => LayoutTable::Mbr,
-        PartitionTableEntry::Gpt => LayoutTable::Gpt,
-    }
 }
 
 fn request(spec: &FsSpec) -> MkfsRequest {
@@ -348,14 +350,14 @@ fn free_now(folder: &Path) -> Option<Bytes> {
     Some(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
-fn simulated(card: &Card, prices: &DeviceModel) -> PreparedTarget {
-    let identity = ground::simulated(prices, &card.label);
+fn simulated(card: &Card, model: &DeviceModel) -> PreparedTarget {
+    let identity = target::simulated(model, &card.label);
     let room = FreeRoom {
-        all: prices.announced(),
+        all: model.announced(),
         each: None,
     };
     PreparedTarget {
-        ground: MeasuredTarget::Sim(Box::new(prices.clone())),
+        kind: MeasuredTarget::Sim(Box::new(model.clone())),
         preparation: None,
         identity,
         room,
@@ -375,7 +377,7 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
         }
         let map = speed
             .filter(|_| matches!(done.step, PrepareStep::Fill { .. }))
-            .map(stretches)
+            .map(segments)
             .unwrap_or_default();
         let written = if let PrepareStep::FillLevel { size, .. } = done.step {
             size
@@ -392,7 +394,7 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
     steps.iter().filter_map(step).collect()
 }
 
-fn stretches(map: &SpeedMap) -> Vec<DeviceSegment> {
+fn segments(map: &SpeedMap) -> Vec<DeviceSegment> {
     map.points
         .iter()
         .map(|p| DeviceSegment {
@@ -409,7 +411,7 @@ pub(super) fn of_whole_card(prepared: &PreparedStep) -> bool {
 }
 
 /// Whether the whole card is prepared again for each group of runs.
-pub(super) fn each_stretch(campaign: &Campaign) -> bool {
+pub(super) fn each_group(campaign: &Campaign) -> bool {
     campaign.preparation.each != PrepareScope::Card
 }
 
@@ -427,8 +429,8 @@ fn missing(wanted: &BTreeMap<PathBuf, u64>) -> u64 {
 
 impl PreparedTarget {
     pub(super) fn place(&self) -> RetargetTo<'_> {
-        match &self.ground {
-            MeasuredTarget::Sim(prices) => RetargetTo::Sim(prices),
+        match &self.kind {
+            MeasuredTarget::Sim(model) => RetargetTo::Sim(model),
             MeasuredTarget::Folder(own) => RetargetTo::Folder(own),
             MeasuredTarget::Device { node, .. } => RetargetTo::Device(node),
             MeasuredTarget::Mounted(mounted) => RetargetTo::Folder(mounted.folder()),
@@ -437,7 +439,7 @@ impl PreparedTarget {
 
     /// Whether the measurement takes real time.
     pub(super) fn is_real(&self) -> bool {
-        !matches!(self.ground, MeasuredTarget::Sim(_))
+        !matches!(self.kind, MeasuredTarget::Sim(_))
     }
 
     pub(super) fn identity(&self) -> &Identity {
@@ -455,12 +457,13 @@ impl PreparedTarget {
     /// Checks that the device is still the prepared one. The engine opens its target by name, and a card may be
     /// replaced during any pause.
     pub(super) fn check_unchanged(&self, roots: &Roots) -> Result<(), Refusal> {
-        match &self.ground {
+        match &self.kind {
             MeasuredTarget::Device {
-                leave: Some(leave), ..
-            } => leave.check_unchanged(roots),
+                erasable: Some(erasable),
+                ..
+            } => erasable.check_unchanged(roots),
             MeasuredTarget::Mounted(mounted) => mounted.check_unchanged(roots),
-            MeasuredTarget::Device { leave: None, .. }
+            MeasuredTarget::Device { erasable: None, .. }
             | MeasuredTarget::Folder(_)
             | MeasuredTarget::Sim(_) => Ok(()),
         }
@@ -514,17 +517,15 @@ impl PreparedTarget {
     }
 
     /// Tears the storage down. All steps are tried; returns the failures.
-    pub(super) fn strike(self) -> Vec<String> {
+    pub(super) fn teardown(self) -> Vec<String> {
         let PreparedTarget {
-            ground,
-            preparation,
-            ..
+            kind, preparation, ..
         } = self;
         let mut failed: Vec<String> = Vec::new();
         let Some(mut preparation) = preparation else {
             return failed;
         };
-        if let MeasuredTarget::Mounted(mounted) = ground {
+        if let MeasuredTarget::Mounted(mounted) = kind {
             failed.extend(
                 preparation
                     .unmount(mounted)

@@ -5,13 +5,13 @@
 //! table lacks (percentiles, single runs) stay unknown. If bandwidth and IOPS contradict each other, a note reports
 //! it and the figures are kept as published.
 
-use super::gather::{CardMeasurements, card_named};
+use super::measurements::{CardMeasurements, LayerMeasurements};
 use super::spec::{Campaign, CampaignWorkload};
 use hakaru_analysis::estimate::{estimate, published};
 use hakaru_analysis::stats::SampleMoments;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
 use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Summary, WorkloadShape};
-use hakaru_model::job::{Op, SizeSpec};
+use hakaru_model::job::{Job, Op, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -101,8 +101,7 @@ impl<'a> TableColumns<'_, 'a> {
     }
 
     fn needed(&self, name: &str) -> Result<&'a str, String> {
-        self.get(name)
-            .ok_or_else(|| format!("the column `{name}` is missing or empty"))
+        self.get(name).ok_or_else(|| missing(name))
     }
 
     fn number(&self, name: &str) -> Result<Option<f64>, String> {
@@ -117,6 +116,26 @@ impl<'a> TableColumns<'_, 'a> {
             .map(Some)
             .ok_or_else(|| format!("column `{name}`: `{text}` is not a number of 0 or more"))
     }
+
+    /// Returns the estimate that the columns of a mean and a deviation give, in units of `factor`.
+    fn estimate(
+        &self,
+        runs: u32,
+        mean: &str,
+        deviation: &str,
+        factor: f64,
+    ) -> Result<Estimate, String> {
+        let of = self.number(mean)?.ok_or_else(|| missing(mean))? * factor;
+        let deviation = self.number(deviation)?.map(|d| d * factor);
+        let moments = deviation.and_then(|d| SampleMoments::new(runs as usize, of, d));
+        let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
+        let rounding = self.get(mean).map_or(0.0, half_a_digit) * factor;
+        moments.map_or_else(single, |moments| Ok(published(&moments, rounding)))
+    }
+}
+
+fn missing(column: &str) -> String {
+    format!("the column `{column}` is missing or empty")
 }
 
 fn row<'a>(
@@ -125,54 +144,26 @@ fn row<'a>(
 ) -> Result<Option<PublishedRow<'a>>, String> {
     let (card, layer) = (columns.needed("card")?, columns.needed("layer")?);
     let name = columns.needed("workload")?;
-    let Some(workload) = campaign
-        .workloads
-        .iter()
-        .find(|workload| workload.name == name)
-    else {
+    let workload = campaign.workloads.iter().find(|of| of.name == name);
+    let has_card = campaign.cards.iter().any(|known| known.label == card);
+    let has_layer = campaign.layers.iter().any(|known| known.name == layer);
+    let Some(workload) = workload.filter(|_| has_card && has_layer) else {
         return Ok(None);
     };
-    if card_named(campaign, card).is_none()
-        || !campaign.layers.iter().any(|known| known.name == layer)
-    {
-        return Ok(None);
-    }
-    let runs = columns
-        .needed("runs")?
-        .parse::<u32>()
-        .ok()
-        .filter(|n| *n > 0)
-        .ok_or("runs must be greater than 0")?;
+    let runs = columns.needed("runs")?.parse().ok().filter(|n| *n > 0);
+    let runs = runs.ok_or("runs must be greater than 0")?;
     let unit = columns.needed("bw_unit")?;
     let factor = factor(unit).ok_or_else(|| {
-        format!(
-            "`{unit}` is not a unit of bandwidth: expected MB/s, MiB/s, KB/s \
-            or KiB/s"
-        )
+        format!("`{unit}` is not a unit of bandwidth: expected MB/s, MiB/s, KB/s or KiB/s")
     })?;
-    let stated = |mean: &str, deviation: &str, factor: f64| -> Result<Estimate, String> {
-        let of = columns
-            .number(mean)?
-            .ok_or_else(|| format!("the column `{mean}` is missing or empty"))?
-            * factor;
-        let deviation = columns.number(deviation)?.map(|d| d * factor);
-        let moments = deviation.and_then(|d| SampleMoments::new(runs as usize, of, d));
-        let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
-        let rounding = columns.get(mean).map_or(0.0, half_a_digit) * factor;
-        moments.map_or_else(single, |moments| Ok(published(&moments, rounding)))
-    };
-    let bandwidth = stated("bw_mean", "bw_stdev", factor)?;
-    let iops = stated("iops_mean", "iops_stdev", 1.0)?;
-    let host = columns.get("host").unwrap_or_default();
-    let printed = columns.needed("bw_mean")?;
     Ok(Some(PublishedRow {
         card,
-        host,
+        host: columns.get("host").unwrap_or_default(),
         layer,
         runs,
-        bandwidth,
-        iops,
-        printed,
+        bandwidth: columns.estimate(runs, "bw_mean", "bw_stdev", factor)?,
+        iops: columns.estimate(runs, "iops_mean", "iops_stdev", 1.0)?,
+        printed: columns.needed("bw_mean")?,
         unit,
         workload,
     }))
@@ -284,67 +275,45 @@ fn job_of(workload: &CampaignWorkload) -> Option<(&hakaru_model::job::Job, Op)> 
         .map(|op| (job, op))
 }
 
+/// Groups the rows by card and layer.
 fn cards(rows: &[PublishedRow<'_>], source: &str, campaign: &Campaign) -> Vec<CardMeasurements> {
     let mut cards: Vec<CardMeasurements> = Vec::new();
     for row in rows {
-        let card = match cards
-            .iter_mut()
-            .position(|known| known.key == row.card && known.host == row.host)
-        {
-            Some(place) => &mut cards[place],
-            None => {
-                let card = card_named(campaign, row.card);
-                cards.push(CardMeasurements {
-                    name: row.card.to_owned(),
-                    key: row.card.to_owned(),
-                    host: row.host.to_owned(),
-                    printed: card.map(|card| card.printed.clone()).unwrap_or_default(),
-                    facts: card.map(|card| card.facts.clone()).unwrap_or_default(),
-                    layers: Vec::new(),
-                });
-                cards.last_mut().expect("one was just pushed")
-            }
-        };
-        let place = card
-            .layers
+        let PublishedRow {
+            card, host, layer, ..
+        } = *row;
+        let known = cards
             .iter()
-            .position(|(layer, ..)| layer == row.layer);
-        let place = place.unwrap_or_else(|| {
-            card.layers.push((
-                row.layer.to_owned(),
-                summary(row, source, campaign),
-                Vec::new(),
-            ));
-            card.layers.len() - 1
+            .position(|of| of.key == card && of.host == host);
+        let known = known.unwrap_or_else(|| {
+            let name = card.to_owned();
+            cards.push(CardMeasurements::new(campaign, card, name, card, host));
+            cards.len() - 1
         });
-        card.layers[place].1.phases.extend(phase(row));
+        let layers = &mut cards[known].layers;
+        let known = layers.iter().position(|of| of.layer == layer);
+        let known = known.unwrap_or_else(|| {
+            layers.push(LayerMeasurements {
+                layer: layer.to_owned(),
+                summary: summary(row, source, campaign),
+                prepared: Vec::new(),
+            });
+            layers.len() - 1
+        });
+        layers[known].summary.phases.extend(phase(row));
     }
     cards
 }
 
+/// Returns the summary of a card through a layer, without phases.
 fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary {
-    let filesystem = (row.layer != "raw").then(|| Filesystem {
-        fs_type: row.layer.to_owned(),
-        ..Filesystem::default()
-    });
     Summary {
         series: format!("published-{}-{}", row.card, row.layer),
         runs: vec!["published".to_owned()],
         scenario: campaign.name.clone(),
         started_unix_ms: 0,
         origin: format!("published: {source}"),
-        target: Identity {
-            path: PathBuf::from(row.card),
-            kind: if row.layer == "raw" {
-                TargetKind::BlockDevice
-            } else {
-                TargetKind::File
-            },
-            filesystem,
-            device: Fact::Unknown("not stated in the published table".to_owned()),
-            system_disk: false,
-            label: Some(row.card.to_owned()),
-        },
+        target: target(row),
         environment: Environment {
             hostname: row.host.to_owned(),
             ..Environment::default()
@@ -355,37 +324,39 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
     }
 }
 
+fn target(row: &PublishedRow<'_>) -> Identity {
+    let (kind, filesystem) = match row.layer {
+        "raw" => (TargetKind::BlockDevice, None),
+        layer => {
+            let filesystem = Filesystem {
+                fs_type: layer.to_owned(),
+                ..Filesystem::default()
+            };
+            (TargetKind::File, Some(filesystem))
+        }
+    };
+    Identity {
+        path: PathBuf::from(row.card),
+        kind,
+        filesystem,
+        device: Fact::Unknown("not stated in the published table".to_owned()),
+        system_disk: false,
+        label: Some(row.card.to_owned()),
+    }
+}
+
 fn phase(row: &PublishedRow<'_>) -> Option<PhaseSummary> {
     let (job, op) = job_of(row.workload)?;
-    let extent = match job.extent.size {
-        Some(SizeSpec::Bytes(size)) => Some(size),
-        _ => None,
+    let shape = shape(job, op);
+    let order = match shape.random {
+        true => "random",
+        false => "sequential",
     };
-    let shape = WorkloadShape {
-        random: job.access.random,
-        read_percent: job.access.mix.read,
-        block: job.block[op].max(),
-        iodepth: job.effective_depth(),
-        workers: job.numjobs,
-        sync_every: job.durability.fsync_every,
-        sync_open: job.durability.sync,
-        direct: job.files.direct,
-        extent,
-    };
-    let order = if job.access.random {
-        "random"
-    } else {
-        "sequential"
-    };
+    let (op_name, block, depth) = (op.name(), shape.block, shape.iodepth);
     Some(PhaseSummary {
         phase: row.workload.name.clone(),
         op,
-        workload: format!(
-            "{order} {}, {}, queue depth {}",
-            op.name(),
-            shape.block,
-            shape.iodepth
-        ),
+        workload: format!("{order} {op_name}, {block}, queue depth {depth}"),
         bandwidth: row.bandwidth.clone(),
         iops: row.iops.clone(),
         latency: None,
@@ -403,4 +374,21 @@ fn phase(row: &PublishedRow<'_>) -> Option<PhaseSummary> {
             ..PhaseDetail::default()
         },
     })
+}
+
+fn shape(job: &Job, op: Op) -> WorkloadShape {
+    WorkloadShape {
+        random: job.access.random,
+        read_percent: job.access.mix.read,
+        block: job.block[op].max(),
+        iodepth: job.effective_depth(),
+        workers: job.numjobs,
+        sync_every: job.durability.fsync_every,
+        sync_open: job.durability.sync,
+        direct: job.files.direct,
+        extent: match job.extent.size {
+            Some(SizeSpec::Bytes(size)) => Some(size),
+            _ => None,
+        },
+    }
 }

@@ -1,6 +1,6 @@
 //! Changes the targets of a workload to the card under test, whatever files its author named.
 
-use crate::ground;
+use crate::target;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::{IoEngine, Job, Scenario, SizeSpec, Target};
 use hakaru_model::plan::clone_paths;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The new target of a workload.
 #[derive(Clone, Copy, Debug)]
-pub enum RetargetTo<'a> {
+pub(super) enum RetargetTo<'a> {
     /// A whole device or partition.
     Device(&'a Path),
     /// Files in a directory.
@@ -21,15 +21,20 @@ pub enum RetargetTo<'a> {
 
 /// Available space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FreeRoom {
+pub(super) struct FreeRoom {
     /// Maximum bytes of all files together.
-    pub all: Bytes,
+    pub(super) all: Bytes,
     /// Maximum bytes of each file.
-    pub each: Option<Bytes>,
+    pub(super) each: Option<Bytes>,
 }
 
 /// Returns the workload on its new target: files are limited to the available space, and offsets come from `seed`.
-pub fn aim(scenario: &Scenario, place: RetargetTo<'_>, room: FreeRoom, seed: u64) -> Scenario {
+pub(super) fn retarget(
+    scenario: &Scenario,
+    place: RetargetTo<'_>,
+    room: FreeRoom,
+    seed: u64,
+) -> Scenario {
     let mut scenario = Scenario {
         seed,
         ..scenario.clone()
@@ -116,7 +121,7 @@ fn file_name(index: usize, path: &Path) -> PathBuf {
 /// Limits the files of a job to this size, rounded down to whole MiB if it is at least 1 MiB.
 fn fit(job: &mut Job, each: Bytes) {
     let each = if each.0 >= 1 << 20 {
-        ground::whole_mib(each)
+        target::whole_mib(each)
     } else {
         each
     };
@@ -147,12 +152,12 @@ mod tests {
         }
     }
 
-    fn aimed(target: Target, place: RetargetTo<'_>, room: u64) -> Job {
+    fn retargeted(target: Target, place: RetargetTo<'_>, room: u64) -> Job {
         let room = FreeRoom {
             all: Bytes(room),
             each: Some(Bytes(500 << 20)),
         };
-        aim(&scenario(target), place, room, 7)
+        retarget(&scenario(target), place, room, 7)
             .phases
             .remove(0)
             .jobs
@@ -163,12 +168,12 @@ mod tests {
     fn files_of_the_author_are_replaced_by_those_of_the_card() {
         let paths = || Target::Paths(vec!["/home/me/x.tmp".into(), "/etc/..".into()]);
         let folder = RetargetTo::Folder(Path::new("/mnt"));
-        let job = aimed(paths(), folder, 1 << 40);
+        let job = retargeted(paths(), folder, 1 << 40);
         assert_eq!(
             job.target,
             Target::Paths(vec!["/mnt/x.tmp".into(), "/mnt/file-1".into()])
         );
-        let job = aimed(
+        let job = retargeted(
             paths(),
             RetargetTo::Device(Path::new("/dev/mmcblk0")),
             1 << 40,
@@ -179,7 +184,7 @@ mod tests {
             format: "../$jobnum".into(),
             nrfiles: 1,
         };
-        let job = aimed(own, folder, 1 << 40);
+        let job = retargeted(own, folder, 1 << 40);
         let Target::Formatted {
             directories,
             format,
@@ -201,9 +206,9 @@ mod tests {
             format: "$jobnum".into(),
             nrfiles: 1,
         };
-        let job = aimed(own, RetargetTo::Folder(Path::new("/mnt")), (400 << 20) + 5);
+        let job = retargeted(own, RetargetTo::Folder(Path::new("/mnt")), (400 << 20) + 5);
         assert_eq!(job.extent.size, Some(SizeSpec::Bytes(Bytes(100 << 20))));
-        let job = aimed(
+        let job = retargeted(
             Target::Paths(vec!["x".into()]),
             RetargetTo::Folder(Path::new("/mnt")),
             400 << 20,
@@ -219,16 +224,21 @@ mod tests {
                 all: Bytes(room),
                 each: None,
             };
-            files(&aim(&both, RetargetTo::Folder(Path::new("/mnt")), room, 1))
-                .into_values()
-                .collect::<Vec<_>>()
+            files(&retarget(
+                &both,
+                RetargetTo::Folder(Path::new("/mnt")),
+                room,
+                1,
+            ))
+            .into_values()
+            .collect::<Vec<_>>()
         };
         assert_eq!(
             (sizes(400 << 20), sizes(3 << 30)),
             (vec![200 << 20; 2], vec![1 << 30; 2])
         );
         let prices = DeviceModel::plain("card", Bytes(1 << 40));
-        let job = aimed(Target::Nothing, RetargetTo::Sim(&prices), 1 << 40);
+        let job = retargeted(Target::Nothing, RetargetTo::Sim(&prices), 1 << 40);
         assert_eq!(
             (job.ioengine, job.extent.size),
             (IoEngine::Sim, Some(SizeSpec::Bytes(Bytes(500 << 20))))

@@ -1,16 +1,16 @@
 //! Runs a campaign: card by card or with alternating cards, in groups of runs that share a preparation. Stored runs
 //! are not repeated.
 
-use super::card_finder::{CardSearch, FoundCard, PresentDisk};
+use super::card_finder::{CardFinder, CardSearch, FoundCard, PresentDisk};
 use super::estimate;
 use super::journal::{CampaignProgress, PointKey};
-use super::matrix::{Point, RECHECK, stretches};
+use super::matrix::{Point, RECHECK, groups_of_points};
 use super::operator::{CampaignStatus, Operator};
 pub use super::outcome::{CampaignError, CampaignOutcome, CampaignResult};
 use super::prepared_target::{self, PreparedTarget, StageError, TargetSetup};
-use super::retarget::aim;
+use super::retarget::retarget;
 use super::spec::Campaign;
-use crate::session::{RunRequest, SeriesPosition, Session, SessionError, SessionPolicy};
+use crate::session::{RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy};
 use hakaru_device::Roots;
 use hakaru_device::guard::Confirmation;
 use hakaru_device::prepare;
@@ -21,7 +21,6 @@ use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead};
 use hakaru_model::units::Bytes;
 use hakaru_store::{OrphanedRun, Store};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -32,11 +31,8 @@ mod measure;
 mod row;
 mod turns;
 
-use limits::NextStep;
-use lock::lock;
-
 /// Default number of consecutive failed runs after which a card is skipped.
-pub const FAILURES: u32 = 3;
+const FAILURES: u32 = 3;
 
 /// Parameters of carrying out a campaign.
 pub struct CampaignRun<'a> {
@@ -49,7 +45,7 @@ pub struct CampaignRun<'a> {
     /// Set by another thread to stop the campaign.
     pub stop: &'a AtomicBool,
     /// The user or script that operates the hardware.
-    pub hands: &'a mut dyn Operator,
+    pub operator: &'a mut dyn Operator,
 }
 
 /// Carries out a campaign, or continues it.
@@ -57,66 +53,25 @@ pub struct CampaignRun<'a> {
 /// # Errors
 /// [`CampaignError`] if the campaign cannot continue; runs stored until then are kept.
 pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
-    let CampaignRun {
-        campaign,
-        store,
-        state,
-        stop,
-        hands,
-    } = run;
-    let _lock = lock(state, &campaign.id)?;
-    let roots = Roots::live();
-    clean_up(store, state, &roots, hands);
-    let clock = ClockChoice::best();
-    let host = hakaru_device::environment(&roots, clock.name()).hostname;
-    let journal = CampaignProgress::read(campaign, store, &host)?;
-    let overhead = hakaru_engine::measure_overhead(clock);
-    let begun = Instant::now();
-    let mut runner = Runner {
-        campaign,
-        store,
-        state,
-        stop,
-        hands,
-        roots,
-        clock,
-        overhead,
-        journal,
-        begun,
-        stored: 0,
-        failures: Vec::new(),
-        skipped: Vec::new(),
-        sizes: BTreeMap::new(),
-        gone: BTreeMap::new(),
-        leaves: BTreeMap::new(),
-        told_of_caches: false,
-        rechecking: false,
-        shares: BTreeMap::new(),
-    };
+    let _lock = lock::lock(run.state, &run.campaign.id)?;
+    let mut runner = Runner::new(run)?;
     runner.ask_beforehand()?;
-    let end = if campaign.card_order.takes_turns() {
+    let end = if runner.campaign.card_order.takes_turns() {
         runner.cards_in_turns()?
     } else {
         runner.all_cards()?
     };
-    let Runner {
-        journal,
-        stored,
-        failures,
-        skipped,
-        ..
-    } = runner;
     Ok(CampaignResult {
         end,
-        stored,
-        done: journal.done_of(campaign),
-        failures,
-        skipped,
+        stored: runner.stored,
+        done: runner.journal.done_of(runner.campaign),
+        failures: runner.failures,
+        skipped: runner.skipped,
     })
 }
 
 /// Recovers after a killed run: undoes its preparations, such as mounts, and stores its partial results.
-fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Operator) {
+fn clean_up(store: &mut Store, state: &Path, roots: &Roots, operator: &mut dyn Operator) {
     for spool in hakaru_store::left(store.path()) {
         // Spools that cannot be read or stored are left to `recover`, which reports the reason.
         if let Ok(OrphanedRun::Run(record)) = store.keep_cut_short(&spool) {
@@ -126,7 +81,7 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Oper
             } else {
                 "finished, but not stored"
             };
-            hands.note(&format!(
+            operator.note(&format!(
                 "left by an earlier run: {name} was {how}; stored as run {id}"
             ));
         }
@@ -143,7 +98,7 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, hands: &mut dyn Oper
         recovery
             .items
             .iter()
-            .for_each(|item| hands.note(&format!("left by an earlier run: {item}")));
+            .for_each(|item| operator.note(&format!("left by an earlier run: {item}")));
     }
 }
 
@@ -153,8 +108,20 @@ enum CardOutcome {
     Done,
     /// It was disconnected.
     Gone,
-    Stopped,
-    TimeUp,
+    /// The campaign ends.
+    Ends(CampaignOutcome),
+}
+
+/// The outcome when the user stops the campaign.
+const STOPPED: CardOutcome = CardOutcome::Ends(CampaignOutcome::Stopped);
+
+/// A step that a limit may forbid.
+#[derive(Clone, Copy)]
+enum NextStep {
+    /// A preparation of the whole card, or only of its layer.
+    Preparation { whole: bool },
+    /// A run; if its files do not exist yet, it writes them first. `fills` is the size of a fill of the file system.
+    Run { lays_out: bool, fills: Bytes },
 }
 
 struct Runner<'a> {
@@ -162,7 +129,7 @@ struct Runner<'a> {
     store: &'a mut Store,
     state: &'a Path,
     stop: &'a AtomicBool,
-    hands: &'a mut dyn Operator,
+    operator: &'a mut dyn Operator,
     roots: Roots,
     clock: &'static ClockChoice,
     overhead: Option<Overhead>,
@@ -171,19 +138,25 @@ struct Runner<'a> {
     stored: u64,
     failures: Vec<(String, String)>,
     skipped: Vec<(String, String)>,
-    /// Sizes of the cards that were found, by index.
-    sizes: BTreeMap<usize, Bytes>,
-    /// Number of disconnects since the last stored run of each card, by index.
-    gone: BTreeMap<usize, u32>,
-    /// Replies to the questions before the first run, by index of the card: whether the disk that was present then
-    /// may be erased.
-    leaves: BTreeMap<usize, (PresentDisk, Option<Confirmation>)>,
+    /// State of each card of the campaign.
+    cards: Vec<CardState>,
     /// Whether the operator was informed that the caches of the host cannot be dropped.
-    told_of_caches: bool,
+    reported_caches: bool,
     /// Whether the recheck of the first card is in progress.
     rechecking: bool,
-    /// Maximum bytes for files in directories that share a file system, by index of the card.
-    shares: BTreeMap<usize, Bytes>,
+}
+
+/// State of a card between its uses.
+#[derive(Clone, Default)]
+struct CardState {
+    /// Its size, once it was found.
+    size: Option<Bytes>,
+    /// Number of disconnects since its last stored run.
+    disconnects: u32,
+    /// The disk that was present before the first run, and the permission to erase it, if the user gave it.
+    permission: Option<(PresentDisk, Option<Confirmation>)>,
+    /// Maximum bytes for its files, if directories share a file system.
+    share: Option<Bytes>,
 }
 
 /// State of a card while it is measured.
@@ -199,33 +172,71 @@ struct CardInUse {
 
 /// A card that is prepared for runs through a layer.
 struct Ready {
-    stage: PreparedTarget,
+    target: PreparedTarget,
     /// Preparation for this layer; its written bytes are kept until a run that records them is stored.
     since: Vec<PreparedStep>,
 }
 
-impl Runner<'_> {
-    fn cell(&self, key: &str, point: &Point) -> PointKey {
-        PointKey {
-            card: key.to_owned(),
-            layer: self.campaign.layers[point.layer].name.clone(),
-            workload: self.campaign.workloads[point.workload].name.clone(),
+impl<'a> Runner<'a> {
+    /// Recovers from an earlier run, and reads the stored progress.
+    fn new(run: CampaignRun<'a>) -> Result<Runner<'a>, CampaignError> {
+        let roots = Roots::live();
+        clean_up(run.store, run.state, &roots, run.operator);
+        let clock = ClockChoice::best();
+        let host = hakaru_device::environment(&roots, clock.name()).hostname;
+        Ok(Runner {
+            journal: CampaignProgress::read(run.campaign, run.store, &host)?,
+            cards: vec![CardState::default(); run.campaign.cards.len()],
+            campaign: run.campaign,
+            store: run.store,
+            state: run.state,
+            stop: run.stop,
+            operator: run.operator,
+            roots,
+            clock,
+            overhead: hakaru_engine::measure_overhead(clock),
+            begun: Instant::now(),
+            stored: 0,
+            failures: Vec::new(),
+            skipped: Vec::new(),
+            reported_caches: false,
+            rechecking: false,
+        })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    /// Records why a card is skipped.
+    fn skip(&mut self, card: usize, why: impl Into<String>) {
+        let label = self.campaign.cards[card].label.clone();
+        self.skipped.push((label, why.into()));
+    }
+
+    fn finder(&self) -> CardFinder<'_> {
+        CardFinder {
+            campaign: self.campaign,
+            journal: &self.journal,
+            roots: &self.roots,
         }
+    }
+
+    /// Whether a point still has to be measured.
+    fn is_open(&mut self, key: &str, point: &Point) -> Result<bool, CampaignError> {
+        let cell = PointKey::of(self.campaign, key, point.layer, point.workload);
+        let repeats = self.campaign.repeats;
+        Ok(self.journal.is_open(repeats, &cell, point, self.store)?)
     }
 
     fn open_points(&mut self, card: usize, key: &str) -> Result<Vec<Point>, CampaignError> {
         let mut open = Vec::new();
-        let points = if self.rechecking {
-            self.campaign.recheck_points()
-        } else {
-            self.campaign.points_of(card)
+        let points = match self.rechecking {
+            true => self.campaign.recheck_points(),
+            false => self.campaign.points_of(card),
         };
         for point in points {
-            let cell = self.cell(key, &point);
-            if self
-                .journal
-                .is_open(self.campaign.repeats, &cell, &point, self.store)?
-            {
+            if self.is_open(key, &point)? {
                 open.push(point);
             }
         }
@@ -236,8 +247,8 @@ impl Runner<'_> {
         let Some((mut on, points)) = self.admit(index, found)? else {
             return Ok(CardOutcome::Done);
         };
-        for stretch in stretches(&points, self.campaign.preparation.each_run_anew()) {
-            match self.stretch(&mut on, stretch)? {
+        for group in groups_of_points(&points, self.campaign.preparation.each_run_anew()) {
+            match self.group(&mut on, group)? {
                 None => {}
                 Some(end) => return Ok(end),
             }
@@ -254,51 +265,50 @@ impl Runner<'_> {
         index: usize,
         found: FoundCard,
     ) -> Result<Option<(CardInUse, Vec<Point>)>, CampaignError> {
-        let label = &self.campaign.cards[index].label;
         let points = self.open_points(index, &found.key)?;
         if points.is_empty() {
             return Ok(None);
         }
-        if let Some(why) = self.exchanged_below(index, &found.key)? {
-            self.skipped.push((label.clone(), why));
-            return Ok(None);
-        }
-        let confirmation = match self.leave_to_erase(index, &found) {
+        let permission = match self.exchanged_below(index, &found.key)? {
+            Some(why) => Err(why),
+            None => self.permission_to_erase(index, &found),
+        };
+        let confirmation = match permission {
             Ok(confirmation) => confirmation,
             Err(why) => {
-                self.skipped.push((label.clone(), why));
+                self.skip(index, why);
                 return Ok(None);
             }
         };
-        let whole = self.done_to_whole_card(&found.key)?;
         let size = found.disk.as_ref().and_then(|disk| disk.size(&self.roots));
-        size.map(|size| self.sizes.insert(index, size));
-        Ok(Some((
-            CardInUse {
-                index,
-                found,
-                confirmation,
-                whole,
-                failed: 0,
-            },
-            points,
-        )))
+        self.cards[index].size = size.or(self.cards[index].size);
+        let on = CardInUse {
+            index,
+            whole: self.done_to_whole_card(&found.key)?,
+            found,
+            confirmation,
+            failed: 0,
+        };
+        Ok(Some((on, points)))
+    }
+
+    /// Returns the number of consecutive failures after which a card is skipped.
+    fn most_failures(&self) -> u32 {
+        self.campaign.limits.failures.unwrap_or(FAILURES)
     }
 
     /// Whether a card has failed too often; it is then recorded as skipped.
     fn has_failed_too_often(&mut self, on: &CardInUse) -> bool {
-        let given_up = on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES);
+        let given_up = on.failed >= self.most_failures();
         if given_up {
-            let label = self.campaign.cards[on.index].label.clone();
-            self.skipped.push((
-                label,
-                format!("stopped after {} consecutive failures", on.failed),
-            ));
+            let why = format!("stopped after {} consecutive failures", on.failed);
+            self.skip(on.index, why);
         }
         given_up
     }
 
-    fn leave_to_erase(
+    /// Returns the permission to erase a card; `None` if the campaign does not erase it.
+    fn permission_to_erase(
         &mut self,
         index: usize,
         found: &FoundCard,
@@ -307,57 +317,55 @@ impl Runner<'_> {
             return Ok(None);
         };
         let candidate = disk.candidate(&self.roots)?;
-        let leave = match self.leaves.get(&index).filter(|(asked, _)| asked == disk) {
-            Some((_, leave)) => leave.clone(),
+        let earlier = self.cards[index].permission.as_ref();
+        let permission = match earlier.filter(|(asked, _)| asked == disk) {
+            Some((_, permission)) => permission.clone(),
             None => self
-                .hands
+                .operator
                 .may_erase(&self.campaign.cards[index], &candidate),
         };
-        leave
+        permission
             .map(Some)
             .ok_or_else(|| "no permission to erase it".to_owned())
     }
 
     /// Asks for permission to erase all present cards before the first run, so that the user can leave.
     fn ask_beforehand(&mut self) -> Result<(), CampaignError> {
-        for index in self
-            .campaign
-            .wanted_cards()
-            .filter(|index| self.campaign.erases(*index))
-            .collect::<Vec<_>>()
-        {
-            if self.stop.load(Relaxed) {
+        let campaign = self.campaign;
+        for index in campaign.wanted_cards() {
+            if !campaign.erases(index) {
+                continue;
+            }
+            if self.is_stopped() {
                 break;
             }
             let CardSearch::Found(FoundCard {
                 key,
                 disk: Some(disk),
-            }) = self.bench().look(&self.campaign.cards[index])
+            }) = self.finder().look(&campaign.cards[index])
             else {
                 continue;
             };
             if self.open_points(index, &key)?.is_empty() {
                 continue;
             }
-            let asked = self
-                .leaves
-                .values()
-                .find(|(asked, _)| *asked == disk)
-                .map(|(_, leave)| leave.clone());
-            let leave = match asked {
-                Some(leave) => leave,
-                None => {
-                    // If a disk cannot be checked again now, permission is requested later.
-                    let Ok(candidate) = disk.candidate(&self.roots) else {
-                        continue;
-                    };
-                    self.hands
-                        .may_erase(&self.campaign.cards[index], &candidate)
-                }
-            };
-            self.leaves.insert(index, (disk, leave));
+            if let Some(permission) = self.ask_for(index, &disk) {
+                self.cards[index].permission = Some((disk, permission));
+            }
         }
         Ok(())
+    }
+
+    /// Asks for permission to erase a disk, once for several cards in it. `None` if the disk cannot be checked again
+    /// now: permission is then requested later.
+    fn ask_for(&mut self, index: usize, disk: &PresentDisk) -> Option<Option<Confirmation>> {
+        let mut asked = self.cards.iter().flat_map(|card| &card.permission);
+        if let Some((_, permission)) = asked.find(|(asked, _)| asked == disk) {
+            return Some(permission.clone());
+        }
+        let candidate = disk.candidate(&self.roots).ok()?;
+        let card = &self.campaign.cards[index];
+        Some(self.operator.may_erase(card, &candidate))
     }
 
     /// Returns earlier preparation steps of the whole card, so that they are not repeated.
@@ -370,20 +378,14 @@ impl Runner<'_> {
             Err(error) if error.is_unreadable() => return Ok(Vec::new()),
             found => found?,
         };
-        let prepared = record
-            .campaign
-            .map(|point| point.prepared)
-            .unwrap_or_default();
-        Ok(told_before(
-            prepared
-                .into_iter()
-                .filter(prepared_target::of_whole_card)
-                .collect(),
-        ))
+        let steps = record.campaign.map(|point| point.prepared);
+        let mut steps = steps.unwrap_or_default();
+        steps.retain(prepared_target::of_whole_card);
+        Ok(without_measurements(steps))
     }
 
     /// Prepares the card, measures a group of points and tears the storage down. `Some` ends the card.
-    fn stretch(
+    fn group(
         &mut self,
         on: &mut CardInUse,
         points: &[Point],
@@ -399,11 +401,11 @@ impl Runner<'_> {
         let mut end = None;
         for point in points {
             end = self.point_of(on, point, &mut ready)?;
-            if end.is_some() || on.failed >= self.campaign.limits.failures.unwrap_or(FAILURES) {
+            if end.is_some() || on.failed >= self.most_failures() {
                 break;
             }
         }
-        self.give_back(ready);
+        self.tear_down(ready);
         Ok(end)
     }
 
@@ -413,58 +415,51 @@ impl Runner<'_> {
         on: &mut CardInUse,
         first: &Point,
     ) -> Result<Ready, Option<CardOutcome>> {
-        let layer = &self.campaign.layers[first.layer];
         // A recheck begins with the card in the same state as its first measurement.
         let whole = self.rechecking
-            || prepared_target::each_stretch(self.campaign)
+            || prepared_target::each_group(self.campaign)
             || !self.journal.knows(&on.found.key) && on.whole.is_empty();
         if let Some(end) = self.limit(first, &on.found.key, NextStep::Preparation { whole }) {
             return Err(Some(end));
         }
+        let target = match self.setup(on, first.layer, whole).prepare() {
+            Ok(target) => target,
+            Err(StageError::Stopped) => return Err(Some(STOPPED)),
+            // Ctrl-C also ends a running mkfs tool, which is not a failure of the card.
+            Err(_) if self.is_stopped() => return Err(Some(STOPPED)),
+            Err(error) => return Err(self.failed(on, first, &error.to_string())),
+        };
+        let mut since = target.prepared().to_vec();
+        let written = since.iter().map(|step| step.bytes_written().0);
+        self.journal
+            .note_written(&on.found.key, written.fold(0, u64::saturating_add));
+        if whole {
+            (on.whole, since) = since.into_iter().partition(prepared_target::of_whole_card);
+        }
+        Ok(Ready { target, since })
+    }
+
+    /// Returns the settings for preparing a card for a layer.
+    fn setup<'s>(&'s mut self, on: &'s CardInUse, layer: usize, whole: bool) -> TargetSetup<'s> {
         let mount_name = match self.campaign.card_order.takes_turns() {
             false => format!("mnt-{}", self.campaign.id),
             // Several cards are mounted at the same time.
             true => format!("mnt-{}-{}", self.campaign.id, on.index + 1),
         };
-        let setting = TargetSetup {
+        TargetSetup {
             campaign: self.campaign,
             card: &self.campaign.cards[on.index],
-            layer,
+            layer: &self.campaign.layers[layer],
             disk: on.found.disk.as_ref(),
             confirmation: on.confirmation.as_ref(),
             whole,
-            share: self.shares.get(&on.index).copied(),
+            share: self.cards[on.index].share,
             state: self.state,
             mount_name,
             roots: &self.roots,
             stop: self.stop,
-            hands: &mut *self.hands,
-        };
-        let stage = match setting.set() {
-            Ok(stage) => stage,
-            Err(StageError::Stopped) => return Err(Some(CardOutcome::Stopped)),
-            // Ctrl-C also ends a running mkfs tool, which is not a failure of the card.
-            Err(_) if self.stop.load(Relaxed) => return Err(Some(CardOutcome::Stopped)),
-            Err(error) => return Err(self.failed(on, first, &error.to_string())),
-        };
-        if whole {
-            on.whole = stage
-                .prepared()
-                .iter()
-                .filter(|p| prepared_target::of_whole_card(p))
-                .cloned()
-                .collect();
+            operator: &mut *self.operator,
         }
-        let written = stage.prepared().iter().map(|step| step.bytes_written().0);
-        self.journal
-            .note_written(&on.found.key, written.fold(0, u64::saturating_add));
-        let since = stage
-            .prepared()
-            .iter()
-            .filter(|p| !whole || !prepared_target::of_whole_card(p))
-            .cloned()
-            .collect();
-        Ok(Ready { stage, since })
     }
 
     /// Measures a point on a prepared card. `Some` ends the card.
@@ -476,77 +471,78 @@ impl Runner<'_> {
     ) -> Result<Option<CardOutcome>, CampaignError> {
         // Written bytes and speed are recorded once, with the next run that is stored.
         let (prepared, stored) = ([&on.whole[..], &ready.since].concat(), self.stored);
-        let end = self.point(on, point, &mut ready.stage, prepared)?;
+        let end = self.point(on, point, &mut ready.target, prepared)?;
         if self.stored > stored {
-            on.whole = told_before(std::mem::take(&mut on.whole));
-            ready.since = told_before(std::mem::take(&mut ready.since));
+            on.whole = without_measurements(std::mem::take(&mut on.whole));
+            ready.since = without_measurements(std::mem::take(&mut ready.since));
         }
         Ok(end)
     }
 
     /// Tears the storage down.
-    fn give_back(&mut self, ready: Ready) {
-        ready
-            .stage
-            .strike()
+    fn tear_down(&mut self, ready: Ready) {
+        let failures = ready.target.teardown();
+        failures
             .iter()
-            .for_each(|trouble| self.hands.note(trouble));
+            .for_each(|failure| self.operator.note(failure));
     }
 
     fn point(
         &mut self,
         on: &mut CardInUse,
         point: &Point,
-        stage: &mut PreparedTarget,
+        target: &mut PreparedTarget,
         prepared: Vec<PreparedStep>,
     ) -> Result<Option<CardOutcome>, CampaignError> {
-        let cell = self.cell(&on.found.key, point);
         // Points that were open when the card was inserted may be known precisely enough by now.
-        if !self
-            .journal
-            .is_open(self.campaign.repeats, &cell, point, self.store)?
-        {
+        if !self.is_open(&on.found.key, point)? {
             return Ok(None);
         }
-        let scenario = self.aimed(point, stage);
-        let ahead = NextStep::Run {
-            lays_out: stage.lacks_files(&scenario),
-            fills: stage.fills(&scenario),
-        };
-        if let Some(end) = self.limit(point, &on.found.key, ahead) {
-            return Ok(Some(end));
-        }
-        self.announce(point);
-        let caveats = match self.wait(stage) {
+        let caveats = match self.begin(on, point, target) {
             Ok(caveats) => caveats,
             Err(end) => return Ok(Some(end)),
         };
-        if let Err(why) = self.still_there(on, stage) {
+        if let Err(why) = self.still_there(on, target) {
             return Ok(self.failed(on, point, &why));
         }
         let begun = Instant::now();
-        let ran = self.measure(point, &cell, stage, prepared, caveats);
-        match ran {
+        let cell = PointKey::of(self.campaign, &on.found.key, point.layer, point.workload);
+        match self.measure(point, &cell, target, prepared, caveats) {
             Ok(()) => {
-                let seconds = begun.elapsed().as_secs_f64() + self.pause(stage).as_secs_f64();
+                let seconds = begun.elapsed().as_secs_f64() + self.pause(target).as_secs_f64();
                 self.journal.note_pace(&cell.workload, seconds);
                 on.failed = 0;
                 Ok(None)
             }
-            Err(RunFailure::Stopped) => Ok(Some(CardOutcome::Stopped)),
+            Err(RunFailure::Stopped) => Ok(Some(STOPPED)),
             Err(RunFailure::Failed(why)) => Ok(self.failed(on, point, &why)),
             Err(RunFailure::Fatal(error)) => Err(error),
         }
     }
 
+    /// Checks the limits, announces a run and waits. The error is the outcome of the card, if it ends.
+    fn begin(
+        &mut self,
+        on: &CardInUse,
+        point: &Point,
+        target: &mut PreparedTarget,
+    ) -> Result<Vec<Caveat>, CardOutcome> {
+        let scenario = self.retargeted(point, target);
+        let next = NextStep::Run {
+            lays_out: target.lacks_files(&scenario),
+            fills: target.fills(&scenario),
+        };
+        if let Some(end) = self.limit(point, &on.found.key, next) {
+            return Err(end);
+        }
+        self.announce(point);
+        self.wait(target)
+    }
+
     /// Returns the first open point of a group.
     fn first_open(&mut self, key: &str, points: &[Point]) -> Result<Option<Point>, CampaignError> {
         for point in points {
-            let cell = self.cell(key, point);
-            if self
-                .journal
-                .is_open(self.campaign.repeats, &cell, point, self.store)?
-            {
+            if self.is_open(key, point)? {
                 return Ok(Some(*point));
             }
         }
@@ -554,8 +550,8 @@ impl Runner<'_> {
     }
 
     /// Checks that the card is still the prepared one.
-    fn still_there(&self, on: &CardInUse, stage: &PreparedTarget) -> Result<(), String> {
-        stage
+    fn still_there(&self, on: &CardInUse, target: &PreparedTarget) -> Result<(), String> {
+        target
             .check_unchanged(&self.roots)
             .map_err(|refusal| refusal.to_string())?;
         match &on.found.disk {
@@ -574,9 +570,8 @@ enum RunFailure {
     Fatal(CampaignError),
 }
 
-fn told_before(prepared: Vec<PreparedStep>) -> Vec<PreparedStep> {
-    prepared
-        .into_iter()
-        .map(PreparedStep::told_before)
-        .collect()
+/// Returns the steps without their speed and written bytes, which an earlier run recorded.
+fn without_measurements(steps: Vec<PreparedStep>) -> Vec<PreparedStep> {
+    let steps = steps.into_iter();
+    steps.map(PreparedStep::without_measurements).collect()
 }

@@ -7,7 +7,7 @@ use super::file::{
 use hakaru_device::prepare::FsType;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
-use hakaru_model::job::Scenario;
+use hakaru_model::job::{Job, Scenario};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub struct Card {
     /// Its serial number, CID or by-id name, if the file gives one.
     pub id: Option<String>,
     /// Its location.
-    pub seat: CardLocation,
+    pub location: CardLocation,
     /// Distinguishes two settings of one card.
     pub variant: Option<String>,
     /// Rated speeds and classes.
@@ -139,25 +139,26 @@ pub struct CampaignWorkload {
 }
 
 impl CampaignWorkload {
+    /// Returns the jobs of all phases.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = &Job> {
+        self.scenario.phases.iter().flat_map(|phase| &phase.jobs)
+    }
+
     /// Whether it writes or trims.
-    pub fn writes(&self) -> bool {
-        self.scenario
-            .phases
-            .iter()
-            .flat_map(|phase| &phase.jobs)
-            .any(|job| job.access.destroys())
+    pub(super) fn writes(&self) -> bool {
+        self.jobs().any(|job| job.access.destroys())
     }
 }
 
 impl Layer {
     /// Whether a card can be measured through it: directories as they are, simulations raw, cards in a reader raw or
     /// through a file system.
-    pub fn suits(&self, card: &Card) -> bool {
-        match (&self.through, &card.seat) {
-            (LayerKind::AsIs, seat) => matches!(seat, CardLocation::Folder(_)),
-            (LayerKind::Raw, seat) => !matches!(seat, CardLocation::Folder(_)),
-            (LayerKind::Simulated, seat) => matches!(seat, CardLocation::Sim(_)),
-            (LayerKind::Fs(_), seat) => matches!(seat, CardLocation::Reader { .. }),
+    pub(super) fn suits(&self, card: &Card) -> bool {
+        match (&self.through, &card.location) {
+            (LayerKind::AsIs, location) => matches!(location, CardLocation::Folder(_)),
+            (LayerKind::Raw, location) => !matches!(location, CardLocation::Folder(_)),
+            (LayerKind::Simulated, location) => matches!(location, CardLocation::Sim(_)),
+            (LayerKind::Fs(_), location) => matches!(location, CardLocation::Reader { .. }),
         }
     }
 }
@@ -172,13 +173,13 @@ impl Campaign {
     }
 
     /// Returns the indexes of the selected cards that have a selected layer.
-    pub fn wanted_cards(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn wanted_cards(&self) -> impl Iterator<Item = usize> + '_ {
         let cards = (0..self.cards.len()).filter(|card| wanted(&self.only.cards, *card));
         cards.filter(|&card| self.layers_of(card).next().is_some())
     }
 
     /// Returns the indexes of the layers through which a selected card is measured.
-    pub fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.layers.len()).filter(|&layer| {
             self.wanted_cards()
                 .any(|card| self.layers_of(card).any(|of| of == layer))
@@ -186,7 +187,7 @@ impl Campaign {
     }
 
     /// Returns the indexes of the selected workloads.
-    pub fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub(super) fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.workloads.len()).filter(|workload| wanted(&self.only.workloads, *workload))
     }
 
@@ -197,24 +198,14 @@ impl Campaign {
     /// A message if a name matches nothing.
     pub fn want_only(&mut self, names: &[String]) -> Result<(), String> {
         let mut only = CampaignFilter::default();
+        let cards: Vec<&str> = self.cards.iter().map(|card| card.label.as_str()).collect();
+        let layers: Vec<&str> = self.layers.iter().map(|l| l.name.as_str()).collect();
+        let workloads: Vec<&str> = self.workloads.iter().map(|w| w.name.as_str()).collect();
         for name in names {
-            let card = self.cards.iter().position(|card| card.label == *name);
-            let layer = self.layers.iter().position(|layer| layer.name == *name);
-            let workload = self
-                .workloads
-                .iter()
-                .position(|workload| workload.name == *name);
+            let place = |known: &[&str]| known.iter().position(|known| known == name);
+            let (card, layer, workload) = (place(&cards), place(&layers), place(&workloads));
             if card.or(layer).or(workload).is_none() {
-                let known = self
-                    .cards
-                    .iter()
-                    .map(|card| &card.label)
-                    .chain(self.layers.iter().map(|l| &l.name));
-                let known: Vec<&str> = known
-                    .chain(self.workloads.iter().map(|w| &w.name))
-                    .map(String::as_str)
-                    .collect();
-                let known = known.join(", ");
+                let known = [cards, layers, workloads].concat().join(", ");
                 return Err(format!(
                     "campaign {} has no card, layer or workload `{name}`: expected one of {known}",
                     self.name
@@ -230,7 +221,7 @@ impl Campaign {
 
     /// Whether measuring a card erases its content.
     pub fn erases(&self, card: usize) -> bool {
-        let reader = matches!(self.cards[card].seat, CardLocation::Reader { .. });
+        let reader = matches!(self.cards[card].location, CardLocation::Reader { .. });
         let whole = self.preparation.fill.is_some() || self.preparation.discard.is_some();
         let through = |layer: usize| match self.layers[layer].through {
             LayerKind::Fs(_) => true,

@@ -1,12 +1,12 @@
 //! Describes the progress of a campaign: completed layers of each card, and remaining work.
 
-use super::estimate::{self, words};
+use super::estimate::{self, counted, seconds_in_words};
+use super::file::RepeatRule;
 use super::journal::{CampaignProgress, PointKey};
 use super::matrix::Point;
 use super::spec::Campaign;
 use hakaru_store::{FindError, OutcomeKind, Store};
 use std::fmt::Write;
-use std::time::Duration;
 
 /// Returns the progress of a campaign on this host as text.
 ///
@@ -19,49 +19,50 @@ pub fn status(
 ) -> Result<String, FindError> {
     let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
     let lines = lines(campaign, journal, store)?;
-    let open: u64 = lines
-        .iter()
-        .flat_map(|line| &line.cells)
-        .flatten()
-        .map(|(_, open)| *open)
-        .sum();
+    let cells = lines.iter().flat_map(|line| &line.cells).flatten();
+    let open: u64 = cells.map(|(_, open)| *open).sum();
     let open = open + open_rechecks(campaign, journal, store, open == 0)?;
-    let done = journal.done_of(campaign);
-    let _ = write!(out, "{} stored, ", runs(done));
+    let _ = write!(out, "{} stored, ", runs(journal.done_of(campaign)));
     if open == 0 {
         out.push_str("complete.\n");
     } else {
-        let at_most = if matches!(campaign.repeats, super::file::RepeatRule::Until(_)) {
-            "at most "
-        } else {
-            ""
+        let at_most = match campaign.repeats {
+            RepeatRule::Until(_) => "at most ",
+            RepeatRule::Times(_) => "",
         };
-        let left = Duration::try_from_secs_f64(estimate::left(campaign, journal, |_| None))
-            .unwrap_or_default();
-        let _ = writeln!(out, "{at_most}{open} left: about {}.", words(left));
+        let left = seconds_in_words(estimate::left(campaign, journal, |_| None));
+        let _ = writeln!(out, "{at_most}{open} left: about {left}.");
     }
     out.push('\n');
     table(&mut out, campaign, &lines);
-    let others: Vec<_> = store
-        .points(&campaign.id)?
-        .into_iter()
-        .filter(|p| p.outcome != OutcomeKind::Completed)
-        .collect();
-    if !others.is_empty() {
-        let _ = writeln!(
-            out,
-            "\n{} did not finish and do not count.",
-            runs(others.len() as u64)
-        );
-    }
-    if journal.other() > 0 {
-        let what = runs(journal.other());
-        let _ = writeln!(
-            out,
-            "\n{what} do not count: they were measured with different settings."
-        );
-    }
+    out.push_str(&not_counted(campaign, journal, store)?);
     Ok(out)
+}
+
+/// Describes the stored runs that do not count; empty if there are none.
+fn not_counted(
+    campaign: &Campaign,
+    journal: &CampaignProgress,
+    store: &Store,
+) -> Result<String, FindError> {
+    let points = store.points(&campaign.id)?;
+    let unfinished = points
+        .iter()
+        .filter(|p| p.outcome != OutcomeKind::Completed);
+    let groups = [
+        (
+            unfinished.count() as u64,
+            "did not finish and do not count.",
+        ),
+        (
+            journal.other(),
+            "do not count: they were measured with different settings.",
+        ),
+    ];
+    let lines = groups.into_iter().filter(|(count, _)| *count > 0);
+    Ok(lines
+        .map(|(count, why)| format!("\n{} {why}\n", runs(count)))
+        .collect())
 }
 
 /// Returns the remaining runs of a recheck; the maximum until the campaign itself is done.
@@ -82,23 +83,14 @@ fn open_rechecks(
     };
     let mut open = 0;
     for point in points {
-        let layer = campaign.layers[point.layer].name.clone();
-        let cell = PointKey {
-            card: key.clone(),
-            layer,
-            workload: campaign.workloads[point.workload].name.clone(),
-        };
+        let cell = PointKey::of(campaign, &key, point.layer, point.workload);
         open += u64::from(journal.is_open(campaign.repeats, &cell, &point, store)?);
     }
     Ok(open)
 }
 
 fn runs(count: u64) -> String {
-    if count == 1 {
-        "1 run".to_owned()
-    } else {
-        format!("{count} runs")
-    }
+    counted(count, "run")
 }
 
 /// One card: its ID, and the stored and open runs of each layer.
@@ -120,9 +112,9 @@ fn lines(
         let mut cells = Vec::new();
         for layer in 0..campaign.layers.len() {
             let suits = campaign.layers_of(card).any(|suiting| suiting == layer);
-            let counted =
-                suits.then(|| counted(campaign, journal, store, (card, layer), key.as_deref()));
-            cells.push(counted.transpose()?);
+            let cell =
+                suits.then(|| runs_of(campaign, journal, store, (card, layer), key.as_deref()));
+            cells.push(cell.transpose()?);
         }
         lines.push(CardStatus { label, key, cells });
     }
@@ -130,7 +122,7 @@ fn lines(
 }
 
 /// Returns the stored and open runs of a card through a layer.
-fn counted(
+fn runs_of(
     campaign: &Campaign,
     journal: &mut CampaignProgress,
     store: &Store,
@@ -144,14 +136,9 @@ fn counted(
             open += u64::from(most);
             continue;
         };
-        let of = &campaign.workloads[workload];
-        let stored = journal.repeats(key, &campaign.layers[layer], of);
+        let cell = PointKey::of(campaign, key, layer, workload);
+        let stored = journal.repeats(&cell);
         done += u64::from(stored);
-        let cell = PointKey {
-            card: key.to_owned(),
-            layer: campaign.layers[layer].name.clone(),
-            workload: of.name.clone(),
-        };
         // The repeat after the last one is open unless the mean is known precisely enough.
         let next = Point {
             card,
@@ -166,39 +153,38 @@ fn counted(
     Ok((done, open))
 }
 
-fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
-    let text = |cell: &Option<(u64, u64)>| {
-        cell.map_or("–".to_owned(), |(done, open)| {
+impl CardStatus {
+    /// Formats the runs of a layer as done and total; a dash for layers that do not suit the card.
+    fn cell(&self, layer: usize) -> String {
+        self.cells[layer].map_or("–".to_owned(), |(done, open)| {
             format!("{done}/{}", done + open)
         })
+    }
+}
+
+fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        texts.map(|text| text.chars().count()).max().unwrap_or(0)
     };
-    let label = lines
-        .iter()
-        .map(|line| line.label.chars().count())
-        .max()
-        .unwrap_or(0);
-    let wanted: Vec<usize> = (0..campaign.layers.len())
+    let label = widest(&mut lines.iter().map(|line| line.label.clone()));
+    let columns: Vec<(usize, usize)> = (0..campaign.layers.len())
         .filter(|&layer| lines.iter().any(|line| line.cells[layer].is_some()))
+        .map(|layer| {
+            let cells = lines.iter().map(|line| line.cell(layer));
+            let head = campaign.layers[layer].name.clone();
+            (layer, widest(&mut cells.chain([head])))
+        })
         .collect();
-    let width = |layer: usize| {
-        let cells = lines
-            .iter()
-            .map(|line| text(&line.cells[layer]).chars().count());
+    let row = |text: &dyn Fn(usize) -> String| -> String {
+        let cells = columns.iter();
         cells
-            .chain([campaign.layers[layer].name.chars().count()])
-            .max()
-            .unwrap_or(0)
+            .map(|&(layer, width)| format!("  {:>width$}", text(layer)))
+            .collect()
     };
-    let heads: String = wanted
-        .iter()
-        .map(|&layer| format!("  {:>1$}", campaign.layers[layer].name, width(layer)))
-        .collect();
+    let heads = row(&|layer| campaign.layers[layer].name.clone());
     let _ = writeln!(out, "  {:label$}{heads}", "");
     for line in lines {
-        let cells: String = wanted
-            .iter()
-            .map(|&layer| format!("  {:>1$}", text(&line.cells[layer]), width(layer)))
-            .collect();
+        let cells = row(&|layer| line.cell(layer));
         let key = match &line.key {
             Some(key) if *key == line.label => String::new(),
             Some(key) => format!("  {key}"),

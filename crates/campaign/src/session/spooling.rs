@@ -75,7 +75,7 @@ impl Spooling {
         self.pending.clear();
         (self.phase_began, self.last) = (Instant::now(), Instant::now());
         if self.live {
-            let seat = |w: &hakaru_model::plan::WorkerPlan| WorkerHeader {
+            let location = |w: &hakaru_model::plan::WorkerPlan| WorkerHeader {
                 name: w.name.clone(),
                 job: w.job,
                 clone: w.clone,
@@ -83,7 +83,7 @@ impl Spooling {
             self.spool.phase_begins(
                 &phase.name,
                 crate::now_unix_ms(),
-                phase.workers.iter().map(seat).collect(),
+                phase.workers.iter().map(location).collect(),
             );
         }
     }

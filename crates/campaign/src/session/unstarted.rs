@@ -1,7 +1,7 @@
 //! Records of work that did not begin: skipped jobs, workers that failed to start, and remaining phases.
 
 use hakaru_engine::RunError;
-use hakaru_model::job::Scenario;
+use hakaru_model::job::{Job, Scenario};
 use hakaru_model::plan::{PhasePlan, Plan, PlanError, SkippedJob, WorkerPlan};
 use hakaru_model::record::{
     ErrorRecord, FailureKind, IoError, PhaseRecord, StopReason, WorkerRecord,
@@ -53,42 +53,37 @@ fn of_worker(worker: &WorkerPlan) -> WorkerRecord {
 /// Adds the skipped jobs of existing phases at their positions, each once.
 pub(super) fn add_skipped(scenario: &Scenario, plan: &Plan, phases: &mut [PhaseRecord]) {
     for skipped in &plan.skipped {
-        let SkippedJob {
-            phase,
-            job: index,
-            clone,
-            error,
-        } = skipped;
         let job = skipped.job_in(scenario);
-        let (Some(record), Some(job)) = (phases.get_mut(*phase), job) else {
+        let (Some(record), Some(job)) = (phases.get_mut(skipped.phase), job) else {
             continue;
         };
         let place = |worker: &WorkerRecord| (worker.job, worker.clone);
-        let at = record
-            .workers
-            .iter()
-            .position(|worker| place(worker) >= (*index, *clone))
-            .unwrap_or(record.workers.len());
-        if record.workers.get(at).map(place) == Some((*index, *clone)) {
-            continue;
+        let own = (skipped.job, skipped.clone);
+        let workers = &mut record.workers;
+        let at = workers.partition_point(|worker| place(worker) < own);
+        if workers.get(at).map(place) != Some(own) {
+            workers.insert(at, skipped_worker(skipped, job));
         }
-        // In fio, a job without files counts as done.
-        let fails = !matches!(error, PlanError::NoFiles { .. });
-        let failed = WorkerRecord {
-            name: job.name.clone(),
-            job: *index,
-            clone: *clone,
-            errors: ErrorRecord {
-                total: u64::from(fails),
-                first: fails.then(|| io_error(error)).into_iter().collect(),
-            },
-            stop: match fails {
-                true => StopReason::Error,
-                false => StopReason::Done,
-            },
-            ..WorkerRecord::default()
-        };
-        record.workers.insert(at, failed);
+    }
+}
+
+/// Returns the record of a skipped job. In fio, a job without files counts as done.
+fn skipped_worker(skipped: &SkippedJob, job: &Job) -> WorkerRecord {
+    let fails = !matches!(skipped.error, PlanError::NoFiles { .. });
+    let first = fails.then(|| io_error(&skipped.error));
+    WorkerRecord {
+        name: job.name.clone(),
+        job: skipped.job,
+        clone: skipped.clone,
+        errors: ErrorRecord {
+            total: u64::from(fails),
+            first: first.into_iter().collect(),
+        },
+        stop: match fails {
+            true => StopReason::Error,
+            false => StopReason::Done,
+        },
+        ..WorkerRecord::default()
     }
 }
 
@@ -101,32 +96,19 @@ fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRe
     if matches!(error, RunError::StoppedEarly) {
         return;
     }
-    let concerned = |w: &WorkerPlan| {
-        let uses = |path: &Path| {
-            let files = w
-                .stream
-                .regions
-                .iter()
-                .filter_map(|region| phase.files.get(region.file as usize));
-            files.into_iter().any(|file| file.path == path)
-        };
-        error.job().is_none_or(|job| job == w.name) && error.path().is_none_or(uses)
-    };
     // An error that matches no worker applies to all.
-    let any = phase.workers.iter().any(concerned);
+    let any = phase.workers.iter().any(|w| concerns(error, w, phase));
+    let path = error.path().map(|path| path.display().to_string());
+    let path = path.unwrap_or_default();
     let failed = |w: &WorkerPlan| {
-        let errno = if concerned(w) || !any {
-            error.errno()
-        } else {
-            Errno::CANCELED
+        let errno = match concerns(error, w, phase) || !any {
+            true => error.errno(),
+            false => Errno::CANCELED,
         };
-        let path = error
-            .path()
-            .map_or_else(String::new, |path| path.display().to_string());
         WorkerRecord {
             errors: ErrorRecord {
                 total: 1,
-                first: vec![not_started(errno, path)],
+                first: vec![not_started(errno, path.clone())],
             },
             stop: StopReason::Error,
             ..of_worker(w)
@@ -137,6 +119,16 @@ fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRe
         workers: phase.workers.iter().map(failed).collect(),
         ..PhaseRecord::default()
     });
+}
+
+/// Whether an error is about this worker or a file that it uses.
+fn concerns(error: &RunError, worker: &WorkerPlan, phase: &PhasePlan) -> bool {
+    let uses = |path: &Path| {
+        let regions = worker.stream.regions.iter();
+        let mut files = regions.filter_map(|region| phase.files.get(region.file as usize));
+        files.any(|file| file.path == path)
+    };
+    error.job().is_none_or(|job| job == worker.name) && error.path().is_none_or(uses)
 }
 
 fn io_error(error: &PlanError) -> IoError {

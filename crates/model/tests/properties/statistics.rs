@@ -339,7 +339,7 @@ proptest! {
         };
         let exact = lens.iter().fold(written, |sum, len| sum.saturating_add(*len));
         prop_assert_eq!(step.bytes_written().0, exact);
-        let again = step.clone().told_before();
+        let again = step.clone().without_measurements();
         prop_assert_eq!((again.bytes_written().0, again.step, again.elapsed), (0, step.step, step.elapsed));
     }
 

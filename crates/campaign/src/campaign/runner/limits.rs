@@ -2,18 +2,18 @@
 
 use super::super::estimate;
 use super::super::matrix::Point;
+use super::super::outcome::CampaignOutcome;
 use super::super::spec::LayerKind;
-use super::{CardOutcome, Runner};
+use super::{CardOutcome, NextStep, Runner, STOPPED};
 use hakaru_model::units::Bytes;
-use std::sync::atomic::Ordering::Relaxed;
 
-/// A step that a limit may forbid.
-#[derive(Clone, Copy)]
-pub(super) enum NextStep {
-    /// A preparation of the whole card, or only of its layer.
-    Preparation { whole: bool },
-    /// A run; if its files do not exist yet, it writes them first. `fills` is the size of a fill of the file system.
-    Run { lays_out: bool, fills: Bytes },
+/// Time and writes of a step.
+struct StepCost {
+    seconds: f64,
+    /// Bytes that fills write.
+    fills: u64,
+    /// Whether files are written before the measurement.
+    lays_out: bool,
 }
 
 impl Runner<'_> {
@@ -24,46 +24,46 @@ impl Runner<'_> {
         key: &str,
         next: NextStep,
     ) -> Option<CardOutcome> {
-        let limits = self.campaign.limits;
-        if self.stop.load(Relaxed) {
-            return Some(CardOutcome::Stopped);
+        if self.is_stopped() {
+            return Some(STOPPED);
         }
-        let size = self.sizes.get(&point.card).copied();
-        let (
-            campaign,
-            Point {
-                card,
-                layer,
-                workload,
-                ..
-            },
-        ) = (self.campaign, *point);
-        let (seconds, fills, lays_out) = match next {
-            NextStep::Preparation { whole } => (
-                estimate::preparation_seconds(campaign, card, layer, whole, size),
-                estimate::preparation_bytes(campaign, layer, whole, size).0,
-                // A new file system is empty.
-                matches!(campaign.layers[layer].through, LayerKind::Fs(_)),
-            ),
-            NextStep::Run { lays_out, fills } => (0.0, fills.0, lays_out || fills > Bytes(0)),
-        };
-        let expected = estimate::run_seconds(campaign, point, &self.journal) + seconds;
-        if limits.time.is_some_and(|limit| {
-            self.begun.elapsed().as_secs_f64() + expected > limit.0.as_secs_f64()
-        }) {
-            return Some(CardOutcome::TimeUp);
+        let (campaign, limits) = (self.campaign, self.campaign.limits);
+        let cost = self.cost(point, next);
+        let expected = estimate::run_seconds(campaign, point, &self.journal) + cost.seconds;
+        let end = self.begun.elapsed().as_secs_f64() + expected;
+        if limits.time.is_some_and(|limit| end > limit.0.as_secs_f64()) {
+            return Some(CardOutcome::Ends(CampaignOutcome::TimeUp));
         }
         let limit = limits.written.map_or(u64::MAX, |limit| limit.0.0);
         let written = self.journal.written(key);
-        let why = if (campaign.workloads[workload].writes() || lays_out) && written >= limit {
+        let writes = campaign.workloads[point.workload].writes() || cost.lays_out;
+        let why = if writes && written >= limit {
             "the write limit is reached"
-        } else if fills > 0 && written.saturating_add(fills) > limit {
+        } else if cost.fills > 0 && written.saturating_add(cost.fills) > limit {
             "filling it would exceed the write limit"
         } else {
             return None;
         };
-        self.skipped
-            .push((campaign.cards[card].label.clone(), why.to_owned()));
+        self.skip(point.card, why);
         Some(CardOutcome::Done)
+    }
+
+    /// Estimates the next step, without the run itself.
+    fn cost(&self, point: &Point, next: NextStep) -> StepCost {
+        let Point { card, layer, .. } = *point;
+        let (campaign, size) = (self.campaign, self.cards[card].size);
+        match next {
+            NextStep::Preparation { whole } => StepCost {
+                seconds: estimate::preparation_seconds(campaign, card, layer, whole, size),
+                fills: estimate::preparation_bytes(campaign, layer, whole, size).0,
+                // A new file system is empty.
+                lays_out: matches!(campaign.layers[layer].through, LayerKind::Fs(_)),
+            },
+            NextStep::Run { lays_out, fills } => StepCost {
+                seconds: 0.0,
+                fills: fills.0,
+                lays_out: lays_out || fills > Bytes(0),
+            },
+        }
     }
 }

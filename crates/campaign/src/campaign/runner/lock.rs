@@ -1,6 +1,6 @@
 //! The lock that prevents two processes from carrying out the same campaign.
 
-use super::CampaignError;
+use super::super::outcome::CampaignError;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::fs::File;

@@ -11,12 +11,10 @@ impl Runner<'_> {
             campaign.layers[point.layer].name.clone(),
             campaign.workloads[point.workload].name.clone(),
         ];
-        let left = Duration::try_from_secs_f64(estimate::left(campaign, &self.journal, |card| {
-            self.sizes.get(&card).copied()
-        }))
-        .unwrap_or_default();
+        let left = estimate::left(campaign, &self.journal, |card| self.cards[card].size);
+        let left = Duration::try_from_secs_f64(left).unwrap_or_default();
         let number = self.journal.done_of(campaign) + 1;
-        self.hands.begins(&CampaignStatus {
+        self.operator.begins(&CampaignStatus {
             point: *point,
             names,
             number,
@@ -25,8 +23,8 @@ impl Runner<'_> {
         });
     }
 
-    pub(super) fn pause(&self, stage: &PreparedTarget) -> Duration {
-        if stage.is_real() {
+    pub(super) fn pause(&self, target: &PreparedTarget) -> Duration {
+        if target.is_real() {
             Duration::from_nanos(self.campaign.cool_down.0)
         } else {
             Duration::ZERO
@@ -34,22 +32,22 @@ impl Runner<'_> {
     }
 
     /// Waits for the card to cool down, and drops the caches of the host; returns a caveat if that is not possible.
-    pub(super) fn wait(&mut self, stage: &mut PreparedTarget) -> Result<Vec<Caveat>, CardOutcome> {
-        let until = Instant::now() + self.pause(stage);
+    pub(super) fn wait(&mut self, target: &mut PreparedTarget) -> Result<Vec<Caveat>, CardOutcome> {
+        let until = Instant::now() + self.pause(target);
         while Instant::now() < until {
-            if self.stop.load(Relaxed) {
-                return Err(CardOutcome::Stopped);
+            if self.is_stopped() {
+                return Err(STOPPED);
             }
             std::thread::sleep((until - Instant::now()).min(Duration::from_millis(100)));
         }
         if !self.campaign.preparation.drop_caches {
             return Ok(Vec::new());
         }
-        let Err(error) = stage.drop_caches() else {
+        let Err(error) = target.drop_caches() else {
             return Ok(Vec::new());
         };
-        if !std::mem::replace(&mut self.told_of_caches, true) {
-            self.hands.note(&format!("{error}; the figures say so"));
+        if !std::mem::replace(&mut self.reported_caches, true) {
+            self.operator.note(&format!("{error}; the figures say so"));
         }
         Ok(vec![Caveat::NotInvalidated {
             path: CacheOf::Host,
@@ -58,15 +56,11 @@ impl Runner<'_> {
     }
 
     /// Returns the scenario of a point on its prepared target.
-    pub(super) fn aimed(&self, point: &Point, stage: &PreparedTarget) -> Scenario {
+    pub(super) fn retargeted(&self, point: &Point, target: &PreparedTarget) -> Scenario {
         // Each repeat uses other offsets, so that it does not profit from cached data of the previous repeat.
         let seed = self.campaign.seed.wrapping_add(u64::from(point.repeat));
-        aim(
-            &self.campaign.workloads[point.workload].scenario,
-            stage.place(),
-            stage.room(),
-            seed,
-        )
+        let scenario = &self.campaign.workloads[point.workload].scenario;
+        retarget(scenario, target.place(), target.room(), seed)
     }
 
     /// Returns the campaign point for the record of a run.
@@ -94,23 +88,21 @@ impl Runner<'_> {
         &mut self,
         point: &Point,
         cell: &PointKey,
-        stage: &PreparedTarget,
+        target: &PreparedTarget,
         prepared: Vec<PreparedStep>,
         caveats: Vec<Caveat>,
     ) -> Result<(), RunFailure> {
-        let scenario = self.aimed(point, stage);
-        let room = stage.make_room(&scenario);
-        room.map_err(|error| {
-            RunFailure::Failed(format!(
-                "cannot remove the files of other workloads: {error}"
-            ))
+        let scenario = self.retargeted(point, target);
+        target.make_room(&scenario).map_err(|error| {
+            let why = format!("cannot remove the files of other workloads: {error}");
+            RunFailure::Failed(why)
         })?;
         let series = SeriesPosition {
             id: self.journal.series(cell, point.is_recheck()),
             repeat: point.repeat % RECHECK,
         };
         let request = RunRequest {
-            identity: Some(stage.identity()),
+            identity: Some(target.identity()),
             series,
             overhead: self.overhead,
             caveats,
@@ -119,30 +111,44 @@ impl Runner<'_> {
         };
         let planned =
             Session::inspect(&scenario).and_then(|session| session.plan(SessionPolicy::BENCH));
-        let ran = planned.and_then(|planned| planned.run(request, Some(self.store), self.hands));
-        let ran = match ran {
-            Ok(ran) => ran,
+        let ran = planned.and_then(|planned| planned.run(request, Some(self.store), self.operator));
+        match ran {
+            Ok(result) => self.note_result(point, cell, result),
             // Ctrl-C during the layout of a file is not a failure of the card.
-            Err(SessionError::Run(RunError::StoppedEarly)) => return Err(RunFailure::Stopped),
-            Err(error) => return Err(RunFailure::Failed(error.to_string())),
-        };
-        if let Some(unstored) = ran.unstored {
+            Err(SessionError::Run(RunError::StoppedEarly)) => Err(RunFailure::Stopped),
+            Err(error) => Err(RunFailure::Failed(error.to_string())),
+        }
+    }
+
+    /// Counts a completed run.
+    fn note_result(
+        &mut self,
+        point: &Point,
+        cell: &PointKey,
+        result: RunResult,
+    ) -> Result<(), RunFailure> {
+        let RunResult {
+            record,
+            error,
+            unstored,
+        } = result;
+        if let Some(unstored) = unstored {
             return Err(RunFailure::Fatal(unstored.into()));
         }
-        self.journal.note_written_by(&ran.record);
-        match (&ran.record.outcome, &ran.error) {
+        self.journal.note_written_by(&record);
+        match (&record.outcome, error) {
             (Outcome::Interrupted, _) => Err(RunFailure::Stopped),
             (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
             (Outcome::Failed { .. }, None) => {
-                let because = text::failed_run(&ran.record);
+                let because = text::failed_run(&record);
                 Err(RunFailure::Failed(because.unwrap_or_default()))
             }
             (Outcome::Completed, None) => {
-                self.journal
-                    .note(cell, &self.campaign.cards[point.card].label, &ran.record);
+                let label = &self.campaign.cards[point.card].label;
+                self.journal.note(cell, label, &record);
                 self.stored += 1;
-                self.gone.remove(&point.card);
-                self.hands.stored(&ran.record);
+                self.cards[point.card].disconnects = 0;
+                self.operator.stored(&record);
                 Ok(())
             }
         }
@@ -168,9 +174,9 @@ impl Runner<'_> {
             "{card}, {}, {}",
             self.campaign.layers[layer].name, self.campaign.workloads[workload].name
         );
-        self.hands.note(&format!("{what}: {why}"));
+        self.operator.note(&format!("{what}: {why}"));
         if gone {
-            self.hands.note(&format!(
+            self.operator.note(&format!(
                 "{card} is no longer present; its stored runs are kept"
             ));
             return Some(CardOutcome::Gone);

@@ -1,12 +1,11 @@
 //! The queue of cards: selects the next card, asks the operator for it, and skips cards that fail too often.
 
-use super::super::card_finder::{CardFinder, CardSearch, FoundCard};
+use super::super::card_finder::{CardSearch, FoundCard};
 use super::super::operator::OperatorReply;
 use super::super::outcome::{CampaignError, CampaignOutcome};
 use super::super::spec::{Card, CardLocation};
-use super::{CardOutcome, FAILURES, Runner};
+use super::{CardOutcome, Runner};
 use hakaru_model::facts::Identity;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Time to wait for a disconnected card: after a loose contact or a reset of the reader it is back within seconds.
@@ -37,7 +36,8 @@ impl Runner<'_> {
 
     /// Whether all cards are measured, so that time has passed since the first one.
     fn all_are_done(&mut self) -> Result<bool, CampaignError> {
-        for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
+        let campaign = self.campaign;
+        for card in campaign.wanted_cards() {
             if !self.is_done(card)? {
                 return Ok(false);
             }
@@ -60,7 +60,7 @@ impl Runner<'_> {
         mut waiting: Vec<usize>,
     ) -> Result<Option<CampaignOutcome>, CampaignError> {
         while !waiting.is_empty() {
-            if self.stop.load(Relaxed) {
+            if self.is_stopped() {
                 return Ok(Some(CampaignOutcome::Stopped));
             }
             let (place, found) = match self.next_card(&waiting)? {
@@ -73,19 +73,13 @@ impl Runner<'_> {
             };
             let card = waiting[place];
             match self.card(card, found)? {
-                CardOutcome::Done => {
-                    waiting.remove(place);
-                }
-                CardOutcome::Gone if self.is_given_up(card) => {
-                    waiting.remove(place);
-                }
                 // The card stays first in the queue and is requested again.
-                CardOutcome::Gone => {
+                CardOutcome::Gone if !self.is_given_up(card) => {
                     waiting[..=place].rotate_right(1);
                     self.await_return(card);
                 }
-                CardOutcome::Stopped => return Ok(Some(CampaignOutcome::Stopped)),
-                CardOutcome::TimeUp => return Ok(Some(CampaignOutcome::TimeUp)),
+                CardOutcome::Done | CardOutcome::Gone => _ = waiting.remove(place),
+                CardOutcome::Ends(end) => return Ok(Some(end)),
             }
         }
         Ok(None)
@@ -93,14 +87,13 @@ impl Runner<'_> {
 
     /// Counts a disconnect; returns whether the card has too many of them without a stored run in between.
     pub(super) fn is_given_up(&mut self, card: usize) -> bool {
-        let times = self.gone.entry(card).or_default();
-        *times += 1;
-        let given_up = *times >= self.campaign.limits.failures.unwrap_or(FAILURES);
+        self.cards[card].disconnects += 1;
+        let times = self.cards[card].disconnects;
+        let given_up = times >= self.most_failures();
         if given_up {
             let why =
                 format!("stopped: it was disconnected {times} times with no run stored in between");
-            self.skipped
-                .push((self.campaign.cards[card].label.clone(), why));
+            self.skip(card, why);
         }
         given_up
     }
@@ -110,17 +103,9 @@ impl Runner<'_> {
         let card = &self.campaign.cards[card];
         let until = Instant::now() + RETURN;
         let waits =
-            || self.bench().recognises(card) && !self.stop.load(Relaxed) && Instant::now() < until;
-        while waits() && !matches!(self.bench().look(card), CardSearch::Found(_)) {
+            || self.finder().recognises(card) && !self.is_stopped() && Instant::now() < until;
+        while waits() && !matches!(self.finder().look(card), CardSearch::Found(_)) {
             std::thread::sleep(LOOK);
-        }
-    }
-
-    pub(super) fn bench(&self) -> CardFinder<'_> {
-        CardFinder {
-            campaign: self.campaign,
-            journal: &self.journal,
-            roots: &self.roots,
         }
     }
 
@@ -131,7 +116,7 @@ impl Runner<'_> {
             if self.is_done(card)? {
                 return Ok(NextCard::Without(place));
             }
-            match self.bench().look(&self.campaign.cards[card]) {
+            match self.finder().look(&self.campaign.cards[card]) {
                 CardSearch::Found(found) => return Ok(NextCard::Card(place, found)),
                 CardSearch::NotThere(why) => {
                     first_why.get_or_insert((place, why));
@@ -161,7 +146,7 @@ impl Runner<'_> {
     ) -> Result<Option<String>, CampaignError> {
         let Card {
             label,
-            seat: CardLocation::Folder(folder),
+            location: CardLocation::Folder(folder),
             ..
         } = &self.campaign.cards[card]
         else {
@@ -186,10 +171,10 @@ impl Runner<'_> {
 
     pub(super) fn ask(&mut self, place: usize, card: &Card, mut why: String) -> NextCard {
         loop {
-            let seen = self.bench().seen(card);
-            let look = match self.hands.insert(card, &why, &seen) {
-                OperatorReply::LookAgain => self.bench().look(card),
-                OperatorReply::Here(node) => self.bench().take(card, &node),
+            let seen = self.finder().seen(card);
+            let look = match self.operator.insert(card, &why, &seen) {
+                OperatorReply::LookAgain => self.finder().look(card),
+                OperatorReply::Here(node) => self.finder().take(card, &node),
                 OperatorReply::Skip => {
                     self.skipped.push((card.label.clone(), why));
                     return NextCard::Without(place);
@@ -200,7 +185,7 @@ impl Runner<'_> {
                 CardSearch::Found(found) => return NextCard::Card(place, found),
                 CardSearch::NotThere(because) => why = because,
             }
-            if self.stop.load(Relaxed) {
+            if self.is_stopped() {
                 return NextCard::Stop;
             }
         }

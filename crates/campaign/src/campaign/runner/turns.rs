@@ -10,7 +10,6 @@ use super::{CardInUse, CardOutcome, Ready, Runner};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// A card that alternates with others.
 struct ActiveCard {
@@ -35,8 +34,9 @@ impl Runner<'_> {
     pub(super) fn cards_in_turns(&mut self) -> Result<CampaignOutcome, CampaignError> {
         self.share_file_systems();
         let mut turns = ActiveCards::new();
-        for card in self.campaign.wanted_cards().collect::<Vec<_>>() {
-            if self.stop.load(Relaxed) {
+        let campaign = self.campaign;
+        for card in campaign.wanted_cards() {
+            if self.is_stopped() {
                 return Ok(CampaignOutcome::Stopped);
             }
             match self.meet(card)? {
@@ -48,7 +48,7 @@ impl Runner<'_> {
         self.leave_out_swapped(&mut turns);
         let end = self.take_turns(&mut turns);
         for ready in turns.into_values().filter_map(|turn| turn.ready) {
-            self.give_back(ready.1);
+            self.tear_down(ready.1);
         }
         Ok(end?.unwrap_or_else(|| self.end()))
     }
@@ -58,7 +58,7 @@ impl Runner<'_> {
         if self.is_done(card)? {
             return Ok(Met::Without);
         }
-        let found = match self.bench().look(&self.campaign.cards[card]) {
+        let found = match self.finder().look(&self.campaign.cards[card]) {
             CardSearch::Found(found) => found,
             CardSearch::NotThere(why) => match self.ask(0, &self.campaign.cards[card], why) {
                 NextCard::Card(_, found) => found,
@@ -94,8 +94,7 @@ impl Runner<'_> {
             turns.remove(&card);
             let why = "it was removed before all cards were present: card-order needs a reader \
                 slot for each card";
-            self.skipped
-                .push((self.campaign.cards[card].label.clone(), why.to_owned()));
+            self.skip(card, why);
         }
     }
 
@@ -109,8 +108,7 @@ impl Runner<'_> {
                 match self.turn(turn, &point)? {
                     None if !self.has_failed_too_often(&turn.on) => break,
                     None | Some(CardOutcome::Done) => self.end_turns_of(point.card, turns),
-                    Some(CardOutcome::Stopped) => return Ok(Some(CampaignOutcome::Stopped)),
-                    Some(CardOutcome::TimeUp) => return Ok(Some(CampaignOutcome::TimeUp)),
+                    Some(CardOutcome::Ends(end)) => return Ok(Some(end)),
                     Some(CardOutcome::Gone) => {
                         self.end_turns_of(point.card, turns);
                         if self.is_given_up(point.card) {
@@ -131,7 +129,7 @@ impl Runner<'_> {
 
     fn end_turns_of(&mut self, card: usize, turns: &mut ActiveCards) {
         if let Some((_, ready)) = turns.remove(&card).and_then(|turn| turn.ready) {
-            self.give_back(ready);
+            self.tear_down(ready);
         }
     }
 
@@ -141,11 +139,7 @@ impl Runner<'_> {
         turn: &mut ActiveCard,
         point: &Point,
     ) -> Result<Option<CardOutcome>, CampaignError> {
-        let cell = self.cell(&turn.on.found.key, point);
-        if !self
-            .journal
-            .is_open(self.campaign.repeats, &cell, point, self.store)?
-        {
+        if !self.is_open(&turn.on.found.key, point)? {
             return Ok(None);
         }
         let anew = self.campaign.preparation.each_run_anew();
@@ -156,7 +150,7 @@ impl Runner<'_> {
             .ready
             .take_if(|(layer, _)| anew || *layer != point.layer)
         {
-            self.give_back(ready);
+            self.tear_down(ready);
         }
         if turn.ready.is_none() {
             match self.make_ready(&mut turn.on, point) {
@@ -176,7 +170,7 @@ impl Runner<'_> {
     /// Divides the free space of a file system equally among its directories, because their files exist at the same
     /// time.
     fn share_file_systems(&mut self) {
-        let folder = |card: &usize| match &self.campaign.cards[*card].seat {
+        let folder = |card: &usize| match &self.campaign.cards[*card].location {
             CardLocation::Folder(folder) => Some((
                 *card,
                 folder.metadata().ok()?.dev(),
@@ -197,7 +191,7 @@ impl Runner<'_> {
                 .filter(|(_, other, _)| other == device)
                 .count() as u64;
             if sharing > 1 {
-                self.shares.insert(*card, Bytes(free.0 / sharing));
+                self.cards[*card].share = Some(Bytes(free.0 / sharing));
             }
         }
     }

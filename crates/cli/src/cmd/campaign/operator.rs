@@ -143,7 +143,7 @@ impl<'a> CliOperator<'a> {
             self.campaign
                 .cards
                 .iter()
-                .filter(|card| card.seat == wanted.seat)
+                .filter(|card| card.location == wanted.location)
         };
         here().all(|card| card.variant.is_some() && card.id.is_none())
     }
@@ -155,15 +155,16 @@ impl<'a> CliOperator<'a> {
             return None;
         }
         if let (None, [one], CardLocation::Reader { node: Some(_) }) =
-            (&self.typist, seen, &wanted.seat)
+            (&self.typist, seen, &wanted.location)
             && self.are_variants(wanted)
             && self.offered.as_ref() != Some(&one.node)
         {
             self.offered = Some(one.node.clone());
             return Some(OperatorReply::Here(one.node.clone()));
         }
-        let asked_for =
-            |card: &&Card| matches!(card.seat, CardLocation::Reader { .. }) && card.id.is_none();
+        let asked_for = |card: &&Card| {
+            matches!(card.location, CardLocation::Reader { .. }) && card.id.is_none()
+        };
         if self.campaign.cards.iter().filter(asked_for).count() != 1 {
             return None;
         }
@@ -465,7 +466,7 @@ mod tests {
         Card {
             label: "kingston".into(),
             id: id.map(str::to_owned),
-            seat: CardLocation::Reader { node: None },
+            location: CardLocation::Reader { node: None },
             variant: None,
             printed: Vec::new(),
             facts: vec![("price".into(), "600 yen".into())],
@@ -521,23 +522,23 @@ mod tests {
         };
         let campaign = resolve::campaign(text, &around).unwrap();
         let (erase, stop) = (["0x1234".to_owned()], AtomicBool::new(false));
-        let mut hands = CliOperator::new(&campaign, &erase, true, &stop);
+        let mut operator = CliOperator::new(&campaign, &erase, true, &stop);
         // Questions are never possible in this test.
-        hands.typist = None;
+        operator.typist = None;
         let [known, asked_for] = &campaign.cards[..] else {
             panic!("{:?}", campaign.cards)
         };
         let there = [seen("/dev/sdb", None)];
         assert_eq!(
-            hands.insert(known, "no disk has the ID 0xA", &there),
+            operator.insert(known, "no disk has the ID 0xA", &there),
             OperatorReply::Skip
         );
         assert_eq!(
-            hands.insert(asked_for, "unknown", &there),
+            operator.insert(asked_for, "unknown", &there),
             OperatorReply::Here("/dev/sdb".into())
         );
         assert_eq!(
-            hands.insert(asked_for, "/dev/sdb is in use", &there),
+            operator.insert(asked_for, "/dev/sdb is in use", &there),
             OperatorReply::Skip
         );
         let progressed = CampaignStatus {
@@ -552,9 +553,9 @@ mod tests {
             of: 1,
             left: Duration::ZERO,
         };
-        hands.begins(&progressed);
+        operator.begins(&progressed);
         assert_eq!(
-            hands.insert(asked_for, "it was pulled", &there),
+            operator.insert(asked_for, "it was pulled", &there),
             OperatorReply::Here("/dev/sdb".into())
         );
     }

@@ -199,7 +199,7 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
             )));
         };
         let layer = (*layer).to_owned();
-        campaign::hold_against(&mut summary, &layer);
+        campaign::compare_layers(&mut summary, &layer);
     }
     Ok(summary)
 }

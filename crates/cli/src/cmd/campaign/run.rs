@@ -44,7 +44,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     store.keep_campaign(&campaign.id, &asked)?;
     let state = crate::cmd::recover::folder()?;
     let stop = stop::flag();
-    let mut hands = CliOperator::new(&campaign, &args.erase, args.quiet, stop);
+    let mut operator = CliOperator::new(&campaign, &args.erase, args.quiet, stop);
     if !args.quiet {
         let journal = super::journal(&campaign, &store)?;
         let left = check::seconds_left(&campaign, &journal, &Roots::live());
@@ -65,10 +65,10 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         store: &mut store,
         state: &state,
         stop,
-        hands: &mut hands,
+        operator: &mut operator,
     });
-    hands.end();
-    let refused = hands.refused;
+    operator.end();
+    let refused = operator.refused;
     let ended = ended?;
     if !args.quiet || ended.end == CampaignOutcome::Incomplete {
         tell(&ended, args);

@@ -1,0 +1,179 @@
+//! Derives the conclusions of a campaign: claims, advice, costs of layers, rankings, weaknesses.
+
+use super::super::file::{PointOrder, PreparationSpec, PrepareScope, RepeatRule};
+use super::super::measurements::{CardMeasurements, LayerMeasurements};
+use super::super::spec::Campaign;
+use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
+use hakaru_analysis::stats::{StoppingRule, stopping_coverage};
+use hakaru_model::advice::UseRule;
+use hakaru_model::campaign::{
+    CampaignSummary, CardSummary, LayerSummary, PreparedStep, StepKind, Weakness,
+};
+use hakaru_model::finding::{BusLimit, Claim, ClaimCheck, Summary};
+
+/// Derives all conclusions from the results.
+pub(super) fn conclude(
+    campaign: &Campaign,
+    summary: &mut CampaignSummary,
+    cards: Vec<CardMeasurements>,
+) {
+    let rules = hakaru_analysis::default_rules();
+    let of_card = |card| card_summary(campaign, card, &rules);
+    summary.cards.extend(cards.into_iter().map(of_card));
+    if let Some(layer) = reference_layer(summary) {
+        hakaru_analysis::campaign::compare_layers(summary, &layer);
+    }
+    summary.weaknesses = hakaru_analysis::campaign::weaknesses(summary);
+    let by_layer = by_layer(summary);
+    let mut limits: Vec<(String, BusLimit)> = Vec::new();
+    for (layer, cards) in &by_layer {
+        let cards: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
+        let found = hakaru_analysis::bus_limit(&cards).into_iter();
+        limits.extend(found.map(|limit| (layer.clone(), limit)));
+    }
+    let rankings = hakaru_analysis::rank(&by_layer);
+    (summary.limits, summary.rankings) = (limits, rankings);
+}
+
+fn card_summary(campaign: &Campaign, card: CardMeasurements, rules: &[UseRule]) -> CardSummary {
+    let CardMeasurements {
+        name,
+        key,
+        host,
+        printed,
+        facts,
+        layers,
+    } = card;
+    let claims = claims_of_card(campaign, &printed, &layers);
+    let layers = layers.into_iter().map(|layer| layer_summary(layer, rules));
+    CardSummary {
+        name,
+        key,
+        host,
+        printed,
+        facts,
+        layers: layers.collect(),
+        claims,
+        costs: Vec::new(),
+    }
+}
+
+/// Checks the claims of a card, printed or in its registers, on the raw device, or else on its first layer.
+fn claims_of_card(
+    campaign: &Campaign,
+    printed: &[Claim],
+    layers: &[LayerMeasurements],
+) -> Vec<ClaimCheck> {
+    let is_raw = |layer: &&LayerMeasurements| layer.summary.target.filesystem.is_none();
+    let Some(raw) = layers.iter().find(is_raw).or(layers.first()) else {
+        return Vec::new();
+    };
+    let context = ClaimContext {
+        erased: each_run_was_erased(campaign, &raw.prepared),
+    };
+    let registers = claims_of(&raw.summary.target);
+    let others = printed.iter().filter(|claim| !registers.contains(claim));
+    let all: Vec<Claim> = registers.iter().chain(others).copied().collect();
+    check_claims(&raw.summary, &all, context)
+}
+
+fn layer_summary(layer: LayerMeasurements, rules: &[UseRule]) -> LayerSummary {
+    let LayerMeasurements {
+        layer,
+        mut summary,
+        prepared,
+    } = layer;
+    for phase in &mut summary.phases {
+        phase.detail.repeated = hakaru_analysis::repeated(phase);
+    }
+    let advice = hakaru_analysis::advise(&summary, rules);
+    LayerSummary {
+        layer,
+        summary,
+        prepared,
+        advice,
+    }
+}
+
+/// Returns the effect of optional stopping on the confidence intervals of these runs.
+pub(super) fn optional_stopping(
+    campaign: &Campaign,
+    cards: &[CardMeasurements],
+) -> Option<Weakness> {
+    let RepeatRule::Until(until) = campaign.repeats else {
+        return None;
+    };
+    let rule = StoppingRule {
+        at_least: until.at_least as usize,
+        at_most: until.at_most as usize,
+        within: until.until.0,
+    };
+    let samples: Vec<&[f64]> = cards
+        .iter()
+        .flat_map(|card| &card.layers)
+        .flat_map(|layer| &layer.summary.phases)
+        .map(|phase| phase.bandwidth.values.as_slice())
+        .collect();
+    Some(Weakness::OptionalStopping {
+        coverage: stopping_coverage(&samples, rule).map(|share| (share * 100.0).round() as u32),
+    })
+}
+
+/// Whether each run began on a card that was completely discarded and not written to since.
+///
+/// A fill does not count, whatever its bytes, because the firmware of the card must keep the data.
+fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
+    let PreparationSpec {
+        each,
+        fill,
+        fill_level,
+        ..
+    } = &campaign.preparation;
+    // If discards depend on the support of the card, the recorded steps show whether they happened.
+    let discarded = prepared
+        .iter()
+        .any(|step| matches!(step.step, StepKind::Discarded { .. }));
+    *each == PrepareScope::Run && fill.is_none() && fill_level.is_none() && discarded
+}
+
+/// Returns the raw device if any card was measured through it, else the first layer; `None` if there is only one
+/// layer.
+fn reference_layer(summary: &CampaignSummary) -> Option<String> {
+    let layers = || summary.cards.iter().flat_map(|card| &card.layers);
+    let first = layers().next()?;
+    layers().find(|of| of.layer != first.layer)?;
+    let raw = layers().find(|of| of.summary.target.filesystem.is_none());
+    Some(raw.unwrap_or(first).layer.clone())
+}
+
+/// Returns the weaknesses of the design that only the plan shows.
+pub(super) fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
+    let mut found = Vec::new();
+    let planned = campaign.cells();
+    // If repeats end at a precision of the mean, there is no planned number of runs.
+    if matches!(campaign.repeats, RepeatRule::Times(_)) && runs < planned {
+        found.push(Weakness::Unfinished { runs, planned });
+    }
+    let several = campaign.repeats.most() > 1 && campaign.workloads.len() > 1;
+    if campaign.order == PointOrder::Blocked && several && runs > 0 {
+        found.push(Weakness::Blocked);
+    }
+    found
+}
+
+/// Returns the cards of each layer, with their indexes.
+fn by_layer(summary: &CampaignSummary) -> Vec<hakaru_analysis::campaign::Layer<'_>> {
+    let of_layer = |layer: &String| {
+        let cards = (0..).zip(&summary.cards).filter_map(|(place, card)| {
+            let found = card.layers.iter().find(|of| of.layer == *layer)?;
+            Some((place, &found.summary))
+        });
+        (layer.clone(), cards.collect::<Vec<_>>())
+    };
+    summary
+        .layers
+        .iter()
+        .map(of_layer)
+        .filter(|(_, cards)| !cards.is_empty())
+        .collect()
+}
