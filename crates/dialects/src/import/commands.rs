@@ -16,53 +16,55 @@ pub(super) fn command_words(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     if first.len() > 2000 || !PROGRAMS.iter().any(|name| first.contains(name)) {
         return None;
     }
-    let mut text = String::new();
-    let mut used = 0;
-    for line in lines {
-        // A line continues after a backslash, and if the next line starts with an option.
-        if used > 0 && !text.ends_with('\\') && !line.starts_with("--") {
-            break;
-        }
-        let continued = text.ends_with('\\');
-        if continued {
-            text.pop();
-        }
-        text = format!("{text} {line}").trim().to_owned();
-        used += 1;
-    }
+    let (text, used) = continued(lines);
     let words = shell_words(text.trim_end_matches('\\'));
     let program = |word: &str| {
-        word.rsplit('/')
-            .next()
-            .filter(|name| PROGRAMS.contains(name))
+        let name = word.rsplit('/').next();
+        name.filter(|name| PROGRAMS.contains(name))
             .map(str::to_owned)
     };
-    let (place, name) = words
-        .iter()
-        .enumerate()
-        .find_map(|(at, word)| Some((at, program(word)?)))?;
-    let next = words.get(place + 1)?;
-    let fits = match name.as_str() {
-        "fio" => next.starts_with('-') || next.ends_with(".fio") || next.contains('='),
-        "iozone" => next.starts_with('-'),
-        _ => ["if=", "of=", "bs=", "count="]
-            .iter()
-            .any(|key| next.starts_with(key)),
-    };
+    let mut numbered = words.iter().enumerate();
+    let (place, name) = numbered.find_map(|(at, word)| Some((at, program(word)?)))?;
     let separates = |word: &String| SEPARATORS.contains(&word.as_str());
     let prompts = |word: &String| word.ends_with(['$', '#', '%', '>']);
     let begin = words[..place]
         .iter()
         .rposition(|word| separates(word) || prompts(word))
         .map_or(0, |at| at + 1);
-    (fits && words[begin..place].iter().all(|word| is_in_front(word))).then(|| {
-        let mut words = words[place + 1..].to_vec();
-        if let Some(end) = words.iter().position(separates) {
-            words.truncate(end);
+    let meant = is_argument(&name, words.get(place + 1)?)
+        && words[begin..place].iter().all(|word| is_in_front(word));
+    let rest = words[place + 1..].iter();
+    let arguments = rest.take_while(|word| !separates(word)).cloned();
+    meant.then(|| (std::iter::once(name).chain(arguments).collect(), used))
+}
+
+/// Joins the lines of a command: a line continues after a backslash, and if the next line starts with an option. Also
+/// returns the number of lines.
+fn continued(lines: &[&str]) -> (String, usize) {
+    let (mut text, mut used) = (String::new(), 0);
+    for line in lines {
+        let continues = text.ends_with('\\');
+        if used > 0 && !continues && !line.starts_with("--") {
+            break;
         }
-        words.insert(0, name);
-        (words, used)
-    })
+        if continues {
+            text.pop();
+        }
+        text = format!("{text} {line}").trim().to_owned();
+        used += 1;
+    }
+    (text, used)
+}
+
+/// Whether a word can be the first argument of a program.
+fn is_argument(program: &str, word: &str) -> bool {
+    match program {
+        "fio" => word.starts_with('-') || word.ends_with(".fio") || word.contains('='),
+        "iozone" => word.starts_with('-'),
+        _ => ["if=", "of=", "bs=", "count="]
+            .iter()
+            .any(|key| word.starts_with(key)),
+    }
 }
 
 /// Whether a word may precede a command: a prompt, `sudo`, `time` and variables may, a sentence may
@@ -107,37 +109,41 @@ mod tests {
 
     #[test]
     fn commands_are_known_behind_prompts() {
-        let of = |text: &str, used| Some((text.to_owned(), used));
-        assert_eq!(
-            words(&[
-                "$ fio --name=a --bs='4 k' \\",
-                "    --size=1G \\",
-                "--x",
-                "a: (g=0)"
-            ]),
-            of("fio|--name=a|--bs=4 k|--size=1G|--x", 3)
-        );
-        assert_eq!(
-            words(&["pi@pi:~ $ sudo /usr/bin/fio -name=a > out.txt"]),
-            of("fio|-name=a", 1)
-        );
-        assert_eq!(
-            words(&["# dd if=/dev/zero of=x bs=1M && sync"]),
-            of("dd|if=/dev/zero|of=x|bs=1M", 1)
-        );
-        assert_eq!(
-            words(&["$ sync; dd if=/dev/zero of=x bs=1M; sync"]),
-            of("dd|if=/dev/zero|of=x|bs=1M", 1)
-        );
-        assert_eq!(
-            words(&["/ # dd if=/dev/zero of=x"]),
-            of("dd|if=/dev/zero|of=x", 1)
-        );
-        assert_eq!(words(&["$sudo dd bs=1m if=x"]), of("dd|bs=1m|if=x", 1));
-        assert_eq!(
-            words(&["$ ./iozone -a -i 0 | tee log"]),
-            of("iozone|-a|-i|0", 1)
-        );
+        for (line, wanted) in [
+            (
+                "pi@pi:~ $ sudo /usr/bin/fio -name=a > out.txt",
+                "fio|-name=a",
+            ),
+            (
+                "# dd if=/dev/zero of=x bs=1M && sync",
+                "dd|if=/dev/zero|of=x|bs=1M",
+            ),
+            (
+                "$ sync; dd if=/dev/zero of=x bs=1M; sync",
+                "dd|if=/dev/zero|of=x|bs=1M",
+            ),
+            ("/ # dd if=/dev/zero of=x", "dd|if=/dev/zero|of=x"),
+            ("$sudo dd bs=1m if=x", "dd|bs=1m|if=x"),
+            ("$ ./iozone -a -i 0 | tee log", "iozone|-a|-i|0"),
+        ] {
+            assert_eq!(words(&[line]), Some((wanted.to_owned(), 1)), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_continue_on_the_next_line() {
+        let lines = [
+            "$ fio --name=a --bs='4 k' \\",
+            "    --size=1G \\",
+            "--x",
+            "a: (g=0)",
+        ];
+        let wanted = "fio|--name=a|--bs=4 k|--size=1G|--x".to_owned();
+        assert_eq!(words(&lines), Some((wanted, 3)));
+    }
+
+    #[test]
+    fn prose_is_no_command() {
         for text in [
             "We ran fio --name=a today",
             "fio is a tool",

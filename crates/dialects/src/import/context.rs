@@ -90,31 +90,19 @@ impl Tracker {
             (self.device, self.filesystem) = (Some(device), Some(kind));
         }
         for words in commands(text) {
-            let device = words
-                .iter()
-                .rev()
-                .find(|word| word.starts_with("/dev/"))
-                .cloned();
-            let kind = behind(&words, "-t");
-            match words[0].as_str() {
-                "mount" => {
-                    let Some(device) = device else { continue };
+            let device = words.iter().rev().find(|word| word.starts_with("/dev/"));
+            let (device, kind) = (device.cloned(), behind(&words, "-t"));
+            match (words[0].as_str(), device) {
+                ("mount", None) => {}
+                ("mount", Some(device)) => {
                     self.filesystem = kind.or_else(|| self.made.get(&device).cloned());
                     self.device = Some(device);
                 }
-                program => {
-                    let named = program.strip_prefix("mkfs.").map(str::to_owned);
-                    let own = match program {
-                        "mkdosfs" => Some("vfat".to_owned()),
-                        "mke2fs" => Some("ext2".to_owned()),
-                        _ => None,
-                    };
-                    let kind = kind.or(named).or(own).map(|kind| {
-                        if kind == "fat" {
-                            "vfat".to_owned()
-                        } else {
-                            kind
-                        }
+                (program, device) => {
+                    let kind = kind.or_else(|| made_by(program));
+                    let kind = kind.map(|kind| match kind.as_str() {
+                        "fat" => "vfat".to_owned(),
+                        _ => kind,
                     });
                     if let (Some(device), Some(kind)) = (&device, &kind) {
                         self.made.insert(device.clone(), kind.clone());
@@ -124,6 +112,16 @@ impl Tracker {
             }
         }
     }
+}
+
+/// File system type that a program creates without `-t`.
+fn made_by(program: &str) -> Option<String> {
+    let kind = match program {
+        "mkdosfs" => Some("vfat"),
+        "mke2fs" => Some("ext2"),
+        _ => program.strip_prefix("mkfs."),
+    };
+    kind.map(str::to_owned)
 }
 
 fn mentions_filesystems(text: &str) -> bool {
@@ -198,18 +196,16 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
         return None;
     }
     let near = |at: Option<usize>| {
-        at.and_then(|at| lines.get(at))
-            .map_or("", SourceLine::trimmed)
+        let line = at.and_then(|at| lines.get(at));
+        line.map_or("", SourceLine::trimmed)
     };
-    let alone = near(at.checked_sub(1)).is_empty() && near(at.checked_add(1)).is_empty();
-    let named = |level: usize, text: &str| {
-        let text = text.trim().trim_end_matches(':').trim();
-        (!text.is_empty()).then(|| (level, text.to_owned()))
-    };
+    let (above, below) = (near(at.checked_sub(1)), near(at.checked_add(1)));
     let marks = text.bytes().take_while(|&mark| mark == b'#').count();
     if (1..LEVELS).contains(&marks) && text[marks..].starts_with(' ') {
+        let alone = above.is_empty() && below.is_empty();
         let may_be_prompt = marks == 1 && !is_markdown && !alone;
-        return named(marks, text[marks..].trim_end_matches('#')).filter(|_| !may_be_prompt);
+        let inner = text[marks..].trim_end_matches('#');
+        return named(marks, inner).filter(|_| !may_be_prompt);
     }
     if let Some((level, inner)) = html_heading(text) {
         return named(level, inner);
@@ -220,18 +216,28 @@ fn heading(lines: &[SourceLine], at: usize, is_markdown: bool) -> Option<(usize,
         let inner = text[equals..].strip_suffix(&text[..equals])?;
         return named(equals, inner).filter(|_| !inner.contains('='));
     }
-    if let Some(inner) = text
-        .strip_prefix("**")
-        .and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"))
-    {
+    let bold = text.strip_prefix("**");
+    if let Some(inner) = bold.and_then(|rest| rest.trim_end_matches(':').strip_suffix("**")) {
         return named(LEVELS, inner).filter(|_| !inner.contains("**"));
     }
     // A line of `===` or `---` below marks a heading, except below a table row.
-    let under = near(at.checked_add(1));
-    let underlined = |mark: char| under.len() >= 3 && under.chars().all(|c| c == mark);
-    match is_markdown && !text.contains(['|', '=']) && near(at.checked_sub(1)).is_empty() {
-        true if underlined('=') => named(1, text),
-        true if underlined('-') => named(2, text),
+    let may_be_underlined = is_markdown && !text.contains(['|', '=']) && above.is_empty();
+    let level = underline_level(below).filter(|_| may_be_underlined)?;
+    named(level, text)
+}
+
+/// A heading without its colon, unless nothing is left.
+fn named(level: usize, text: &str) -> Option<(usize, String)> {
+    let text = text.trim().trim_end_matches(':').trim();
+    (!text.is_empty()).then(|| (level, text.to_owned()))
+}
+
+/// Level of a heading above a line of `===` or `---`.
+fn underline_level(text: &str) -> Option<usize> {
+    let of = |mark: char| text.len() >= 3 && text.chars().all(|c| c == mark);
+    match (of('='), of('-')) {
+        (true, _) => Some(1),
+        (_, true) => Some(2),
         _ => None,
     }
 }
@@ -287,40 +293,43 @@ mod tests {
         );
     }
 
+    /// File system and device after some lines; empty if unknown.
+    fn after(text: &str) -> (String, String) {
+        let mut tracker = Tracker::default();
+        text.lines().for_each(|line| tracker.commands(line));
+        let context = tracker.context(&[]);
+        let (kind, device) = (context.filesystem, context.device);
+        (kind.unwrap_or_default(), device.unwrap_or_default())
+    }
+
     #[test]
     fn file_systems_are_those_made_or_mounted_last() {
-        let after = |text: &str| {
-            let mut tracker = Tracker::default();
-            text.lines().for_each(|line| tracker.commands(line));
-            let context = tracker.context(&[]);
+        for (text, kind, device) in [
             (
-                context.filesystem.unwrap_or_default(),
-                context.device.unwrap_or_default(),
-            )
-        };
-        let of = |kind: &str, device: &str| (kind.to_owned(), device.to_owned());
-        assert_eq!(
-            after("$ sudo mkfs.ext4 /dev/sda1\n$ sudo mount /dev/sda1 /mnt"),
-            of("ext4", "/dev/sda1")
-        );
-        assert_eq!(
-            after("# mkfs -t f2fs -f /dev/sda1 && mount /dev/sda1 /mnt"),
-            of("f2fs", "/dev/sda1")
-        );
-        assert_eq!(
-            after("pi@pi:~ $ mkfs.fat -F 32 /dev/sda1; mount /dev/sdb1 /mnt"),
-            of("", "/dev/sdb1")
-        );
-        assert_eq!(
-            after("/dev/mmcblk0p2 on / type ext4 (rw,noatime)"),
-            of("ext4", "/dev/mmcblk0p2")
-        );
-        for prose in [
-            "I made it with mkfs.ext4 /dev/sda1",
-            "the mount is on a type of disk",
-            "mount it",
+                "$ sudo mkfs.ext4 /dev/sda1\n$ sudo mount /dev/sda1 /mnt",
+                "ext4",
+                "/dev/sda1",
+            ),
+            (
+                "# mkfs -t f2fs -f /dev/sda1 && mount /dev/sda1 /mnt",
+                "f2fs",
+                "/dev/sda1",
+            ),
+            (
+                "pi@pi:~ $ mkfs.fat -F 32 /dev/sda1; mount /dev/sdb1 /mnt",
+                "",
+                "/dev/sdb1",
+            ),
+            (
+                "/dev/mmcblk0p2 on / type ext4 (rw,noatime)",
+                "ext4",
+                "/dev/mmcblk0p2",
+            ),
+            ("I made it with mkfs.ext4 /dev/sda1", "", ""),
+            ("the mount is on a type of disk", "", ""),
+            ("mount it", "", ""),
         ] {
-            assert_eq!(after(prose), of("", ""), "{prose}");
+            assert_eq!(after(text), (kind.to_owned(), device.to_owned()), "{text}");
         }
     }
 }

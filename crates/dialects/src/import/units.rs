@@ -77,22 +77,20 @@ pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
         "B" | "bytes" | "byte" | "Bytes" => return Some(1.0),
         _ => {}
     }
-    let (prefix, divisor) = match bare
+    let bits = bare
         .strip_suffix("bit")
-        .or_else(|| bare.strip_suffix("bits"))
-    {
+        .or_else(|| bare.strip_suffix("bits"));
+    let bytes = ["Bytes", "bytes", "B"];
+    let bytes = bytes.iter().find_map(|name| bare.strip_suffix(name));
+    let (prefix, divisor) = match bits {
         Some(prefix) => (prefix, 8.0),
-        None => {
-            let prefix = bare
-                .strip_suffix("Bytes")
-                .or_else(|| bare.strip_suffix("bytes"));
-            (
-                prefix.or_else(|| bare.strip_suffix('B')).unwrap_or(bare),
-                1.0,
-            )
-        }
+        None => (bytes.unwrap_or(bare), 1.0),
     };
-    let of_bytes = prefix != bare;
+    prefix_factor(prefix, prefix != bare && kilo == Kilo::Binary).map(|factor| factor / divisor)
+}
+
+/// The factor of a prefix such as `k`, `Mi` or none. A bare letter is a power of 1024 if `binary`.
+fn prefix_factor(prefix: &str, binary: bool) -> Option<f64> {
     let mut letters = prefix.chars();
     let exponent = match letters.next() {
         None => 0,
@@ -105,11 +103,11 @@ pub(super) fn factor(unit: &str, kilo: Kilo) -> Option<f64> {
     };
     let base: f64 = match letters.as_str() {
         "i" => 1024.0,
-        "" if of_bytes && kilo == Kilo::Binary => 1024.0,
+        "" if binary => 1024.0,
         "" => 1000.0,
         _ => return None,
     };
-    Some(base.powi(exponent) / divisor)
+    Some(base.powi(exponent))
 }
 
 /// A quantity with the range of exact values that its printed digits allow.

@@ -35,40 +35,30 @@ fn of_op(
         value: ms as f64 / 1e3,
         slack: 1e-3,
     });
-    let over_time = |amount: Option<Ranged>| {
-        amount
-            .zip(time)
-            .and_then(|(amount, time)| amount.over(time))
-    };
+    let over_time = |amount: Option<Ranged>| amount?.over(time?);
     let mut bandwidth = vec![(over_time(one.bytes), "bytes and time".to_owned())];
     if let Some(BlockSize::Fixed(size)) = job.map(|job| &job.block[op]) {
-        let follows = one.iops.map(|iops| iops.times(size.0 as f64));
-        bandwidth.push((
-            follows.filter(|_| whole_blocks(one)),
-            format!("IOPS and block size {size}"),
-        ));
+        let iops = one.iops.filter(|_| whole_blocks(one));
+        let follows = iops.map(|iops| iops.times(size.0 as f64));
+        bandwidth.push((follows, format!("IOPS and block size {size}")));
     }
-    let other = report
-        .part(op.name())
-        .and_then(|block| block.get("BW other"))
-        .and_then(|f| Ranged::of(f, sums.kilo));
+    let other = report.part(op.name());
+    let other = other.and_then(|block| Ranged::of(block.get("BW other")?, sums.kilo));
     bandwidth.push((other, "the value in the other unit".to_owned()));
     let count = one.ios.map(|n| Ranged::exact(n as f64));
     let iops = [(over_time(count), "I/Os and time".to_owned())];
-    let stated = |name: &str| format!("{} {name}", op.name());
-    [
-        contradiction(
-            phase,
-            one.bandwidth,
-            &bandwidth,
-            &stated("bandwidth"),
-            RateUnit::BytesPerSec,
-        ),
-        contradiction(phase, one.iops, &iops, &stated("rate"), RateUnit::Iops),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let check = |stated, follows: &[_], name: &str, unit| {
+        let name = format!("{} {name}", op.name());
+        contradiction(phase, stated, follows, &name, unit)
+    };
+    let bandwidth = check(
+        one.bandwidth,
+        &bandwidth,
+        "bandwidth",
+        RateUnit::BytesPerSec,
+    );
+    let iops = check(one.iops, &iops, "rate", RateUnit::Iops);
+    bandwidth.into_iter().chain(iops).collect()
 }
 
 /// Returns the contradiction of one figure with the values derived from others. One wrong figure counts once, however

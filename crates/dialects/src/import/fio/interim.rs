@@ -131,6 +131,17 @@ pub(in super::super) struct TerseRun {
     pub(in super::super) unclear: bool,
 }
 
+impl TerseRun {
+    /// A run of these lines only.
+    fn of(lines: Range<usize>) -> TerseRun {
+        TerseRun {
+            lines,
+            replaced: None,
+            unclear: false,
+        }
+    }
+}
+
 /// Splits consecutive terse lines into runs. `asked` is the command, if known: it determines how
 /// often a name can occur, and whether interim results are printed.
 pub(in super::super) fn terse_runs(
@@ -142,47 +153,41 @@ pub(in super::super) fn terse_runs(
         .map(|line| InterimProgress::of(&terse::report_of(line)))
         .collect();
     let asked = asked.filter(|asked| lines.iter().all(|line| most(asked, &line.name) > 0));
-    let whole = |lines: Range<usize>| TerseRun {
-        lines,
-        replaced: None,
-        unclear: false,
-    };
     // The command determines how often a name occurs in all groups; without it, a name may occur once per group.
     let rounds = match asked {
         Some(asked) => rounds(&lines, &|line| (most(asked, &line.name), 0)),
         None => rounds(&lines, &|line| (1, line.group)),
     };
     let shows_states = asked.is_none_or(|asked| asked.settings.status_interval_ms.is_some());
-    let goes_on = |last: &TerseRun, b: &Range<usize>| {
-        // The final result may come at any time; interim results are a fixed interval apart.
-        let is_end = b.end == lines.len() && last.replaced.is_some();
-        let least = if asked.is_some() || is_end {
-            0.0
-        } else {
-            STEP_MS
-        };
-        let a = &last.lines;
-        let mut pairs = lines[a.clone()].iter().zip(&lines[b.clone()]);
-        let further = |(a, b): (&InterimProgress, &InterimProgress)| {
-            let more = b.moved > a.moved || asked.is_some() && b.moved == a.moved;
-            a.is_of_the_job_of(b) && more && b.ran_ms >= a.ran_ms + least
-        };
-        shows_states && a.len() == b.len() && pairs.all(further)
-    };
     let mut runs: Vec<TerseRun> = Vec::new();
     for round in rounds {
-        match runs.last_mut().filter(|last| goes_on(last, &round)) {
+        let goes_on =
+            |last: &&mut TerseRun| shows_states && continues(last, &lines, &round, asked.is_some());
+        match runs.last_mut().filter(goes_on) {
             Some(last) => last.replaced = Some(std::mem::replace(&mut last.lines, round).start),
-            None => runs.push(whole(round)),
+            None => runs.push(TerseRun::of(round)),
         }
     }
     if asked.is_none() && runs.len() > 1 {
         return vec![TerseRun {
             unclear: true,
-            ..whole(0..lines.len())
+            ..TerseRun::of(0..lines.len())
         }];
     }
     runs
+}
+
+/// Whether lines are a later state of a run. Without its command, states must be an interval apart.
+fn continues(last: &TerseRun, lines: &[InterimProgress], next: &Range<usize>, asked: bool) -> bool {
+    // The final result may come at any time; interim results are a fixed interval apart.
+    let is_end = next.end == lines.len() && last.replaced.is_some();
+    let least = if asked || is_end { 0.0 } else { STEP_MS };
+    let (before, after) = (&lines[last.lines.clone()], &lines[next.clone()]);
+    let further = |(a, b): (&InterimProgress, &InterimProgress)| {
+        let more = b.moved > a.moved || asked && b.moved == a.moved;
+        a.is_of_the_job_of(b) && more && b.ran_ms >= a.ran_ms + least
+    };
+    before.len() == after.len() && before.iter().zip(after).all(further)
 }
 
 /// Returns the number of lines that one run prints for a name; 0 if it has no such job.

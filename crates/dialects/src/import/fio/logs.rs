@@ -4,13 +4,10 @@
 //! latency logs give latencies. Averaged entries stay averaged; entries of single I/Os give an exact histogram.
 //! Histogram logs are not supported.
 
-use super::super::{ImportedRun, ResultContext, SourceFormat, TimeBasis, Unread};
+use super::super::{ImportedRun, SourceFormat, Unread};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
-use hakaru_model::record::{
-    Interval, IntervalOp, Latency, OpRecord, Outcome, PhaseRecord, Samples, StopReason,
-    WorkerRecord,
-};
+use hakaru_model::record::{Interval, IntervalOp, Latency, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
     Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport,
 };
@@ -113,126 +110,124 @@ pub(in super::super) struct LogFile<'a> {
     pub(in super::super) text: &'a str,
 }
 
+/// The lines of a log file by kind.
+type KindLines = (Kind, Vec<LogLine>);
+
 /// Combines the log files of one prefix into one run.
 pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun {
-    let mut unread = Vec::new();
-    let mut jobs: BTreeMap<u32, Vec<(Kind, Vec<LogLine>)>> = BTreeMap::new();
+    let (mut unread, mut reported) = (Vec::new(), Reported::default());
+    let mut jobs: BTreeMap<u32, Vec<KindLines>> = BTreeMap::new();
     let (mut lines, mut figures) = (0, 0);
-    let mut blocks = Vec::new();
     for file in files {
-        let mut entries = Vec::new();
-        for (index, line) in file
-            .text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty())
-        {
-            lines = lines.max(index + 1);
-            match entry(line) {
-                Some(entry) => {
-                    figures += line.split(',').count();
-                    entries.push(entry);
-                }
-                None => unread.push(Unread {
-                    line: index + 1,
-                    text: line.chars().take(60).collect(),
-                    why: "not a log line: expected time, value, direction and block size"
-                        .to_owned(),
-                }),
-            }
-        }
-        blocks.push(block(file, &entries));
+        let entries = entries(file, &mut figures, &mut unread);
+        lines = lines.max(file.text.trim_end().lines().count());
+        reported.blocks.push(block(file, &entries));
         jobs.entry(file.job).or_default().push((file.kind, entries));
     }
-    let begun = take_off_epoch(
-        jobs.values_mut()
-            .flatten()
-            .map(|(_, entries)| entries.as_mut_slice())
-            .collect(),
-    );
-    let base = prefix
-        .rsplit('/')
-        .next()
-        .filter(|name| !name.is_empty())
-        .unwrap_or("log")
-        .to_owned();
+    let all = jobs.values_mut().flatten();
+    let begun = take_off_epoch(all.map(|(_, entries)| entries.as_mut_slice()).collect());
+    let base = prefix.rsplit('/').next().filter(|name| !name.is_empty());
+    let base = base.unwrap_or("log");
     let mut phase = PhaseRecord {
-        name: base.clone(),
+        name: base.to_owned(),
         started_unix_ms: begun.unwrap_or(0),
-        elapsed: Nanos(0),
-        workers: Vec::new(),
         ..PhaseRecord::default()
     };
-    let mut scenario = Scenario {
-        name: base.clone(),
-        seed: 0,
-        phases: vec![Phase {
-            name: base.clone(),
-            jobs: Vec::new(),
-        }],
-    };
-    let (mut reports, mut unstated) = (Vec::new(), Vec::new());
-    for logs in jobs.values() {
-        let (worker, job) = worker(&base, logs);
+    let mut asked = Vec::new();
+    for (logs, place) in jobs.values().zip(0..) {
+        let (mut worker, job) = worker(base, logs);
+        worker.job = place;
         phase.elapsed = phase.elapsed.max(worker.runtime);
-        reports.push(WorkerReport {
-            worker: phase.workers.len() as u32,
+        phase.workers.push(worker);
+        asked.push(job);
+        reported.workers.push(WorkerReport {
+            worker: place,
             members: 1,
             ..WorkerReport::default()
         });
-        let place = phase.workers.len() as u32;
-        phase.workers.push(WorkerRecord {
-            job: place,
-            ..worker
-        });
-        let mut properties = vec![
-            JobProperty::Order,
-            JobProperty::QueueDepth,
-            JobProperty::Engine,
-            JobProperty::Direct,
-        ];
-        properties.extend(has_no_blocks(logs).then_some(JobProperty::BlockSize));
-        unstated.push(UnstatedJob {
-            phase: 0,
-            job: place,
-            properties,
-        });
-        scenario.phases[0].jobs.push(job);
-    }
-    let has = |kind: Kind| files.iter().any(|file| file.kind == kind);
-    let mut caveats = vec![Caveat::Unstated {
-        what: "the options and totals (only log files were given)".to_owned(),
-    }];
-    if !has(Kind::Bw) && !has(Kind::Iops) {
-        caveats.push(Caveat::Unstated {
-            what: "the throughput (no bandwidth or IOPS log)".to_owned(),
-        });
+        reported.unstated.push(unstated(logs, place));
     }
     ImportedRun {
-        format: SourceFormat::FioLog,
-        program: "fio".to_owned(),
-        scenario,
-        path: None,
-        label: None,
-        context: ResultContext::default(),
-        phases: vec![phase],
-        caveats,
-        outcome: Outcome::Completed,
+        caveats: caveats(files),
         figures,
-        reported: Reported {
-            blocks,
-            workers: reports,
-            unstated,
-        },
         started_unix_ms: begun,
-        clock: TimeBasis::Utc,
         lines: (1, lines),
         unread,
+        ..ImportedRun::new(
+            SourceFormat::FioLog,
+            "fio",
+            scenario(base, asked),
+            vec![phase],
+            reported,
+        )
     }
 }
 
+/// The lines of a file. Counts their figures, and notes those that are not log lines.
+fn entries(file: &LogFile<'_>, figures: &mut usize, unread: &mut Vec<Unread>) -> Vec<LogLine> {
+    let lines = file.text.lines().zip(1..);
+    let lines = lines.filter(|(line, _)| !line.trim().is_empty());
+    let read = |(text, line): (&str, usize)| {
+        let entry = entry(text);
+        match entry {
+            Some(_) => *figures += text.split(',').count(),
+            None => unread.push(Unread {
+                line,
+                text: text.chars().take(60).collect(),
+                why: "not a log line: expected time, value, direction and block size".to_owned(),
+            }),
+        }
+        entry
+    };
+    lines.filter_map(read).collect()
+}
+
+/// A scenario of one phase with these jobs.
+fn scenario(name: &str, jobs: Vec<Job>) -> Scenario {
+    let name = name.to_owned();
+    let phase = Phase {
+        name: name.clone(),
+        jobs,
+    };
+    Scenario {
+        name,
+        seed: 0,
+        phases: vec![phase],
+    }
+}
+
+/// The properties of a job that its logs do not state.
+fn unstated(logs: &[KindLines], job: u32) -> UnstatedJob {
+    let mut properties = vec![
+        JobProperty::Order,
+        JobProperty::QueueDepth,
+        JobProperty::Engine,
+        JobProperty::Direct,
+    ];
+    properties.extend(has_no_blocks(logs).then_some(JobProperty::BlockSize));
+    UnstatedJob {
+        phase: 0,
+        job,
+        properties,
+    }
+}
+
+fn caveats(files: &[LogFile<'_>]) -> Vec<Caveat> {
+    let rated = files
+        .iter()
+        .any(|file| matches!(file.kind, Kind::Bw | Kind::Iops));
+    let totals = "the options and totals (only log files were given)";
+    let throughput = "the throughput (no bandwidth or IOPS log)";
+    let missing = std::iter::once(totals).chain((!rated).then_some(throughput));
+    missing
+        .map(|what| Caveat::Unstated {
+            what: what.to_owned(),
+        })
+        .collect()
+}
+
 /// Whether no line has a block size: averaged logs have 0.
-fn has_no_blocks(logs: &[(Kind, Vec<LogLine>)]) -> bool {
+fn has_no_blocks(logs: &[KindLines]) -> bool {
     logs.iter()
         .all(|(_, entries)| entries.iter().all(|entry| entry.bs == 0))
 }
@@ -279,86 +274,95 @@ fn block(file: &LogFile<'_>, entries: &[LogLine]) -> ReportedBlock {
     block
 }
 
-fn worker(name: &str, logs: &[(Kind, Vec<LogLine>)]) -> (WorkerRecord, Job) {
+/// Amounts by end time in ms.
+type Windows = BTreeMap<u64, PerOp<IntervalOp>>;
+
+fn worker(name: &str, logs: &[KindLines]) -> (WorkerRecord, Job) {
     let mut worker = WorkerRecord {
         name: name.to_owned(),
-        clone: 0,
         stop: StopReason::Done,
         ..WorkerRecord::default()
     };
-    let mut windows: BTreeMap<u64, PerOp<IntervalOp>> = BTreeMap::new();
+    let mut windows = Windows::new();
     let mut block = PerOp::all(None);
-    let rated = logs
-        .iter()
-        .any(|(kind, _)| matches!(kind, Kind::Bw | Kind::Iops));
+    let is_rate = |(kind, _): &KindLines| matches!(kind, Kind::Bw | Kind::Iops);
+    let rated = logs.iter().any(is_rate);
     for (kind, entries) in logs {
-        let begins = starts(entries);
-        for (entry, from) in entries.iter().zip(begins) {
-            let millis = entry.msec.saturating_sub(from);
+        for (entry, from) in entries.iter().zip(starts(entries)) {
             if entry.bs > 0 {
                 block[entry.op] = Some(entry.bs);
             }
-            let amount = |rate: u64, scale: u64| {
-                u64::try_from(u128::from(rate) * u128::from(scale) * u128::from(millis) / 1000)
-                    .unwrap_or(u64::MAX)
-            };
+            let record = &mut worker.ops[entry.op];
             match kind {
-                // A line for a single I/O has its size; its rate belongs to that I/O alone and cannot be summed.
-                Kind::Bw if entry.bs > 0 => {
-                    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
-                    window.bytes = window.bytes.saturating_add(entry.bs);
-                    window.ios += 1;
-                }
-                Kind::Bw => {
-                    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
-                    window.bytes = window.bytes.saturating_add(amount(entry.value, 1024));
-                }
-                Kind::Iops if entry.bs > 0 => {}
-                Kind::Iops => {
-                    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
-                    window.ios = window.ios.saturating_add(amount(entry.value, 1));
-                }
-                Kind::Slat | Kind::Clat | Kind::Lat => {
-                    let record = &mut worker.ops[entry.op];
-                    let latency = match kind {
-                        Kind::Slat => &mut record.slat,
-                        Kind::Clat => &mut record.clat,
-                        _ => &mut record.lat,
-                    };
-                    count(latency, entry);
-                    if !rated && *kind != Kind::Slat && entry.bs > 0 {
-                        let window = &mut windows.entry(entry.msec).or_default()[entry.op];
-                        (window.ios, window.bytes) =
-                            (window.ios + 1, window.bytes.saturating_add(entry.bs));
-                    }
-                }
+                Kind::Bw | Kind::Iops => add_rate(&mut windows, *kind, entry, from),
+                Kind::Slat => count(&mut record.slat, entry),
+                Kind::Clat => count(&mut record.clat, entry),
+                Kind::Lat => count(&mut record.lat, entry),
+            }
+            // Without rates, the lines of single I/Os give the amounts.
+            if !rated && matches!(kind, Kind::Clat | Kind::Lat) && entry.bs > 0 {
+                add_io(&mut windows, entry);
             }
         }
     }
-    // Same limit as in the engine: adjacent entries of longer logs are merged.
-    let joined = windows.len().div_ceil(MAX_INTERVALS).max(1);
-    let mut before = 0;
-    for (index, (msec, ops)) in windows.into_iter().enumerate() {
-        let length = Nanos::from_millis(msec - before);
-        let interval = Interval {
-            at: Nanos::from_millis(msec),
-            length,
-            ops,
-        };
-        match worker.intervals.last_mut() {
-            // Entries in the first millisecond have no duration, so they are merged with the next.
-            Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => {
-                last.join(&interval)
-            }
-            _ => worker.intervals.push(interval),
-        }
-        before = msec;
-    }
-    worker.runtime = Nanos::from_millis(before);
+    worker.intervals = intervals(windows);
+    let end = worker.intervals.last().map(|interval| interval.at);
+    worker.runtime = end.unwrap_or_default();
     worker.job_runtime = worker.runtime;
     total(&mut worker);
     let job = job(name, &worker, block);
     (worker, job)
+}
+
+/// Adds a line of a bandwidth or IOPS log to its window, which began at `from`.
+fn add_rate(windows: &mut Windows, kind: Kind, entry: &LogLine, from: u64) {
+    let millis = entry.msec.saturating_sub(from);
+    let amount = |scale: u64| {
+        let amount = u128::from(entry.value) * u128::from(scale) * u128::from(millis) / 1000;
+        u64::try_from(amount).unwrap_or(u64::MAX)
+    };
+    match kind {
+        // A line for a single I/O has its size; its rate belongs to that I/O alone and cannot be summed.
+        Kind::Bw if entry.bs > 0 => add_io(windows, entry),
+        Kind::Bw => {
+            let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+            window.bytes = window.bytes.saturating_add(amount(1024));
+        }
+        Kind::Iops if entry.bs == 0 => {
+            let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+            window.ios = window.ios.saturating_add(amount(1));
+        }
+        _ => {}
+    }
+}
+
+/// Adds a single I/O to its window.
+fn add_io(windows: &mut Windows, entry: &LogLine) {
+    let window = &mut windows.entry(entry.msec).or_default()[entry.op];
+    window.bytes = window.bytes.saturating_add(entry.bs);
+    window.ios += 1;
+}
+
+/// Converts windows to intervals. Adjacent windows are merged above the limit, which is that of the engine.
+fn intervals(windows: Windows) -> Vec<Interval> {
+    let joined = windows.len().div_ceil(MAX_INTERVALS).max(1);
+    let (mut intervals, mut before): (Vec<Interval>, u64) = (Vec::new(), 0);
+    for (index, (msec, ops)) in windows.into_iter().enumerate() {
+        let interval = Interval {
+            at: Nanos::from_millis(msec),
+            length: Nanos::from_millis(msec - before),
+            ops,
+        };
+        match intervals.last_mut() {
+            // Entries in the first millisecond have no duration, so they are merged with the next.
+            Some(last) if last.length.0 == 0 || !index.is_multiple_of(joined) => {
+                last.join(&interval)
+            }
+            _ => intervals.push(interval),
+        }
+        before = msec;
+    }
+    intervals
 }
 
 /// Returns the window start of each entry: the end of the previous one of its direction. In a log
@@ -397,45 +401,24 @@ fn count(latency: &mut Latency, entry: &LogLine) {
 
 fn total(worker: &mut WorkerRecord) {
     for op in Op::ALL {
-        let mut bw = Samples::default();
-        let mut iops = Samples::default();
-        let (mut ios, mut bytes) = (0u64, 0u64);
+        let record = &mut worker.ops[op];
         for interval in &worker.intervals {
             let done = interval.ops[op];
-            (ios, bytes) = (
-                ios.saturating_add(done.ios),
-                bytes.saturating_add(done.bytes),
-            );
+            record.ios = record.ios.saturating_add(done.ios);
+            record.bytes = record.bytes.saturating_add(done.bytes);
             let per_second = |n: u64, scale: u128| {
                 let length = u128::from(interval.length.0.max(1));
                 u64::try_from(u128::from(n) * 1_000_000_000 * scale / length).unwrap_or(u64::MAX)
             };
             if interval.length.0 > 0 && (done.ios > 0 || done.bytes > 0) {
-                bw.record(per_second(done.bytes, 1));
-                iops.record(per_second(done.ios, 1000));
+                record.bw_samples.record(per_second(done.bytes, 1));
+                record.iops_samples.record(per_second(done.ios, 1000));
             }
         }
-        let OpRecord {
-            clat, lat, slat, ..
-        } = std::mem::take(&mut worker.ops[op]);
-        let ios = if ios == 0 {
-            clat.stat.count.max(lat.stat.count)
-        } else {
-            ios
-        };
-        worker.ops[op] = OpRecord {
-            ios,
-            issued: ios,
-            bytes,
-            clat,
-            lat,
-            slat,
-            bw_samples: bw,
-            iops_samples: iops,
-            short: 0,
-            runtime: None,
-            zone_resets: 0,
-        };
+        if record.ios == 0 {
+            record.ios = record.clat.stat.count.max(record.lat.stat.count);
+        }
+        record.issued = record.ios;
     }
 }
 

@@ -85,7 +85,7 @@ pub(super) fn finish(mut raw: Raw) -> Option<ImportedRun> {
     caveats.extend(raw.missing.map(|missing| Caveat::CutOff { missing }));
     let (count, first) = raw.not_numbers;
     caveats.extend((count > 0).then_some(Caveat::Unread { count, first }));
-    let (mut phases, workers) = record::phases(&raw.blocks, &jobs, raw.histograms, 0);
+    let (mut phases, workers) = record::phases(&raw.blocks, &jobs, &raw.histograms);
     let elapsed = phases.iter().map(|phase| phase.elapsed.as_millis() as i64);
     let elapsed = elapsed.fold(0, i64::saturating_add);
     let shown = raw.shown_unix_ms.or(when);

@@ -8,13 +8,13 @@ use super::sums::{OpSums, ReportSums};
 use super::text::SYNCS;
 use hakaru_model::facts::DiskStats;
 use hakaru_model::histogram::Histogram;
-use hakaru_model::job::{BlockSize, Op, PerOp};
+use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord,
-    Samples, StopReason, WorkerRecord,
+    CpuUsage, ErrorRecord, FailureKind, IoError, Latency, OpRecord, PhaseRecord, Samples,
+    StopReason, WorkerRecord,
 };
 use hakaru_model::reported::{
-    OpReport, Percentile, ReportedBlock, ReportedFigure, WorkerReport, op_named,
+    OpReport, Percentile, ReportedBlock, ReportedFigure, StatedRate, WorkerReport, op_named,
 };
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
@@ -25,153 +25,128 @@ pub(super) type Histograms = Vec<(usize, Option<Op>, &'static str, Histogram)>;
 pub(super) fn phases(
     blocks: &[ReportedBlock],
     jobs: &Jobs,
-    histograms: Histograms,
-    started_unix_ms: i64,
+    histograms: &Histograms,
 ) -> (Vec<PhaseRecord>, Vec<WorkerReport>) {
-    let mut phases: Vec<PhaseRecord> = Vec::new();
+    let empty = |phase: &Phase| PhaseRecord {
+        name: phase.name.clone(),
+        ..PhaseRecord::default()
+    };
+    let mut phases: Vec<PhaseRecord> = jobs.scenario.phases.iter().map(empty).collect();
     let mut beyond = Vec::new();
-    for phase in &jobs.scenario.phases {
-        phases.push(PhaseRecord {
-            name: phase.name.clone(),
-            started_unix_ms,
-            elapsed: Nanos(0),
-            workers: Vec::new(),
-            ..PhaseRecord::default()
-        });
-    }
     let reports = blocks.iter().filter(|block| block.name == "report");
-    for (index, (report, &(phase, job))) in reports.zip(&jobs.places).enumerate() {
-        let Some(asked) = jobs
-            .scenario
-            .phases
-            .get(phase)
-            .and_then(|phase| phase.jobs.get(job))
-        else {
+    for (index, (report, &place)) in reports.zip(&jobs.places).enumerate() {
+        let (phase, job) = place;
+        let asked = jobs.scenario.phases.get(phase);
+        let asked = asked.and_then(|phase| phase.jobs.get(job));
+        let (Some(asked), Some(record)) = (asked, phases.get_mut(phase)) else {
             continue;
         };
-        let Some(record) = phases.get_mut(phase) else {
-            continue;
-        };
-        let clone = record
-            .workers
-            .iter()
-            .filter(|w| w.job as usize == job)
-            .count() as u32;
         let (mut worker, mut more) = worker(report, &asked.block);
-        for (_, op, kind, histogram) in histograms.iter().filter(|(report, ..)| *report == index) {
-            let latency = match (op, *kind) {
-                (Some(op), "clat") => &mut worker.ops[*op].clat,
-                (Some(op), "slat") => &mut worker.ops[*op].slat,
-                (Some(op), _) => &mut worker.ops[*op].lat,
-                (None, _) => &mut worker.sync,
-            };
-            latency.histogram = Some(histogram.clone());
-        }
-        (worker.job, worker.clone) = (job as u32, clone);
+        add_histograms(&mut worker, histograms, index);
+        let clones = record.workers.iter().filter(|w| w.job as usize == job);
+        (worker.job, worker.clone) = (job as u32, clones.count() as u32);
         worker.name.clone_from(&asked.name);
         worker.depth.iodepth = asked.queue.iodepth;
         (more.phase, more.worker) = (phase as u32, record.workers.len() as u32);
         if more.members == 0 {
-            // Not all outputs print how many workers a report combines, so missing clones are assumed to be included.
-            let alone = jobs
-                .places
-                .iter()
-                .filter(|place| **place == (phase, job))
-                .count()
-                == 1;
-            let group = jobs.scenario.phases[phase]
-                .jobs
-                .iter()
-                .filter(|other| other.group == asked.group);
-            let as_one = asked.group_reporting || alone && asked.numjobs > 1;
-            more.members = if as_one {
-                group.map(|job| job.numjobs).sum()
-            } else {
-                1
-            };
+            more.members = members(jobs, place, asked);
         }
         record.elapsed = record.elapsed.max(worker.job_runtime);
         record.workers.push(worker);
         beyond.push(more);
     }
     if let [only] = &mut phases[..] {
-        // Disk counters cover the whole run, so they are assigned to a phase only if there is just one.
-        only.disks = disks(blocks);
-        for (disk, share) in &mut only.disks.iter_mut().zip(busy_shares(blocks)) {
-            disk.elapsed = only.elapsed;
-            disk.busy = Nanos((share / 100.0 * only.elapsed.0 as f64) as u64);
-        }
+        add_disks(only, blocks);
     }
     (phases, beyond)
 }
 
+/// Adds the histograms of a report to its worker.
+fn add_histograms(worker: &mut WorkerRecord, histograms: &Histograms, report: usize) {
+    for (_, op, kind, histogram) in histograms.iter().filter(|(index, ..)| *index == report) {
+        let latency = match (op, *kind) {
+            (Some(op), "clat") => &mut worker.ops[*op].clat,
+            (Some(op), "slat") => &mut worker.ops[*op].slat,
+            (Some(op), _) => &mut worker.ops[*op].lat,
+            (None, _) => &mut worker.sync,
+        };
+        latency.histogram = Some(histogram.clone());
+    }
+}
+
+/// Number of workers in a report that does not state it. Not all outputs do, so missing clones are assumed to be
+/// included.
+fn members(jobs: &Jobs, place: (usize, usize), asked: &Job) -> u32 {
+    let reports = jobs.places.iter().filter(|other| **other == place).count();
+    if !asked.group_reporting && (reports > 1 || asked.numjobs <= 1) {
+        return 1;
+    }
+    let group = jobs.scenario.phases[place.0].jobs.iter();
+    let group = group.filter(|other| other.group == asked.group);
+    group.map(|job| job.numjobs).sum()
+}
+
+/// Disk counters cover the whole run, so they are assigned to a phase only if there is just one.
+fn add_disks(only: &mut PhaseRecord, blocks: &[ReportedBlock]) {
+    only.disks = disks(blocks);
+    for (disk, share) in &mut only.disks.iter_mut().zip(busy_shares(blocks)) {
+        disk.elapsed = only.elapsed;
+        disk.busy = Nanos((share / 100.0 * only.elapsed.0 as f64) as u64);
+    }
+}
+
 fn worker(report: &ReportedBlock, blocks: &PerOp<BlockSize>) -> (WorkerRecord, WorkerReport) {
     let sums = ReportSums::of(report);
+    let whole = |name: &str| report.whole(name).unwrap_or(0);
+    let number = |name: &str| whole(name).min(u64::from(u32::MAX)) as u32;
+    let time = |ms: u64| Nanos::from_millis(ms.min(1 << 40));
     let mut worker = WorkerRecord {
-        stop: StopReason::Done,
+        pid: number("pid"),
+        errors: errors(report),
+        cpu: report.part("cpu").map(cpu_usage).unwrap_or_default(),
+        stop: match whole("err") {
+            0 => StopReason::Done,
+            _ => StopReason::Error,
+        },
         ..WorkerRecord::default()
     };
     let mut more = WorkerReport {
-        members: 1,
+        members: number("jobs"),
         ..WorkerReport::default()
     };
-    let whole = |name: &str| report.whole(name).unwrap_or(0);
-    more.members = whole("jobs").min(u64::from(u32::MAX)) as u32;
-    worker.pid = whole("pid").min(u64::from(u32::MAX)) as u32;
     for block in &report.blocks {
         if let Some(op) = op_named(&block.name) {
-            let (record, printed) = operation(block, &sums.ops[op], &blocks[op]);
-            worker.runtime = worker.runtime.max(Nanos::from_millis(
-                sums.ops[op].runtime_ms.unwrap_or(0).min(1 << 40),
-            ));
-            (worker.ops[op], more.ops[op]) = (record, printed);
+            let runtime = time(sums.ops[op].runtime_ms.unwrap_or(0));
+            worker.runtime = worker.runtime.max(runtime);
+            (worker.ops[op], more.ops[op]) = operation(block, &sums.ops[op], &blocks[op]);
         }
     }
     if let Some(block) = report.part(SYNCS) {
-        let count = block
-            .part("sync")
-            .and_then(|stat| stat.whole("N"))
-            .unwrap_or(sums.syncs);
-        worker.sync = block
-            .part("sync")
-            .map(|stat| latency(stat, count))
-            .unwrap_or_default();
+        let syncs = block.part("sync");
+        let syncs = syncs.map(|stat| latency(stat, stat.whole("N").unwrap_or(sums.syncs)));
+        worker.sync = syncs.unwrap_or_default();
         more.sync = percentiles(block, "sync percentiles");
     }
-    let job_runtime = report
-        .whole("job_runtime")
-        .map(|ms| Nanos::from_millis(ms.min(1 << 40)));
-    worker.job_runtime = job_runtime.unwrap_or(worker.runtime);
-    if let Some(cpu) = report.part("cpu") {
-        let count = |name: &str| cpu.whole(name).unwrap_or(0);
-        worker.cpu = CpuUsage {
-            ctx: count("ctx"),
-            majf: count("majf"),
-            minf: count("minf"),
-            ..CpuUsage::default()
-        };
-    }
-    worker.depth = DepthRecord::default();
-    worker.errors = errors(report);
-    if whole("err") > 0 {
-        worker.stop = StopReason::Error;
-    }
+    worker.job_runtime = report.whole("job_runtime").map_or(worker.runtime, time);
     (worker, more)
+}
+
+fn cpu_usage(block: &ReportedBlock) -> CpuUsage {
+    let count = |name: &str| block.whole(name).unwrap_or(0);
+    CpuUsage {
+        ctx: count("ctx"),
+        majf: count("majf"),
+        minf: count("minf"),
+        ..CpuUsage::default()
+    }
 }
 
 fn errors(report: &ReportedBlock) -> ErrorRecord {
     let errno = report.whole("err").unwrap_or(0);
-    let counted = report
-        .part("errors")
-        .and_then(|errors| errors.whole("total"))
-        .unwrap_or(0);
-    let first = report
-        .part("errors")
-        .and_then(|errors| errors.whole("first_error"))
-        .filter(|&n| n > 0)
-        .unwrap_or(errno);
+    let counted = |name: &str| report.part("errors").and_then(|errors| errors.whole(name));
+    let first = counted("first_error").filter(|&n| n > 0).unwrap_or(errno);
     let mut errors = ErrorRecord {
-        total: counted.max(u64::from(errno > 0)),
+        total: counted("total").unwrap_or(0).max(u64::from(errno > 0)),
         first: Vec::new(),
     };
     if first > 0 {
@@ -193,26 +168,23 @@ fn errors(report: &ReportedBlock) -> ErrorRecord {
 fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecord, OpReport) {
     let ios = sums.completed(size);
     let of = |name: &str| {
-        block
-            .part(name)
-            .map(|stat| latency(stat, stat.whole("N").unwrap_or(ios)))
-            .unwrap_or_default()
+        let stat = block.part(name);
+        stat.map_or_else(Latency::default, |stat| {
+            latency(stat, stat.whole("N").unwrap_or(ios))
+        })
     };
+    let iops = block.part("iops").map(|stat| spread(stat, 1000.0));
     let record = OpRecord {
         ios,
         issued: ios,
-        runtime: None,
-        zone_resets: 0,
         bytes: sums.moved(ios, size),
         short: sums.short,
         slat: of("slat"),
         clat: of("clat"),
         lat: of("lat"),
         bw_samples: block.part("bw").map(bandwidth_samples).unwrap_or_default(),
-        iops_samples: block
-            .part("iops")
-            .map(|stat| spread(stat, 1000.0))
-            .unwrap_or_default(),
+        iops_samples: iops.unwrap_or_default(),
+        ..OpRecord::default()
     };
     let mut report = OpReport {
         clat: percentiles(block, "clat percentiles"),
@@ -221,8 +193,7 @@ fn operation(block: &ReportedBlock, sums: &OpSums, size: &BlockSize) -> (OpRecor
         ..OpReport::default()
     };
     if sums.runtime_ms.unwrap_or(0) == 0 {
-        let stated =
-            |rate: Option<Ranged>| rate.map(|r| hakaru_model::reported::StatedRate::once(r.value));
+        let stated = |rate: Option<Ranged>| rate.map(|rate| StatedRate::once(rate.value));
         (report.bytes_per_s, report.iops) = (stated(sums.bandwidth), stated(sums.iops));
     }
     (record, report)
