@@ -4,7 +4,7 @@ use super::error::FioErrorKind;
 use super::invocation::JobExtras;
 use super::options::NEVER;
 use super::output::VERIFY_NOTES;
-use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneCounts, ZoneSpec};
+use super::spec::{FlowSpec, JobSpec, SteadySpec, ZoneSpec};
 use hakaru_model::job::rules::{
     FlowShare, LatencyTarget, Logs, PatternPart, SteadyStateRule, Verify, VerifyMethod, ZoneResets,
     Zones,
@@ -32,21 +32,7 @@ pub(crate) fn lower(
         job: spec.job.name.clone(),
         reason,
     };
-    let access = access(spec).map_err(bad)?;
-    (job.block, job.block_rules.in_line) = blocks(spec, &access);
-    job.block_align = align(spec, &access).map_err(bad)?;
-    job.access.every_block_once |= spec.lfsr;
-    if job.block_align.is_some() || access.distribution != Distribution::Uniform {
-        // Offsets with their own alignment cannot cover each block exactly once, and neither can skewed ones.
-        job.access.every_block_once = false;
-    }
-    if spec.bs_by_order && access.random {
-        job.block_align = job.block_align.or(align_by_order(spec, &access));
-    }
-    job.access = Access {
-        every_block_once: job.access.every_block_once,
-        ..access
-    };
+    set_access(&mut job, spec).map_err(bad)?;
     job.buffers.repeats = repeats(spec).map_err(bad)?;
     (job.target, job.files.unopened) = (target(spec).map_err(bad)?, unopened(spec));
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
@@ -55,15 +41,7 @@ pub(crate) fn lower(
     job.files.begin_refused = true;
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
-    if let (Some("0"), [PatternPart::Bytes(bytes)], BufferContent::Random) = (
-        spec.verify.method,
-        &spec.verify.pattern[..],
-        &job.buffers.fill,
-    ) {
-        // The pattern is written even if verification is disabled.
-        job.buffers.fill = BufferContent::Pattern(bytes.clone());
-    }
-    buffers(&mut job);
+    buffers(&mut job, spec);
     times(&mut job, warnings);
     measure(&mut job, spec);
     job.files.invalidate &= !job.files.pre_read;
@@ -77,19 +55,40 @@ pub(crate) fn lower(
     count_zones(&mut job, &mut zones, spec).map_err(bad)?;
     rules(&mut job, spec, &zones, warnings).map_err(bad)?;
     note_foreign_options(spec, warnings);
+    Ok((job, extras(spec)))
+}
+
+/// Sets which I/Os the job issues: operations, offsets and sizes.
+fn set_access(job: &mut Job, spec: &JobSpec) -> Result<(), String> {
+    let access = access(spec)?;
+    (job.block, job.block_rules.in_line) = blocks(spec, &access);
+    job.block_align = align(spec, &access)?;
+    let mut every_block_once = job.access.every_block_once || spec.lfsr;
+    // Offsets with their own alignment cannot cover each block exactly once, and neither can skewed ones.
+    every_block_once &= job.block_align.is_none() && access.distribution == Distribution::Uniform;
+    if spec.bs_by_order && access.random {
+        job.block_align = job.block_align.or(align_by_order(spec, &access));
+    }
+    job.access = Access {
+        every_block_once,
+        ..access
+    };
+    Ok(())
+}
+
+/// Settings that the model does not represent.
+fn extras(spec: &JobSpec) -> JobExtras {
     let mut extras = spec.extras.clone();
     extras.seed_by_default = spec.job.seed.is_none() && spec.repeatable.is_none();
     extras.directories.clone_from(&spec.directories);
-    extras.clat_percentiles &= job.measure.clat;
-    extras.by_order = spec
-        .bs_by_order
-        .then(|| (block(spec, Op::Read), block(spec, Op::Write)));
-    extras.rw = Some(if spec.rw.0 == "readwrite" {
-        "rw"
-    } else {
-        spec.rw.0
+    extras.clat_percentiles &= spec.job.measure.clat && !spec.gtod_reduce;
+    let by_order = || (block(spec, Op::Read), block(spec, Op::Write));
+    extras.by_order = spec.bs_by_order.then(by_order);
+    extras.rw = Some(match spec.rw.0 {
+        "readwrite" => "rw",
+        rw => rw,
     });
-    Ok((job, extras))
+    extras
 }
 
 fn access(spec: &JobSpec) -> Result<Access, String> {
@@ -216,7 +215,7 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
     // Named files go into the first directory, even with absolute names: fio concatenates the two as text.
     let place = |name: &PathBuf| match spec.directories.first() {
         None => name.clone(),
-        Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
+        Some(directory) => directory.join(name.strip_prefix("/").unwrap_or(name)),
     };
     Ok(Target::Paths(spec.filenames.iter().map(place).collect()))
 }
@@ -261,7 +260,15 @@ fn seed(spec: &JobSpec, index: u64) -> Option<u64> {
 }
 
 /// Data with an explicit pattern or compression is not scrambled.
-fn buffers(job: &mut Job) {
+fn buffers(job: &mut Job, spec: &JobSpec) {
+    // The pattern of `verify_pattern` is written even if verification is disabled.
+    if let (Some("0"), [PatternPart::Bytes(bytes)], BufferContent::Random) = (
+        spec.verify.method,
+        &spec.verify.pattern[..],
+        &job.buffers.fill,
+    ) {
+        job.buffers.fill = BufferContent::Pattern(bytes.clone());
+    }
     if matches!(job.buffers.fill, BufferContent::Compressible(_)) {
         job.buffers.compress_chunk.get_or_insert(Bytes(512));
     }
@@ -377,12 +384,7 @@ fn rules(
         warnings.push("bs_unaligned may not work with raw io".to_owned());
     }
     job.termination.exit.ends = spec.exitall.then_some(spec.exit_what);
-    job.termination.steady = steady(&spec.steady)?;
-    if let Some(steady) = &mut job.termination.steady {
-        steady.together = job.group_reporting;
-        // Steady-state samples are sums of ticks, so a tick must not exceed the interval.
-        job.measure.tick = job.measure.tick.min(steady.interval);
-    }
+    set_search(job, spec)?;
     let FlowSpec { weight, id, sleep } = spec.flow;
     job.rate.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
     job.access.zones = self::zones(zones, spec, warnings)?;
@@ -390,16 +392,27 @@ fn rules(
     if logs.issued && (logs.lat.is_none() || !logs.offset) {
         return Err("log_issue_time needs write_lat_log and log_offset=1".to_owned());
     }
+    if job.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
+        return Err("atomic needs ioengine=pvsync2 and direct=1".to_owned());
+    }
+    fill_device(job, warnings)
+}
+
+/// Sets the search for a steady state and for a queue depth.
+fn set_search(job: &mut Job, spec: &JobSpec) -> Result<(), String> {
+    job.termination.steady = steady(&spec.steady)?;
+    if let Some(steady) = &mut job.termination.steady {
+        steady.together = job.group_reporting;
+        // Steady-state samples are sums of ticks, so a tick must not exceed the interval.
+        job.measure.tick = job.measure.tick.min(steady.interval);
+    }
     job.rate.latency_target = spec.latency.target.map(|target| LatencyTarget {
         target,
         window: spec.latency.window,
         percentile: spec.latency.percentile,
         keep_running: spec.latency.keep_running,
     });
-    if job.files.atomic && (job.ioengine != IoEngine::Pvsync2 || !job.files.direct) {
-        return Err("atomic needs ioengine=pvsync2 and direct=1".to_owned());
-    }
-    fill_device(job, warnings)
+    Ok(())
 }
 
 /// A sequential write job fills the device. For a read-only job without a size, the device is filled beforehand.
@@ -427,20 +440,53 @@ fn fill_device(job: &mut Job, warnings: &mut Vec<String>) -> Result<(), String> 
 }
 
 fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, String> {
+    let Some(method) = verify_method(spec)? else {
+        return match spec.verify.rules.only {
+            true => Err("verify_only needs verify".to_owned()),
+            false => Ok(None),
+        };
+    };
+    if !spec.job.replay.read.is_empty() {
+        let why = "a log does not contain the written data";
+        return Err(format!("verify is not supported with read_iolog: {why}"));
+    }
+    if spec.verify.rules.only && spec.job.timing.time_based {
+        return Err("verify_only cannot be time_based: it checks the written data once".to_owned());
+    }
+    let rules = Verify {
+        method,
+        fill: spec.verify.pattern.clone(),
+        sorted: spec.lfsr,
+        ..spec.verify.rules.clone()
+    };
+    warn_of_verify(spec, &rules, warnings);
+    Ok(Some(rules))
+}
+
+/// The method of verification; `None` if the job does not verify.
+fn verify_method(spec: &JobSpec) -> Result<Option<VerifyMethod>, String> {
     // A pattern alone is verified as well, after a header.
-    let usual = if spec.verify.pattern.is_empty() {
-        "0"
-    } else {
-        "pattern_hdr"
+    let usual = match spec.verify.pattern[..] {
+        [] => "0",
+        _ => "pattern_hdr",
     };
     let word = spec.verify.method.unwrap_or(usual);
     let pattern = || match spec.verify.pattern.is_empty() {
         true => Err(format!("verify={word} needs verify_pattern")),
         false => Ok(spec.verify.pattern.clone()),
     };
-    let method = match word {
-        "0" if spec.verify.rules.only => return Err("verify_only needs verify".to_owned()),
+    Ok(Some(match word {
         "0" => return Ok(None),
+        "pattern" => VerifyMethod::Pattern(pattern()?),
+        "pattern_hdr" => VerifyMethod::PatternHeader(pattern()?),
+        "null" => VerifyMethod::Null,
+        word => checksum(word).unwrap_or(VerifyMethod::Header),
+    }))
+}
+
+/// The checksum with this name.
+fn checksum(name: &str) -> Option<VerifyMethod> {
+    Some(match name {
         "crc32c" | "crc32c-intel" => VerifyMethod::Crc32c,
         "crc32" => VerifyMethod::Crc32,
         "crc64" => VerifyMethod::Crc64,
@@ -455,29 +501,8 @@ fn verify(spec: &JobSpec, warnings: &mut Vec<String>) -> Result<Option<Verify>, 
         "sha3-384" => VerifyMethod::Sha3_384,
         "sha3-512" => VerifyMethod::Sha3_512,
         "xxhash" => VerifyMethod::Xxhash,
-        "pattern" => VerifyMethod::Pattern(pattern()?),
-        "pattern_hdr" => VerifyMethod::PatternHeader(pattern()?),
-        "null" => VerifyMethod::Null,
-        _ => VerifyMethod::Header,
-    };
-    if !spec.job.replay.read.is_empty() {
-        return Err(
-            "verify is not supported with read_iolog: a log does not contain the written \
-            data"
-                .to_owned(),
-        );
-    }
-    if spec.verify.rules.only && spec.job.timing.time_based {
-        return Err("verify_only cannot be time_based: it checks the written data once".to_owned());
-    }
-    let rules = Verify {
-        method,
-        fill: spec.verify.pattern.clone(),
-        sorted: spec.lfsr,
-        ..spec.verify.rules.clone()
-    };
-    warn_of_verify(spec, &rules, warnings);
-    Ok(Some(rules))
+        _ => return None,
+    })
 }
 
 /// Adds the warnings about verification that fio also prints.
@@ -528,40 +553,36 @@ fn steady(spec: &SteadySpec) -> Result<Option<SteadyStateRule>, String> {
 /// Converts a number of zones to bytes.
 fn count_zones(job: &mut Job, zones: &mut ZoneSpec, spec: &JobSpec) -> Result<(), String> {
     let bytes = |name: &str, count: Option<u64>| {
-        let Some(count) = count else { return Ok(None) };
-        match (zones.mode, zones.size) {
-            (None | Some("none"), _) => Err(format!(
-                "{name}={count}z is a number of zones, but there are no zones: add zonemode"
-            )),
-            (_, Bytes(0)) => Err(format!("{name}={count}z needs zonesize")),
-            (_, size) => match size.0.checked_mul(count) {
-                Some(bytes) => Ok(Some(Bytes(bytes))),
-                None => Err(format!("{name}={count}z is too large")),
-            },
-        }
+        let bytes = count.map(|count| bytes_of_zones(zones, name, count));
+        bytes.transpose()
     };
     let some = |bytes: Option<Bytes>| bytes.filter(|bytes| bytes.0 > 0).map(SizeSpec::Bytes);
-    let ZoneCounts {
-        size,
-        io_size,
-        offset,
-        offset_increment,
-        skip,
-    } = spec.counts;
-    let extent = &mut job.extent;
-    extent.size = some(bytes("size", size)?).or(extent.size);
-    extent.io_size = some(bytes("io_size", io_size)?).or(extent.io_size);
-    extent.offset = bytes("offset", offset)?.map_or(extent.offset, SizeSpec::Bytes);
-    let increment = bytes("offset_increment", offset_increment)?;
+    let (counts, extent) = (spec.counts, &mut job.extent);
+    extent.size = some(bytes("size", counts.size)?).or(extent.size);
+    extent.io_size = some(bytes("io_size", counts.io_size)?).or(extent.io_size);
+    let offset = bytes("offset", counts.offset)?;
+    extent.offset = offset.map_or(extent.offset, SizeSpec::Bytes);
+    let increment = bytes("offset_increment", counts.offset_increment)?;
     extent.offset_increment = increment.map_or(extent.offset_increment, SizeSpec::Bytes);
     // `zoneskip` is ignored without zones.
-    let skip = if matches!(zones.mode, None | Some("none")) {
-        None
-    } else {
-        bytes("zoneskip", skip)?
-    };
+    let has_zones = !matches!(zones.mode, None | Some("none"));
+    let skip = bytes("zoneskip", counts.skip.filter(|_| has_zones))?;
     zones.skip = skip.unwrap_or(zones.skip);
     Ok(())
+}
+
+fn bytes_of_zones(zones: &ZoneSpec, name: &str, count: u64) -> Result<Bytes, String> {
+    match (zones.mode, zones.size) {
+        (None | Some("none"), _) => Err(format!(
+            "{name}={count}z is a number of zones, but there are no zones: add zonemode"
+        )),
+        (_, Bytes(0)) => Err(format!("{name}={count}z needs zonesize")),
+        (_, size) => size
+            .0
+            .checked_mul(count)
+            .map(Bytes)
+            .ok_or_else(|| format!("{name}={count}z is too large")),
+    }
 }
 
 fn zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) -> Result<Zones, String> {
@@ -584,20 +605,31 @@ fn zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) -> Result<Z
                 every: (1.0 / spec.reset_frequency).round().clamp(1.0, 1e9) as u32,
             }),
         }),
-        _ if spec.size > Bytes(0) => {
-            Err("zonesize goes with zonemode=strided or zonemode=zbd, and --zonemode=none and --zonesize are not \
-                 compatible: add zonemode=strided, or leave zonesize out"
-                .to_owned())
-        }
+        _ if spec.size > Bytes(0) => Err(
+            "zonesize goes with zonemode=strided or zonemode=zbd, and --zonemode=none and --zonesize are not \
+             compatible: add zonemode=strided, or leave zonesize out"
+                .to_owned(),
+        ),
         _ => {
-            let skips = spec.skip > Bytes(0) || job.counts.skip.is_some_and(|count| count > 0);
-            let given =
-                [("zoneskip", skips), ("zonerange", spec.range > Bytes(0)), ("zonecapacity", spec.capacity > Bytes(0))];
-            for (name, _) in given.into_iter().filter(|(_, given)| *given) {
-                warnings.push(format!("job `{}`: {name} has no effect without zonemode", job.job.name));
-            }
+            warn_of_zones(spec, job, warnings);
             Ok(Zones::None)
         }
+    }
+}
+
+/// Adds a warning for each zone option that has no effect without a zone mode.
+fn warn_of_zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) {
+    let skips = spec.skip > Bytes(0) || job.counts.skip.is_some_and(|count| count > 0);
+    let options = [
+        ("zoneskip", skips),
+        ("zonerange", spec.range > Bytes(0)),
+        ("zonecapacity", spec.capacity > Bytes(0)),
+    ];
+    for (name, _) in options.into_iter().filter(|(_, given)| *given) {
+        let job = &job.job.name;
+        warnings.push(format!(
+            "job `{job}`: {name} has no effect without zonemode"
+        ));
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) struct JobSpec {
 }
 
 /// Options of flow control.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowSpec {
     /// 0 for none.
     pub weight: u32,
@@ -109,7 +109,7 @@ pub(crate) struct SteadySpec {
 }
 
 /// Options of zones.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ZoneSpec {
     /// `None` if not given.
     pub mode: Option<&'static str>,
@@ -179,11 +179,7 @@ impl Default for JobSpec {
             new_group: false,
             exitall: false,
             exit_what: ExitScope::Group,
-            flow: FlowSpec {
-                weight: 0,
-                id: 0,
-                sleep: Nanos(0),
-            },
+            flow: FlowSpec::default(),
             latency: LatencySpec {
                 target: None,
                 window: Nanos(0),
@@ -196,19 +192,7 @@ impl Default for JobSpec {
                 ramp: Nanos(0),
                 interval: Nanos::SECOND,
             },
-            zones: ZoneSpec {
-                mode: None,
-                range: Bytes(0),
-                size: Bytes(0),
-                capacity: Bytes(0),
-                skip: Bytes(0),
-                max_open: 0,
-                max_open_each: 0,
-                read_beyond: false,
-                ignore_limits: false,
-                reset_threshold: 0.0,
-                reset_frequency: 0.0,
-            },
+            zones: ZoneSpec::default(),
             counts: ZoneCounts::default(),
             verify: VerifySpec {
                 method: None,

@@ -154,11 +154,8 @@ impl FioOption {
                 hint: self.kind.shape(),
             });
         }
-        let bad = |reason: String| FioErrorKind::BadValue {
-            option: self.name.to_owned(),
-            value: typed.unwrap_or_default().to_owned(),
-            reason,
-        };
+        let value = typed.unwrap_or_default();
+        let bad = |reason| self.bad_value(value, reason);
         let numeric = self.kind.is_numeric();
         let expanded = typed.map(|text| reading.expand(text, numeric));
         let expanded = expanded.transpose().map_err(bad)?;
@@ -178,6 +175,14 @@ impl FioOption {
         let text = typed.or((self.kind == OptionKind::Bool).then_some("1"));
         let option = text.map(|text| (self.name.to_owned(), text.to_owned()));
         spec.job.options.extend(option);
+    }
+
+    fn bad_value(&self, value: &str, reason: String) -> FioErrorKind {
+        FioErrorKind::BadValue {
+            option: self.name.to_owned(),
+            value: value.to_owned(),
+            reason,
+        }
     }
 
     fn refuse(&self, reason: &str, instead: &str) -> FioErrorKind {

@@ -161,28 +161,20 @@ fn status(rest: &str) -> ReportedBlock {
     let (running, open) = counts.split_once(" (f=").unwrap_or((counts, ""));
     block.figures.extend(figure("running", running));
     block.figures.extend(figure("open", open));
-    let fields: Vec<&str> = fields
-        .split('[')
-        .skip(1)
-        .map(|field| field.trim().trim_end_matches(']'))
-        .collect();
-    for field in &fields {
-        match field.split_once("eta ") {
-            Some((_, eta)) => {
-                block.word("eta", eta);
+    for field in fields.split('[').skip(1) {
+        let field = field.trim().trim_end_matches(']');
+        if let Some((_, eta)) = field.split_once("eta ") {
+            block.word("eta", eta);
+        } else if field.contains('=') {
+            let iops = field.strip_suffix(" IOPS");
+            let (cells, what) = iops.map_or((field, "rate"), |cells| (cells, "IOPS"));
+            for (op, value) in cells.split(',').filter_map(|cell| cell.split_once('=')) {
+                block.figures.extend(figure(&format!("{what} {op}"), value));
             }
-            None if field.contains('=') => {
-                let (cells, what) = field
-                    .strip_suffix(" IOPS")
-                    .map_or((*field, "rate"), |cells| (cells, "IOPS"));
-                for (op, value) in cells.split(',').filter_map(|cell| cell.split_once('=')) {
-                    block.figures.extend(figure(&format!("{what} {op}"), value));
-                }
-            }
-            None if field.ends_with('%') => block.figures.extend(figure("percent", field)),
-            None => {
-                block.word("field", *field);
-            }
+        } else if field.ends_with('%') {
+            block.figures.extend(figure("percent", field));
+        } else {
+            block.word("field", field);
         }
     }
     block

@@ -3,11 +3,12 @@
 //! Does not parse the results themselves.
 
 use super::super::units::{Kilo, Ranged, factor};
+use super::super::unstated;
 use super::sums::ReportSums;
 use crate::fio::{FioAction, Invocation, ParseContext};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, Phase, Scenario, Target};
-use hakaru_model::reported::{JobProperty, ReportedBlock, UnstatedJob};
+use hakaru_model::reported::{JobProperty, ReportedBlock, ReportedFigure, UnstatedJob};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -68,33 +69,7 @@ pub(in super::super) fn jobs(
     asked: Result<Invocation, String>,
 ) -> Jobs {
     let mut notes = Vec::new();
-    let asked = match asked {
-        Ok(asked) => match disagreement(&asked, banners, reports) {
-            None => {
-                // The home directory behind `~/` is unknown.
-                notes.extend(
-                    asked
-                        .warnings
-                        .iter()
-                        .filter(|warning| !warning.contains("`~/`"))
-                        .cloned(),
-                );
-                Some(asked.scenario)
-            }
-            Some(why) => {
-                notes.push(format!(
-                    "the preceding command line does not match these results: {why}"
-                ));
-                None
-            }
-        },
-        Err(why) => {
-            if !why.is_empty() {
-                notes.push(format!("cannot parse the preceding command line: {why}"));
-            }
-            None
-        }
-    };
+    let asked = believed(asked, banners, reports, &mut notes);
     let known = asked.is_some();
     let mut unstated = Vec::new();
     let mut scenario =
@@ -115,6 +90,32 @@ pub(in super::super) fn jobs(
     }
 }
 
+/// The scenario of the command line, unless the results contradict it. Notes why it is not used.
+fn believed(
+    asked: Result<Invocation, String>,
+    banners: &[&ReportedBlock],
+    reports: &[&ReportedBlock],
+    notes: &mut Vec<String>,
+) -> Option<Scenario> {
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(why) if why.is_empty() => return None,
+        Err(why) => {
+            notes.push(format!("cannot parse the preceding command line: {why}"));
+            return None;
+        }
+    };
+    if let Some(why) = disagreement(&asked, banners, reports) {
+        let what = "the preceding command line does not match these results";
+        notes.push(format!("{what}: {why}"));
+        return None;
+    }
+    // The home directory behind `~/` is unknown.
+    let warnings = asked.warnings.into_iter();
+    notes.extend(warnings.filter(|warning| !warning.contains("`~/`")));
+    Some(asked.scenario)
+}
+
 /// Returns the reason why a command line cannot belong to these results.
 fn disagreement(
     asked: &Invocation,
@@ -122,52 +123,44 @@ fn disagreement(
     reports: &[&ReportedBlock],
 ) -> Option<String> {
     let jobs: Vec<&Job> = asked.jobs().map(|(job, _)| job).collect();
-    for (job, banner) in jobs.iter().zip(banners) {
-        let name = banner.words_of("name").unwrap_or_default();
-        if job.name != name {
-            return Some(format!(
-                "its job is named `{}`, and the job of the results `{name}`",
-                job.name
-            ));
-        }
-        let rw = banner.words_of("rw").unwrap_or_default();
-        let differs = |access: Access| {
-            job.access.random != access.random
-                || Op::ALL
-                    .iter()
-                    .any(|&op| job.access.does(op) != access.does(op))
-        };
-        // An unknown access pattern contradicts nothing.
-        if access(rw).is_some_and(differs) {
-            return Some(format!("the rw of the results is `{rw}`"));
-        }
-        let block = |op: Op| {
-            banner
-                .get(&format!("bs {} max", letter(op)))
-                .and_then(|f| Ranged::of(f, Kilo::Binary))
-        };
-        let odd = Op::ALL
-            .into_iter()
-            .filter(|&op| job.access.does(op))
-            .find_map(|op| {
-                let theirs = block(op)?;
-                (!theirs.fits(Ranged::exact(job.block[op].max().0 as f64))).then_some(theirs)
-            });
-        if let Some(theirs) = odd {
-            return Some(format!(
-                "the block size of the results is {}",
-                Bytes(theirs.value as u64)
-            ));
-        }
+    let mut pairs = jobs.iter().zip(banners);
+    if let Some(why) = pairs.find_map(|(job, banner)| job_disagreement(job, banner)) {
+        return Some(why);
     }
     if banners.len() > jobs.len() {
         return Some("the results have more jobs".to_owned());
     }
-    let stranger = reports
-        .iter()
-        .filter_map(|r| r.words_of("name"))
-        .find(|name| jobs.iter().all(|j| j.name != *name));
+    let mut names = reports.iter().filter_map(|r| r.words_of("name"));
+    let stranger = names.find(|name| jobs.iter().all(|job| job.name != *name));
     stranger.map(|name| format!("it has no job `{name}`"))
+}
+
+/// Returns the reason why a job cannot be the one that a line of the results describes.
+fn job_disagreement(job: &Job, banner: &ReportedBlock) -> Option<String> {
+    let name = banner.words_of("name").unwrap_or_default();
+    if job.name != name {
+        return Some(format!(
+            "its job is named `{}`, and the job of the results `{name}`",
+            job.name
+        ));
+    }
+    let rw = banner.words_of("rw").unwrap_or_default();
+    let differs = |access: Access| {
+        let does = |op: &Op| job.access.does(*op) != access.does(*op);
+        job.access.random != access.random || Op::ALL.iter().any(does)
+    };
+    // An unknown access pattern contradicts nothing.
+    if access(rw).is_some_and(differs) {
+        return Some(format!("the rw of the results is `{rw}`"));
+    }
+    let mut ops = Op::ALL.into_iter().filter(|&op| job.access.does(op));
+    let odd = ops.find_map(|op| {
+        let largest = banner.get(&format!("bs {} max", letter(op)))?;
+        let theirs = Ranged::of(largest, Kilo::Binary)?;
+        let ours = Ranged::exact(job.block[op].max().0 as f64);
+        (!theirs.fits(ours)).then_some(Bytes(theirs.value as u64))
+    });
+    odd.map(|size| format!("the block size of the results is {size}"))
 }
 
 fn letter(op: Op) -> &'static str {
@@ -285,11 +278,7 @@ fn missing_in_banner(banner: &ReportedBlock) -> Vec<JobProperty> {
         (JobProperty::Engine, known("ioengine")),
         (JobProperty::Direct, false),
     ];
-    stated
-        .into_iter()
-        .filter(|(_, known)| !known)
-        .map(|(property, _)| property)
-        .collect()
+    unstated(&stated)
 }
 
 /// Parses the queue depth from a report: `latency : …, depth=64` is the requested depth, and `IO depths : 1=100.0%`
@@ -357,21 +346,7 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
     }
     job.queue.iodepth = banner.whole("iodepth").unwrap_or(1).clamp(1, 32_768) as u32;
     for op in Op::ALL {
-        let size = |end: &str| {
-            let figure = banner.get(&format!("bs {} {end}", letter(op)))?;
-            // Old versions print `4K` for 4096 bytes.
-            let binary = matches!(figure.unit.as_str(), "K" | "M" | "G" | "k" | "m" | "g");
-            let factor = if binary {
-                factor(&format!("{}iB", figure.unit), Kilo::Binary)
-            } else {
-                factor(&figure.unit, Kilo::Binary)
-            };
-            let factor = factor?;
-            Some(whole_block(
-                figure.value.value() * factor,
-                figure.value.step() * factor / 2.0,
-            ))
-        };
+        let size = |end: &str| banner_size(banner.get(&format!("bs {} {end}", letter(op)))?);
         if let Some((min, max)) = size("min").zip(size("max")) {
             job.block[op] = if min == max {
                 BlockSize::Fixed(min)
@@ -381,6 +356,16 @@ fn from_banner(banner: &ReportedBlock, notes: &mut Vec<String>) -> Job {
         }
     }
     job
+}
+
+/// A block size as printed before the results. Old versions print `4K` for 4096 bytes.
+fn banner_size(figure: &ReportedFigure) -> Option<Bytes> {
+    let factor = match figure.unit.as_str() {
+        "K" | "M" | "G" | "k" | "m" | "g" => factor(&format!("{}iB", figure.unit), Kilo::Binary),
+        unit => factor(unit, Kilo::Binary),
+    }?;
+    let (value, step) = (figure.value.value(), figure.value.step());
+    Some(whole_block(value * factor, step * factor / 2.0))
 }
 
 /// Rounds to a likely block size. Blocks are nearly always whole pages or sectors, and printed rounded: `64.0KiB` was
@@ -400,16 +385,11 @@ fn whole_block(bytes: f64, slack: f64) -> Bytes {
 
 /// Adds details of a job from its report: the percentage of reads, and group reporting.
 fn refine(job: &mut Job, report: &ReportedBlock) {
-    let ios = |letter: &str| {
-        report
-            .part("issued")
-            .and_then(|issued| issued.whole(&format!("total {letter}")))
-    };
-    if let (Some(reads), Some(writes)) = (ios("r"), ios("w"))
-        && job.access.does(Op::Read)
-        && job.access.does(Op::Write)
-        && reads + writes > 0
-    {
+    let issued = report.part("issued");
+    let total = |letter: &str| issued.and_then(|issued| issued.whole(&format!("total {letter}")));
+    let (reads, writes) = (total("r").unwrap_or(0), total("w").unwrap_or(0));
+    let mixed = job.access.does(Op::Read) && job.access.does(Op::Write);
+    if mixed && total("r").is_some() && total("w").is_some() && reads + writes > 0 {
         let share = (reads as f64 * 100.0 / (reads as f64 + writes as f64)).round() as u32;
         job.access.mix = PerOp {
             read: share,
@@ -418,18 +398,9 @@ fn refine(job: &mut Job, report: &ReportedBlock) {
         };
     }
     job.group_reporting = report.whole("jobs").is_some_and(|jobs| jobs > 1);
-    if report
-        .part("issued")
-        .and_then(|issued| issued.whole("total s"))
-        .is_some_and(|syncs| syncs > 0)
-    {
-        let writes = ios("w").unwrap_or(0);
-        let syncs = report
-            .part("issued")
-            .and_then(|issued| issued.whole("total s"))
-            .unwrap_or(0)
-            .max(1);
-        job.durability.fsync_every = (writes as f64 / syncs as f64).round().clamp(1.0, 1e9) as u32;
+    if let Some(syncs) = total("s").filter(|&syncs| syncs > 0) {
+        let every = (writes as f64 / syncs as f64).round().clamp(1.0, 1e9);
+        job.durability.fsync_every = every as u32;
     }
     if let Some(description) = report.words_of("description") {
         job.options
@@ -440,22 +411,17 @@ fn refine(job: &mut Job, report: &ReportedBlock) {
 /// Creates a job from its results alone, with the missing details.
 fn from_report(report: &ReportedBlock) -> (Job, Vec<JobProperty>) {
     let sums = ReportSums::of(report);
-    let op = Op::ALL
-        .into_iter()
-        .find(|&op| sums.ops[op].bytes.is_some())
-        .unwrap_or(Op::Read);
-    let mixed = sums.ops.read.bytes.is_some() && sums.ops.write.bytes.is_some();
-    let access = if mixed {
+    let has = |op: Op| sums.ops[op].bytes.is_some();
+    let access = if has(Op::Read) && has(Op::Write) {
         Access::mixed(50, false)
     } else {
-        Access::only(op, false)
+        let op = Op::ALL.into_iter().find(|&op| has(op));
+        Access::only(op.unwrap_or(Op::Read), false)
     };
     let name = report.words_of("name").unwrap_or("imported");
     let mut job = Job::new(name, Target::Nothing, access);
-    job.group = report
-        .whole("groupid")
-        .unwrap_or(0)
-        .min(u64::from(u32::MAX)) as u32;
+    let group = report.whole("groupid").unwrap_or(0);
+    job.group = group.min(u64::from(u32::MAX)) as u32;
     let mut unstated = vec![JobProperty::Order, JobProperty::Engine, JobProperty::Direct];
     for op in Op::ALL {
         match sums.ops[op].usual_block() {
@@ -484,25 +450,15 @@ fn places(
     for report in reports {
         let name = report.words_of("name").unwrap_or_default();
         let group = report.whole("groupid").unwrap_or(0);
-        let used = |places: &[(usize, usize)], place| {
-            places.iter().filter(|p| **p == place).count() as u32
+        let is_free = |place, job: &Job| {
+            let used = places.iter().filter(|p| **p == place);
+            (used.count() as u32) < job.numjobs
         };
-        let candidates = || {
-            let phases = scenario.phases.iter().enumerate();
-            phases.flat_map(|(p, phase)| {
-                phase
-                    .jobs
-                    .iter()
-                    .enumerate()
-                    .map(move |(j, job)| ((p, j), job))
-            })
-        };
-        let named = || candidates().filter(|(_, job)| job.name == name);
-        let free = named().find(|(place, job)| {
-            u64::from(job.group) == group && used(&places, *place) < job.numjobs
-        });
-        let place = free
-            .or_else(|| named().find(|(place, job)| used(&places, *place) < job.numjobs))
+        let named = || numbered_jobs(scenario).filter(|(_, job)| job.name == name);
+        let free = || named().filter(|(place, job)| is_free(*place, job));
+        let place = free()
+            .find(|(_, job)| u64::from(job.group) == group)
+            .or_else(|| free().next())
             .or_else(|| named().next());
         let place = place.map(|(place, _)| place).unwrap_or_else(|| {
             let (job, properties) = from_report(report);
@@ -512,6 +468,15 @@ fn places(
     }
     name_phases(scenario);
     places
+}
+
+/// All jobs with their phase and index.
+fn numbered_jobs(scenario: &Scenario) -> impl Iterator<Item = ((usize, usize), &Job)> {
+    let phases = scenario.phases.iter().enumerate();
+    phases.flat_map(|(p, phase)| {
+        let jobs = phase.jobs.iter().enumerate();
+        jobs.map(move |(j, job)| ((p, j), job))
+    })
 }
 
 /// A phase is named after its jobs; duplicate names are numbered, because phases are distinguished
@@ -544,11 +509,8 @@ fn weaknesses(scenario: &Scenario, known: bool, unstated: &[UnstatedJob]) -> Vec
             found.push(caveat);
         }
     };
-    let properties: BTreeSet<JobProperty> = unstated
-        .iter()
-        .flat_map(|job| &job.properties)
-        .copied()
-        .collect();
+    let properties = unstated.iter().flat_map(|job| &job.properties);
+    let properties: BTreeSet<JobProperty> = properties.copied().collect();
     if !known {
         let mut parts: Vec<&str> = properties.iter().map(|&property| words(property)).collect();
         parts.extend(["the file size", "the options"]);

@@ -77,6 +77,34 @@ fn scaled(figure: &ReportedFigure) -> String {
     }
 }
 
+/// The figures of an operation in a group: `bw=22.7MiB/s (23.8MB/s), …`.
+fn group_cells(part: &ReportedBlock) -> [String; 4] {
+    let other = |name: &str| {
+        let figure = part.get(&format!("{name} other"));
+        figure.map_or_else(String::new, |figure| format!(" ({figure})"))
+    };
+    let range = |low: &str, high: &str| format!("{}-{}", shown(part, low), shown(part, high));
+    let run = part.get("run min").map(|figure| figure.value.to_string());
+    let run = run.unwrap_or_default();
+    [
+        format!("bw={}{}", shown(part, "bw"), other("bw")),
+        format!(
+            "{} ({})",
+            range("low", "high"),
+            range("low other", "high other")
+        ),
+        format!("io={}{}", shown(part, "io"), other("io")),
+        format!("run={run}-{}", shown(part, "run max")),
+    ]
+}
+
+/// All figures of a block: `usr=0.10%, sys=0.20%`.
+fn pairs(block: &ReportedBlock) -> String {
+    let figures = block.figures.iter();
+    let cells: Vec<String> = figures.map(|f| format!("{}={f}", f.name)).collect();
+    cells.join(", ")
+}
+
 impl TextPrinter {
     fn line(&mut self, text: &str) {
         self.text.push_str(text);
@@ -170,28 +198,7 @@ impl TextPrinter {
     }
 
     fn report(&mut self, block: &ReportedBlock) {
-        let error = match block.words_of("error") {
-            Some(text) => format!("err={:>2} ({text})", shown(block, "err")),
-            None => format!("err={:>2}", shown(block, "err")),
-        };
-        let mut header = format!(
-            "{}: (groupid={}, jobs={}): {error}: pid={}",
-            block.words_of("name").unwrap_or_default(),
-            shown(block, "groupid"),
-            block
-                .get("jobs")
-                .map_or_else(|| "1".to_owned(), ReportedFigure::to_string),
-            block
-                .get("pid")
-                .map_or_else(|| "0".to_owned(), ReportedFigure::to_string)
-        );
-        if let Some(when) = block.words_of("when") {
-            let _ = write!(header, ": {when}");
-        }
-        self.line(&header);
-        if let Some(text) = block.words_of("description") {
-            self.line(&format!("  Description  : [{text}]"));
-        }
+        self.report_head(block);
         for part in &block.blocks {
             match part.name.as_str() {
                 "read" | "write" | "trim" | "mixed" => self.operation(part),
@@ -210,6 +217,28 @@ impl TextPrinter {
                 "steadystate" => self.row("  steadystate  : ", part),
                 _ => {}
             }
+        }
+    }
+
+    fn report_head(&mut self, block: &ReportedBlock) {
+        let or = |name: &str, default: &str| {
+            let figure = block.get(name);
+            figure.map_or_else(|| default.to_owned(), ReportedFigure::to_string)
+        };
+        let name = block.words_of("name").unwrap_or_default();
+        let (group, err) = (shown(block, "groupid"), shown(block, "err"));
+        let (jobs, pid) = (or("jobs", "1"), or("pid", "0"));
+        let error = match block.words_of("error") {
+            Some(text) => format!("err={err:>2} ({text})"),
+            None => format!("err={err:>2}"),
+        };
+        let mut header = format!("{name}: (groupid={group}, jobs={jobs}): {error}: pid={pid}");
+        if let Some(when) = block.words_of("when") {
+            let _ = write!(header, ": {when}");
+        }
+        self.line(&header);
+        if let Some(text) = block.words_of("description") {
+            self.line(&format!("  Description  : [{text}]"));
         }
     }
 
@@ -317,12 +346,7 @@ impl TextPrinter {
     }
 
     fn row(&mut self, head: &str, block: &ReportedBlock) {
-        let cells: Vec<String> = block
-            .figures
-            .iter()
-            .map(|f| format!("{}={f}", f.name))
-            .collect();
-        self.line(&format!("{head}{}", cells.join(", ")));
+        self.line(&format!("{head}{}", pairs(block)));
     }
 
     /// Formats `     issued rwts: total=99,101,0,0 short=0,0,0,0 dropped=0,0,0,0`.
@@ -346,34 +370,11 @@ impl TextPrinter {
             shown(block, "number")
         ));
         for part in &block.blocks {
-            let other = |name: &str| {
-                part.get(&format!("{name} other"))
-                    .map_or_else(String::new, |f| format!(" ({f})"))
+            let cells = match part.get("low") {
+                Some(_) => group_cells(part).join(", "),
+                None => pairs(part),
             };
-            let range =
-                |low: &str, high: &str| format!("{}-{}", shown(part, low), shown(part, high));
-            let mut cells = Vec::new();
-            if part.get("low").is_some() {
-                cells.push(format!("bw={}{}", shown(part, "bw"), other("bw")));
-                cells.push(format!(
-                    "{} ({})",
-                    range("low", "high"),
-                    range("low other", "high other")
-                ));
-                cells.push(format!("io={}{}", shown(part, "io"), other("io")));
-                let run = part
-                    .get("run min")
-                    .map(|figure| figure.value.to_string())
-                    .unwrap_or_default();
-                cells.push(format!("run={run}-{}", shown(part, "run max")));
-            } else {
-                cells.extend(
-                    part.figures
-                        .iter()
-                        .map(|figure| format!("{}={figure}", figure.name)),
-                );
-            }
-            self.line(&format!("{:>7}: {}", part.name, cells.join(", ")));
+            self.line(&format!("{:>7}: {cells}", part.name));
         }
     }
 

@@ -127,14 +127,7 @@ impl Reader {
         if text.is_empty() {
             return Taken::Yes;
         }
-        let has = |name: &str| self.blocks.iter().any(|block| block.name == name);
-        let next_run = match () {
-            _ if head::is_banner(text) => has("report") || has("start"),
-            _ if head::is_version(text) => has("report") || !self.program.is_empty(),
-            _ if report_header(text).is_some() => has("group"),
-            _ => false,
-        };
-        if next_run {
+        if self.is_next_run(text) {
             return Taken::NextRun;
         }
         if has_decimal_comma(text) && !text.starts_with("issued") {
@@ -157,38 +150,46 @@ impl Reader {
         }
     }
 
+    /// Whether a line starts another run.
+    fn is_next_run(&self, text: &str) -> bool {
+        let has = |name: &str| self.blocks.iter().any(|block| block.name == name);
+        if head::is_banner(text) {
+            has("report") || has("start")
+        } else if head::is_version(text) {
+            has("report") || !self.program.is_empty()
+        } else {
+            report_header(text).is_some() && has("group")
+        }
+    }
+
     fn head(&mut self, text: &str) -> bool {
+        let last = self.blocks.last_mut();
+        let job = last.filter(|block| block.name == "job");
         if head::is_version(text) {
             self.program = head::program(text);
             return true;
         }
-        let behind_jobs =
-            self.program.is_empty() && self.blocks.last().is_some_and(|block| block.name == "job");
-        if behind_jobs && head::is_bare_version(text) {
+        if self.program.is_empty() && job.is_some() && head::is_bare_version(text) {
             self.program = format!("fio-{text}");
             return true;
         }
         if text == "..." {
-            if let Some(last) = self.blocks.last_mut().filter(|block| block.name == "job") {
-                last.word("clones", "...");
-            }
+            job.map(|job| job.word("clones", "..."));
             return true;
         }
         if text.starts_with("fio: terminating on signal") {
             self.interrupted = true;
             return true;
         }
-        match head::read(text) {
-            Some(block) => {
-                // Status lines overwrite each other, so only the last one is kept.
-                if block.name == "status" {
-                    self.blocks.retain(|known| known.name != "status");
-                }
-                self.blocks.push(block);
-                true
-            }
-            None => false,
+        let Some(block) = head::read(text) else {
+            return false;
+        };
+        // Status lines overwrite each other, so only the last one is kept.
+        if block.name == "status" {
+            self.blocks.retain(|known| known.name != "status");
         }
+        self.blocks.push(block);
+        true
     }
 
     /// Parses a line of a reported job.
@@ -201,11 +202,7 @@ impl Reader {
             self.header(&header);
             return true;
         }
-        if self
-            .blocks
-            .last()
-            .is_none_or(|block| block.name != "report")
-        {
+        if !self.is_in_report() {
             return false;
         }
         let (word, rest) = text.split_once(':').unwrap_or((text, ""));
@@ -225,12 +222,13 @@ impl Reader {
         self.latency_line(word, rest) || self.named_row(word, rest)
     }
 
+    fn is_in_report(&self) -> bool {
+        let last = self.blocks.last();
+        last.is_some_and(|block| block.name == "report")
+    }
+
     fn last_report(&mut self) -> &mut ReportedBlock {
-        if self
-            .blocks
-            .last()
-            .is_none_or(|block| block.name != "report")
-        {
+        if !self.is_in_report() {
             self.blocks.push(ReportedBlock::new("report"));
         }
         self.blocks
@@ -349,23 +347,20 @@ impl Reader {
         if !unit.is_empty() {
             block.word("unit", unit);
         }
-        match name {
-            "clat percentiles" | "lat percentiles" | "slat percentiles" | "sync percentiles" => {
-                self.place().blocks.push(block);
-                return true;
-            }
-            "lat" if rest.contains('%') => {
-                for (key, value) in fields(rest) {
-                    self.put(&mut block, key, value);
-                }
-                self.last_report().blocks.push(block);
-                return true;
-            }
-            "slat" | "clat" | "lat" | "sync" | "bw" | "iops" => {}
-            _ => return false,
+        let latency = name.strip_suffix(" percentiles");
+        if matches!(latency, Some("clat" | "lat" | "slat" | "sync")) {
+            self.place().blocks.push(block);
+            return true;
+        }
+        if !matches!(name, "slat" | "clat" | "lat" | "sync" | "bw" | "iops") {
+            return false;
         }
         for (key, value) in fields(rest) {
             self.put(&mut block, key, value);
+        }
+        if name == "lat" && rest.contains('%') {
+            self.last_report().blocks.push(block);
+            return true;
         }
         if name == "sync" && self.part != TextSection::Sync {
             self.last_report().blocks.push(ReportedBlock::new(SYNCS));
