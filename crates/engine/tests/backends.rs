@@ -2,14 +2,17 @@
 
 mod common;
 
-use common::{MIB, facts, go, go_on, on_file, only, scenario, write_seq};
+use common::{
+    MIB, assert_no_holes, engine_replaced, facts, go_on, on_file, only, read_rand, read_seq,
+    run_job, run_worker, scenario, scratch, write_rand, write_seq,
+};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{
     Access, BlockSize, BufferContent, EngineOptions, IoEngine, Job, Op, PerOp, SizeSpec, StatCall,
     Target,
 };
 use hakaru_model::plan::Plan;
-use hakaru_model::record::{StopReason, WorkerRecord};
+use hakaru_model::record::{ErrorRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Bytes;
 use std::path::Path;
 
@@ -21,22 +24,35 @@ const MOVERS: [IoEngine; 4] = [
     IoEngine::Splice,
 ];
 
-fn run(job: Job) -> WorkerRecord {
-    only(&go(&scenario(vec![job]))).clone()
-}
-
 /// A job on its own files in a directory.
-fn in_folder(folder: &Path, ioengine: IoEngine, nrfiles: u32, filesize: u64) -> Job {
+fn in_directory(directory: &Path, ioengine: IoEngine, nrfiles: u32, filesize: u64) -> Job {
     let format = "$jobname.$jobnum.$filenum".to_owned();
     let target = Target::Formatted {
-        directories: vec![folder.to_owned()],
+        directories: vec![directory.to_owned()],
         format,
         nrfiles,
     };
-    let mut job = Job::new("j", target, Access::only(Op::Read, false));
+    let mut job = Job::new("j", target, read_seq());
     job.ioengine = ioengine;
     job.extent.filesize = Some(Bytes(filesize));
     job
+}
+
+/// Transfers 512 blocks at queue depth 8, and checks the counters.
+fn move_all_blocks(path: &Path, engine: IoEngine, access: Access, op: Op, batch: u32) {
+    let mut job = on_file(path, engine, access, 4096, 2 * MIB);
+    (job.queue.iodepth, job.queue.batch_submit) = (8, batch);
+    job.buffers.fill = BufferContent::Pattern(b"hakaru".to_vec());
+    job.buffers.scramble = false;
+    job.durability.end_fsync = true;
+    let worker = run_worker(job);
+    let (moved, depth) = (&worker.ops[op], &worker.depth);
+    let counts = (moved.ios, moved.bytes, moved.clat.stat.count, moved.short);
+    assert_eq!(counts, (512, 2 * MIB, 512, 0), "{engine:?} {op:?}");
+    // The last flush is between no I/Os.
+    assert_eq!(worker.sync.stat.count, 0, "{engine:?}");
+    let deep = !engine.is_synchronous();
+    assert_eq!(depth.level[3] > 0, deep, "{engine:?}: {depth:?}");
 }
 
 #[test]
@@ -46,33 +62,7 @@ fn every_block_is_moved_once() {
         for (batch, random) in [(0, true), (1, true), (4, false)] {
             let path = dir.path().join(engine.name());
             for op in [Op::Write, Op::Read] {
-                let mut job = on_file(&path, engine, Access::only(op, random), 4096, 2 * MIB);
-                job.queue.iodepth = 8;
-                job.queue.batch_submit = batch;
-                job.buffers.fill = BufferContent::Pattern(b"hakaru".to_vec());
-                job.buffers.scramble = false;
-                job.durability.end_fsync = true;
-                let worker = run(job);
-                assert_eq!(
-                    (worker.ops[op].ios, worker.ops[op].bytes),
-                    (512, 2 * MIB),
-                    "{engine:?} {op:?}"
-                );
-                assert_eq!(
-                    (worker.ops[op].clat.stat.count, worker.ops[op].short),
-                    (512, 0)
-                );
-                assert_eq!(
-                    worker.sync.stat.count, 0,
-                    "{engine:?}: the last flush stands between no I/Os"
-                );
-                let deep = !engine.is_synchronous();
-                assert_eq!(
-                    worker.depth.level[3] > 0,
-                    deep,
-                    "{engine:?}: {:?}",
-                    worker.depth
-                );
+                move_all_blocks(&path, engine, Access::only(op, random), op, batch);
             }
             let content = std::fs::read(&path).unwrap();
             let whole = content
@@ -96,7 +86,7 @@ fn flushes_after_writes_reach_every_engine() {
             64 << 10,
         );
         job.durability.fdatasync_every = 4;
-        let worker = run(job);
+        let worker = run_worker(job);
         assert!(
             (3..=4).contains(&worker.sync.stat.count),
             "{engine:?}: {}",
@@ -107,16 +97,10 @@ fn flushes_after_writes_reach_every_engine() {
 
 #[test]
 fn a_mapping_never_goes_past_the_page_cache() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(
-        &dir.path().join("f"),
-        IoEngine::Mmap,
-        write_seq(),
-        4096,
-        64 << 10,
-    );
+    let (_dir, path) = scratch();
+    let mut job = on_file(&path, IoEngine::Mmap, write_seq(), 4096, 64 << 10);
     job.files.direct = true;
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     assert!(
         report
             .caveats
@@ -130,13 +114,12 @@ fn a_mapping_never_goes_past_the_page_cache() {
 
 #[test]
 fn a_mapping_without_its_file_is_an_error_of_that_io() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     std::fs::write(&path, vec![1; MIB as usize]).unwrap();
     let s = scenario(vec![on_file(
         &path,
         IoEngine::Mmap,
-        Access::only(Op::Read, false),
+        read_seq(),
         4096,
         2 * MIB,
     )]);
@@ -155,18 +138,17 @@ fn a_mapping_without_its_file_is_an_error_of_that_io() {
 
 #[test]
 fn falloc_reserves_grows_and_punches() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     let falloc = |op, size| on_file(&path, IoEngine::Falloc, Access::only(op, false), 4096, size);
-    assert_eq!(run(falloc(Op::Write, 64 << 10)).ops.write.ios, 16);
+    assert_eq!(run_worker(falloc(Op::Write, 64 << 10)).ops.write.ios, 16);
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 64 << 10);
     std::fs::write(&path, vec![1; 64 << 10]).unwrap();
-    assert_eq!(run(falloc(Op::Read, 64 << 10)).ops.read.ios, 16);
+    assert_eq!(run_worker(falloc(Op::Read, 64 << 10)).ops.read.ios, 16);
     assert!(
         std::fs::read(&path).unwrap().iter().all(|&b| b == 1),
         "what is there stays"
     );
-    let trimmed = run(falloc(Op::Trim, 32 << 10));
+    let trimmed = run_worker(falloc(Op::Trim, 32 << 10));
     assert_eq!(
         (trimmed.ops.trim.ios, trimmed.ops.trim.bytes),
         (8, 32 << 10)
@@ -180,104 +162,61 @@ fn falloc_reserves_grows_and_punches() {
 
 #[test]
 fn ftruncate_sets_the_size_to_the_offset_and_knows_no_reads() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    let worker = run(on_file(
-        &path,
-        IoEngine::Ftruncate,
-        write_seq(),
-        4096,
-        64 << 10,
-    ));
-    assert_eq!(
-        (
-            worker.ops.write.ios,
-            std::fs::metadata(&path).unwrap().len()
-        ),
-        (16, 60 << 10)
-    );
-    let report = go(&scenario(vec![on_file(
-        &path,
-        IoEngine::Ftruncate,
-        Access::only(Op::Read, false),
-        4096,
-        64 << 10,
-    )]));
-    let worker = &report.phases[0].workers[0];
-    assert_eq!(
-        (
-            worker.ops.read.ios,
-            worker.ops.read.issued,
-            worker.errors.first[0].errno
-        ),
-        (0, 1, 22)
-    );
+    let (_dir, path) = scratch();
+    let job = |access| on_file(&path, IoEngine::Ftruncate, access, 4096, 64 << 10);
+    assert_eq!(run_worker(job(write_seq())).ops.write.ios, 16);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 60 << 10);
+    let worker = run_worker(job(read_seq()));
+    let read = &worker.ops.read;
+    let errno = worker.errors.first[0].errno;
+    assert_eq!((read.ios, read.issued, errno), (0, 1, 22));
 }
 
 #[test]
 fn files_are_made_asked_for_and_removed_one_an_io() {
     let dir = tempfile::tempdir().unwrap();
     let count = || std::fs::read_dir(dir.path()).unwrap().count();
-    let job = |engine| in_folder(dir.path(), engine, 20, 4096);
-    let made = run(job(IoEngine::Filecreate));
-    assert_eq!(
-        (
-            made.ops.read.ios,
-            made.ops.read.bytes,
-            made.ops.read.clat.stat.count
-        ),
-        (20, 80 << 10, 20)
-    );
-    assert!((0..20).all(|i| {
+    let len = |i| {
         std::fs::metadata(dir.path().join(format!("j.0.{i}")))
             .unwrap()
             .len()
-            == 0
-    }));
+    };
+    let job = |engine| in_directory(dir.path(), engine, 20, 4096);
+    let made = run_worker(job(IoEngine::Filecreate)).ops.read;
+    let counts = (made.ios, made.bytes, made.clat.stat.count);
+    assert_eq!(counts, (20, 80 << 10, 20));
+    assert!((0..20).all(|i| len(i) == 0));
     for stat in [StatCall::Stat, StatCall::Lstat, StatCall::Statx] {
-        let asked = run(Job {
-            engine: EngineOptions {
-                stat,
-                ..EngineOptions::default()
-            },
-            ..job(IoEngine::Filestat)
-        });
-        assert_eq!(asked.ops.read.ios, 20);
+        let mut stats = job(IoEngine::Filestat);
+        stats.engine.stat = stat;
+        assert_eq!(run_worker(stats).ops.read.ios, 20);
     }
-    assert_eq!(
-        std::fs::metadata(dir.path().join("j.0.0")).unwrap().len(),
-        4096,
-        "stat has its files laid out"
-    );
-    assert_eq!(
-        (run(job(IoEngine::Filedelete)).ops.read.ios, count()),
-        (20, 0)
-    );
-    // Missing files are laid out in order to be removed.
-    assert_eq!(
-        (run(job(IoEngine::Filedelete)).ops.read.ios, count()),
-        (20, 0)
-    );
+    assert_eq!(len(0), 4096, "stat has its files laid out");
+    // The second time, the missing files are laid out in order to be removed.
+    for _ in 0..2 {
+        let removed = run_worker(job(IoEngine::Filedelete)).ops.read.ios;
+        assert_eq!((removed, count()), (20, 0));
+    }
 }
 
 #[test]
-fn folders_are_made_asked_for_and_removed_one_an_io() {
+fn directories_are_made_asked_for_and_removed_one_an_io() {
     let dir = tempfile::tempdir().unwrap();
     let count = || std::fs::read_dir(dir.path()).unwrap().count();
-    let job = |engine| in_folder(dir.path(), engine, 20, 4096);
+    let job = |engine| in_directory(dir.path(), engine, 20, 4096);
     assert_eq!(
-        (run(job(IoEngine::Dirdelete)).ops.read.ios, count()),
+        (run_worker(job(IoEngine::Dirdelete)).ops.read.ios, count()),
         (20, 0)
     );
     assert_eq!(
-        (run(job(IoEngine::Dircreate)).ops.read.ios, count()),
+        (run_worker(job(IoEngine::Dircreate)).ops.read.ios, count()),
         (20, 20)
     );
     assert_eq!(
-        (run(job(IoEngine::Dirstat)).ops.read.ios, count()),
+        (run_worker(job(IoEngine::Dirstat)).ops.read.ios, count()),
         (20, 20)
     );
-    let again = go(&scenario(vec![job(IoEngine::Dircreate)]));
+    let again = run_job(job(IoEngine::Dircreate));
     assert_eq!(
         again.phases[0].workers[0].errors.first[0].errno, 17,
         "what is there cannot be made"
@@ -287,10 +226,9 @@ fn folders_are_made_asked_for_and_removed_one_an_io() {
 #[test]
 fn what_was_removed_cannot_be_removed_again() {
     let dir = tempfile::tempdir().unwrap();
-    let mut job = in_folder(dir.path(), IoEngine::Filedelete, 4, 4096);
+    let mut job = in_directory(dir.path(), IoEngine::Filedelete, 4, 4096);
     job.extent.loops = 2;
-    let report = go(&scenario(vec![job]));
-    let worker = &report.phases[0].workers[0];
+    let worker = run_worker(job);
     assert_eq!((worker.ops.read.ios, worker.stop), (4, StopReason::Error));
     let error = &worker.errors.first[0];
     assert!(
@@ -306,28 +244,25 @@ fn cool(path: &Path) {
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
 
+/// Reads 16 blocks with `nowait`, and returns the errors.
+fn read_without_waiting(path: &Path, engine: IoEngine) -> ErrorRecord {
+    let mut job = on_file(path, engine, read_rand(), 4096, 64 << 10);
+    (job.engine.nowait, job.files.invalidate) = (true, false);
+    job.errors.ignored.read = vec![rustix::io::Errno::AGAIN.raw_os_error()];
+    let worker = run_worker(job);
+    let (read, errors) = (&worker.ops.read, worker.errors);
+    let counts = (read.issued, read.ios + errors.total);
+    assert_eq!(counts, (16, 16), "{engine:?}");
+    errors
+}
+
 #[test]
 fn what_would_wait_is_an_error_where_that_is_asked_for() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     for engine in [IoEngine::Pvsync2, IoEngine::Libaio, IoEngine::IoUring] {
-        let mut job = on_file(&path, engine, Access::only(Op::Read, true), 4096, 64 << 10);
-        job.engine.nowait = true;
-        job.errors.ignored.read = vec![rustix::io::Errno::AGAIN.raw_os_error()];
-        let counted = |job: &Job| {
-            let worker = run(job.clone());
-            let errors = worker.errors;
-            assert_eq!(
-                (worker.ops.read.issued, worker.ops.read.ios + errors.total),
-                (16, 16),
-                "{engine:?}"
-            );
-            errors
-        };
         // Data that was just written cannot be dropped from the page cache before it is on the disk.
         std::fs::write(&path, vec![1; 64 << 10]).unwrap();
-        job.files.invalidate = false;
-        let errors = counted(&job);
+        let errors = read_without_waiting(&path, engine);
         if errors.total == 16 && errors.first.iter().all(|e| e.errno == 95) {
             eprintln!("SKIPPED: {engine:?}: this file system does not offer nowait");
             continue;
@@ -338,7 +273,7 @@ fn what_would_wait_is_an_error_where_that_is_asked_for() {
         let mut waited = false;
         for _ in 0..8 {
             cool(&path);
-            let errors = counted(&job);
+            let errors = read_without_waiting(&path, engine);
             assert!(
                 errors.first.iter().all(|e| e.errno == 11),
                 "{engine:?}: {:?}",
@@ -354,81 +289,42 @@ fn what_would_wait_is_an_error_where_that_is_asked_for() {
 
 #[test]
 fn switches_of_rings_change_how_and_not_what() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    let none = EngineOptions::default();
-    let switches = [
-        EngineOptions {
-            fixedbufs: true,
-            ..none.clone()
+    let (_dir, path) = scratch();
+    let switches: [fn(&mut EngineOptions); 7] = [
+        |engine| engine.fixedbufs = true,
+        |engine| engine.registerfiles = true,
+        |engine| engine.sqthread_poll = true,
+        |engine| {
+            (engine.sqthread_poll, engine.registerfiles, engine.fixedbufs) = (true, true, true);
         },
-        EngineOptions {
-            registerfiles: true,
-            ..none.clone()
-        },
-        EngineOptions {
-            sqthread_poll: true,
-            ..none.clone()
-        },
-        EngineOptions {
-            sqthread_poll: true,
-            registerfiles: true,
-            fixedbufs: true,
-            ..none.clone()
-        },
-        EngineOptions {
-            sqthread_poll: true,
-            sqthread_poll_cpu: Some(0),
-            ..none.clone()
-        },
-        EngineOptions {
-            force_async: 3,
-            ..none.clone()
-        },
-        EngineOptions {
-            vectored: true,
-            ..none
-        },
+        |engine| (engine.sqthread_poll, engine.sqthread_poll_cpu) = (true, Some(0)),
+        |engine| engine.force_async = 3,
+        |engine| engine.vectored = true,
     ];
-    for engine in switches {
-        for op in [Op::Write, Op::Read] {
-            for batch in [0, 1] {
-                let mut job = on_file(&path, IoEngine::IoUring, Access::only(op, true), 4096, MIB);
-                (job.queue.iodepth, job.queue.batch_submit) = (8, batch);
-                job.engine = engine.clone();
-                let report = go(&scenario(vec![job]));
-                let replaced = report
-                    .caveats
-                    .iter()
-                    .any(|c| matches!(c, Caveat::EngineReplaced { .. }));
-                if replaced {
-                    eprintln!("SKIPPED: {:?}", report.caveats);
-                }
-                assert_eq!(only(&report).ops[op].ios, 256, "{engine:?} {op:?}");
-            }
+    for switch in switches {
+        for (op, batch) in [(Op::Write, 0), (Op::Write, 1), (Op::Read, 0), (Op::Read, 1)] {
+            let mut job = on_file(&path, IoEngine::IoUring, Access::only(op, true), 4096, MIB);
+            (job.queue.iodepth, job.queue.batch_submit) = (8, batch);
+            switch(&mut job.engine);
+            let engine = job.engine.clone();
+            let report = run_job(job);
+            engine_replaced(&report);
+            assert_eq!(only(&report).ops[op].ios, 256, "{engine:?} {op:?}");
         }
-        let content = std::fs::read(&path).unwrap();
-        assert!(
-            content
-                .chunks(4096)
-                .all(|block| block.iter().any(|&b| b != 0)),
-            "{engine:?} left a hole"
-        );
+        assert_no_holes(&path, "io_uring");
         std::fs::remove_file(&path).unwrap();
     }
 }
 
 #[test]
 fn polling_works_or_says_that_the_device_cannot() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     std::fs::write(&path, vec![1; 64 << 10]).unwrap();
     for engine in [IoEngine::IoUring, IoEngine::Pvsync2] {
-        let mut job = on_file(&path, engine, Access::only(Op::Read, true), 4096, 64 << 10);
+        let mut job = on_file(&path, engine, read_rand(), 4096, 64 << 10);
         (job.engine.hipri, job.files.direct) = (true, true);
         job.queue.iodepth = 4;
-        let report = go(&scenario(vec![job]));
-        let worker = &report.phases[0].workers[0];
+        let worker = run_worker(job);
         match worker.errors.first.first() {
             None => assert_eq!(worker.ops.read.ios, 16, "{engine:?}"),
             Some(error) => assert!(
@@ -462,8 +358,7 @@ fn fio(arguments: &str) -> Option<serde_json::Value> {
 fn counts_agree(arguments: &str, job: Job) {
     let Some(theirs) = fio(arguments) else { return };
     let theirs = &theirs["jobs"][0];
-    let report = go(&scenario(vec![job]));
-    let ours = &report.phases[0].workers[0];
+    let ours = run_worker(job);
     let errno = ours.errors.first.first().map_or(0, |e| e.errno);
     assert_eq!(theirs["error"], errno, "{arguments}: error");
     for (op, name) in Op::ALL.into_iter().map(|op| (op, op.name())) {
@@ -484,11 +379,15 @@ fn counts_agree(arguments: &str, job: Job) {
         assert_eq!(fios["total_ios"], mine.issued, "{arguments}: {name}s");
         assert_eq!(fios["short_ios"], mine.short, "{arguments}: short {name}s");
     }
-    let issued: u64 = Op::ALL.into_iter().map(|op| ours.ops[op].issued).sum();
-    if arguments.contains("posixaio") {
-        // The depth of a queue that other threads drain meanwhile is random.
-        return;
+    // The depth of a queue that other threads drain meanwhile is random.
+    if !arguments.contains("posixaio") {
+        depths_agree(arguments, &ours, theirs);
     }
+}
+
+/// Compares the percentages of I/Os at each queue depth.
+fn depths_agree(arguments: &str, ours: &WorkerRecord, theirs: &serde_json::Value) {
+    let issued: u64 = Op::ALL.into_iter().map(|op| ours.ops[op].issued).sum();
     for (step, depth) in [(0, "1"), (1, "2"), (2, "4"), (3, "8")] {
         let mine = ours.depth.level[step] as f64 * 100.0 / issued as f64;
         let fios = theirs["iodepth_level"][depth].as_f64().unwrap();
@@ -501,36 +400,24 @@ fn counts_agree(arguments: &str, job: Job) {
 
 #[test]
 fn data_is_counted_as_fio_counts_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     for engine in MOVERS {
         for (rw, access) in [
             ("write", write_seq()),
-            ("read", Access::only(Op::Read, false)),
-            ("randwrite", Access::only(Op::Write, true)),
-            ("randread", Access::only(Op::Read, true)),
+            ("read", read_seq()),
+            ("randwrite", write_rand()),
+            ("randread", read_rand()),
         ] {
-            let depths: &[u32] = if engine.is_synchronous() {
-                &[1]
-            } else {
-                &[1, 4]
-            };
-            for &depth in depths {
+            for (depth, deep) in [(1, ""), (4, " --iodepth=4")] {
+                if depth > 1 && engine.is_synchronous() {
+                    continue;
+                }
                 let mut job = on_file(&path, engine, access.clone(), 4096, 64 << 10);
-                (
-                    job.queue.iodepth,
-                    job.queue.batch_submit,
-                    job.queue.batch_complete_max,
-                ) = (depth, 1, 1);
-                let deep = if depth > 1 {
-                    format!(" --iodepth={depth}")
-                } else {
-                    String::new()
-                };
-                counts_agree(
-                    &format!("--ioengine={} --rw={rw} --size=64k{deep}", engine.name()),
-                    job,
-                );
+                (job.queue.iodepth, job.queue.batch_submit) = (depth, 1);
+                job.queue.batch_complete_max = 1;
+                let name = engine.name();
+                let arguments = format!("--ioengine={name} --rw={rw} --size=64k{deep}");
+                counts_agree(&arguments, job);
             }
         }
     }
@@ -538,20 +425,14 @@ fn data_is_counted_as_fio_counts_it() {
 
 #[test]
 fn space_is_counted_as_fio_counts_it() {
-    let dir = tempfile::tempdir().unwrap();
+    let (_dir, path) = scratch();
     let ops = [("read", Op::Read), ("write", Op::Write), ("trim", Op::Trim)];
     for engine in [IoEngine::Falloc, IoEngine::Ftruncate] {
         for (rw, op) in ops {
             if (engine, op) == (IoEngine::Ftruncate, Op::Trim) {
                 continue; // A plan with trims of a file is rejected before it runs.
             }
-            let job = on_file(
-                &dir.path().join("f"),
-                engine,
-                Access::only(op, false),
-                4096,
-                64 << 10,
-            );
+            let job = on_file(&path, engine, Access::only(op, false), 4096, 64 << 10);
             counts_agree(
                 &format!("--ioengine={} --rw={rw} --size=64k", engine.name()),
                 job,
@@ -567,15 +448,12 @@ fn names_are_counted_as_fio_counts_them() {
         IoEngine::Filestat,
         IoEngine::Filedelete,
     ] {
-        for (loops, rw, access) in [
-            (1, "read", Access::only(Op::Read, false)),
-            (2, "write", write_seq()),
-        ] {
+        for (loops, rw, access) in [(1, "read", read_seq()), (2, "write", write_seq())] {
             if (engine, loops) == (IoEngine::Filedelete, 2) {
                 continue; // Both end with ENOENT, and fio assigns the errors of the second loop to no I/O.
             }
             let dir = tempfile::tempdir().unwrap();
-            let mut job = in_folder(dir.path(), engine, 8, 4096);
+            let mut job = in_directory(dir.path(), engine, 8, 4096);
             (job.access, job.extent.loops) = (access, loops);
             let name = engine.name();
             counts_agree(
@@ -588,42 +466,33 @@ fn names_are_counted_as_fio_counts_them() {
 
 #[test]
 fn switches_are_counted_as_fio_counts_them() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     std::fs::write(&path, vec![1; 64 << 10]).unwrap();
-    let base = |engine| {
-        let mut job = on_file(&path, engine, Access::only(Op::Read, true), 4096, 64 << 10);
+    type Switch = fn(&mut EngineOptions);
+    use IoEngine::{IoUring, Libaio, Pvsync2};
+    let switches: [(IoEngine, &str, Switch); 8] = [
+        (Pvsync2, "hipri", |e| e.hipri = true),
+        (IoUring, "registerfiles", |e| e.registerfiles = true),
+        (IoUring, "fixedbufs", |e| e.fixedbufs = true),
+        (IoUring, "sqthread_poll", |e| e.sqthread_poll = true),
+        (IoUring, "nonvectored", |_| {}),
+        (Pvsync2, "nowait", |e| e.nowait = true),
+        (IoUring, "nowait", |e| e.nowait = true),
+        (Libaio, "nowait", |e| e.nowait = true),
+    ];
+    for (engine, name, switch) in switches {
+        let mut job = on_file(&path, engine, read_rand(), 4096, 64 << 10);
         job.queue.batch_submit = 1;
-        job
-    };
-    for (engine, switch) in [
-        (IoEngine::Pvsync2, "hipri"),
-        (IoEngine::IoUring, "registerfiles"),
-        (IoEngine::IoUring, "fixedbufs"),
-        (IoEngine::IoUring, "sqthread_poll"),
-        (IoEngine::IoUring, "nonvectored"),
-        (IoEngine::Pvsync2, "nowait"),
-        (IoEngine::IoUring, "nowait"),
-        (IoEngine::Libaio, "nowait"),
-    ] {
-        let mut job = base(engine);
-        match switch {
-            "hipri" => job.engine.hipri = true,
-            "registerfiles" => job.engine.registerfiles = true,
-            "fixedbufs" => job.engine.fixedbufs = true,
-            "sqthread_poll" => job.engine.sqthread_poll = true,
-            "nowait" => job.engine.nowait = true,
-            _ => {}
-        }
+        switch(&mut job.engine);
         // The cache content determines how much of an uncached file is read before a read would wait. Without
         // invalidation, both programs read data they have just written or read.
         job.files.invalidate = false;
         std::fs::write(&path, vec![1; 64 << 10]).unwrap();
-        let arguments = format!(
-            "--ioengine={} --rw=randread --size=64k --pre_read=1 --{switch}=1",
-            engine.name()
+        let options = "--rw=randread --size=64k --pre_read=1";
+        counts_agree(
+            &format!("--ioengine={} {options} --{name}=1", engine.name()),
+            job,
         );
-        counts_agree(&arguments, job);
     }
 }
 
@@ -640,7 +509,7 @@ fn a_large_block_goes_through_a_pipe_and_a_mapping_whole() {
         );
         job.block = PerOp::all(BlockSize::Fixed(Bytes(MIB)));
         job.extent.size = Some(SizeSpec::Bytes(Bytes(4 * MIB)));
-        let worker = run(job);
+        let worker = run_worker(job);
         assert_eq!(
             (
                 worker.ops.write.ios,

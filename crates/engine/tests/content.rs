@@ -11,11 +11,10 @@ const WRITES: usize = 1024;
 
 /// Returns the file content written by a job with default buffers.
 fn written(engine: IoEngine, depth: u32, access: Access, block: usize) -> Vec<u8> {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     let bytes = BLOCK * WRITES / block * block;
     let job = on_file(&path, engine, access, block as u64, bytes as u64);
-    let report = go(&scenario(vec![deep(job, depth)]));
+    let report = run_job(deep(job, depth));
     assert_eq!(only(&report).errors.total, 0);
     std::fs::read(&path).unwrap()
 }
@@ -25,26 +24,28 @@ fn deep(mut job: Job, depth: u32) -> Job {
     job
 }
 
+/// Engine, queue depth and block size.
+const CASES: [(IoEngine, u32, usize); 15] = [
+    (IoEngine::Psync, 1, BLOCK),
+    (IoEngine::Psync, 1, 512),
+    (IoEngine::Psync, 1, 1024),
+    (IoEngine::Psync, 1, 65536),
+    (IoEngine::Sync, 1, 12288),
+    (IoEngine::Pvsync, 1, BLOCK),
+    (IoEngine::Vsync, 1, BLOCK),
+    (IoEngine::Mmap, 1, BLOCK),
+    (IoEngine::Splice, 1, BLOCK),
+    (IoEngine::Stdio, 1, BLOCK),
+    (IoEngine::Posixaio, 2, BLOCK),
+    (IoEngine::Libaio, 1, BLOCK),
+    (IoEngine::Libaio, 8, BLOCK),
+    (IoEngine::IoUring, 8, BLOCK),
+    (IoEngine::IoUring, 128, BLOCK),
+];
+
 #[test]
 fn no_sector_of_a_default_write_comes_twice_or_compresses() {
-    let cases = [
-        (IoEngine::Psync, 1, BLOCK),
-        (IoEngine::Psync, 1, 512),
-        (IoEngine::Psync, 1, 1024),
-        (IoEngine::Psync, 1, 65536),
-        (IoEngine::Sync, 1, 12288),
-        (IoEngine::Pvsync, 1, BLOCK),
-        (IoEngine::Vsync, 1, BLOCK),
-        (IoEngine::Mmap, 1, BLOCK),
-        (IoEngine::Splice, 1, BLOCK),
-        (IoEngine::Stdio, 1, BLOCK),
-        (IoEngine::Posixaio, 2, BLOCK),
-        (IoEngine::Libaio, 1, BLOCK),
-        (IoEngine::Libaio, 8, BLOCK),
-        (IoEngine::IoUring, 8, BLOCK),
-        (IoEngine::IoUring, 128, BLOCK),
-    ];
-    for (engine, depth, block) in cases {
+    for (engine, depth, block) in CASES {
         let content = written(engine, depth, write_seq(), block);
         let case = format!("{engine:?} at depth {depth}, {block} bytes");
         let sectors: HashSet<&[u8]> = content.chunks(512).collect();

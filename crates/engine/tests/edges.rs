@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{MIB, facts, go, on_card, on_file, only, plan, scenario, write_seq};
+use common::{
+    MIB, facts, go, on_card, on_file, plan, read_rand, read_seq, run_job, run_worker, scenario,
+    scratch, write_seq,
+};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::rules::{Verify, VerifyMethod};
@@ -17,8 +20,7 @@ use std::sync::Arc;
 /// A later phase reads what an earlier one created, even if that was created only on opening.
 #[test]
 fn what_a_phase_made_is_left_alone_by_the_next() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     let verify = Some(Verify {
         read_back: false,
         save_state: false,
@@ -26,13 +28,7 @@ fn what_a_phase_made_is_left_alone_by_the_next() {
     });
     let mut writes = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
     (writes.files.create_on_open, writes.verify) = (true, verify.clone());
-    let mut reads = on_file(
-        &path,
-        IoEngine::Psync,
-        Access::only(Op::Read, false),
-        4096,
-        MIB,
-    );
+    let mut reads = on_file(&path, IoEngine::Psync, read_seq(), 4096, MIB);
     reads.verify = verify;
     let report = go(&scenario(vec![writes, reads]));
     assert_eq!(report.error, None);
@@ -45,13 +41,7 @@ fn a_file_that_a_refused_job_would_remove_stays() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("keep");
     std::fs::write(&path, vec![1; 4096]).unwrap();
-    let mut job = on_file(
-        &path,
-        IoEngine::Psync,
-        Access::only(Op::Read, false),
-        4096,
-        4096,
-    );
+    let mut job = on_file(&path, IoEngine::Psync, read_seq(), 4096, 4096);
     job.access.zones = hakaru_model::job::rules::Zones::Device {
         size: None,
         capacity: None,
@@ -63,11 +53,11 @@ fn a_file_that_a_refused_job_would_remove_stays() {
         resets: None,
     };
     job.files.unlink = true;
-    let report = go(&scenario(vec![job.clone()]));
+    let report = run_job(job.clone());
     assert!(report.error.is_some(), "it has no zones");
     assert!(path.exists());
     job.access.zones = Default::default();
-    only(&go(&scenario(vec![job])));
+    run_worker(job);
     assert!(!path.exists());
 }
 
@@ -75,52 +65,27 @@ fn a_file_that_a_refused_job_would_remove_stays() {
 #[test]
 fn a_size_is_that_of_all_files_together() {
     let dir = tempfile::tempdir().unwrap();
-    let paths: Vec<_> = ["a", "b"]
-        .iter()
-        .map(|name| dir.path().join(name))
-        .collect();
-    let mut job = on_file(
-        &paths[0],
-        IoEngine::Psync,
-        Access::only(Op::Read, true),
-        4096,
-        10 * MIB,
-    );
+    let paths = ["a", "b"].map(|name| dir.path().join(name)).to_vec();
+    let mut job = on_file(&paths[0], IoEngine::Psync, read_rand(), 4096, 10 * MIB);
     job.target = Target::Paths(paths.clone());
     let scenario = scenario(vec![job.clone()]);
     let mut facts = facts(&scenario);
     for facts in facts.values_mut() {
-        (facts.kind, facts.size) = (hakaru_model::facts::TargetKind::BlockDevice, Bytes(6 * MIB));
+        (facts.kind, facts.size) = (TargetKind::BlockDevice, Bytes(6 * MIB));
     }
     let plan = Plan::resolve(&scenario, &facts).expect("each holds its share");
-    assert!(
-        plan.phases[0].workers[0]
-            .stream
-            .regions
-            .iter()
-            .all(|region| region.len == 5 * MIB)
-    );
+    let regions = &plan.phases[0].workers[0].stream.regions;
+    assert!(regions.iter().all(|region| region.len == 5 * MIB));
     job.extent.size = Some(SizeSpec::Bytes(Bytes(4096)));
-    let small = common::scenario(vec![job]);
-    assert!(matches!(
-        Plan::resolve(&small, &facts),
-        Err(PlanError::TooSmall {
-            room: Bytes(2048),
-            ..
-        })
-    ));
+    let small = Plan::resolve(&common::scenario(vec![job]), &facts);
+    let half = Bytes(2048);
+    assert!(matches!(small, Err(PlanError::TooSmall { room, .. }) if room == half));
 }
 
 #[test]
 fn a_last_block_too_short_for_its_header_is_not_checked() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(
-        &dir.path().join("f"),
-        IoEngine::Psync,
-        write_seq(),
-        4096,
-        8192,
-    );
+    let (_dir, path) = scratch();
+    let mut job = on_file(&path, IoEngine::Psync, write_seq(), 4096, 8192);
     job.extent.io_size = Some(SizeSpec::Bytes(Bytes(4098)));
     job.block = PerOp::all(BlockSize::Range {
         min: Bytes(4096),
@@ -131,7 +96,7 @@ fn a_last_block_too_short_for_its_header_is_not_checked() {
         save_state: false,
         ..Verify::by(VerifyMethod::Crc32c)
     });
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     assert_eq!(report.error, None);
     assert_eq!(report.phases[0].workers[0].errors.total, 0);
 }
@@ -140,8 +105,7 @@ fn a_last_block_too_short_for_its_header_is_not_checked() {
 /// depth.
 #[test]
 fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     std::fs::write(&path, vec![1; 64 << 10]).unwrap();
     let step = |n: u64| {
         let request = IoRequest {
@@ -157,17 +121,13 @@ fn a_trace_is_replayed_however_few_ios_an_engine_holds() {
     };
     let files = vec![path.clone()];
     for engine in [IoEngine::Null, IoEngine::Libaio, IoEngine::Psync] {
-        let mut job = on_file(&path, engine, Access::only(Op::Read, false), 4096, 64 << 10);
+        let mut job = on_file(&path, engine, read_seq(), 4096, 64 << 10);
         job.queue.iodepth = 4;
         job.replay.traces = vec![Arc::new(Trace {
             files: files.clone(),
             steps: (0..16).map(step).collect(),
         })];
-        assert_eq!(
-            only(&go(&scenario(vec![job]))).ops.read.ios,
-            16,
-            "{engine:?}"
-        );
+        assert_eq!(run_worker(job).ops.read.ios, 16, "{engine:?}");
     }
 }
 
@@ -183,8 +143,7 @@ fn a_job_whose_first_command_fails_does_nothing() {
     );
     job.name = dir.path().join("job").display().to_string();
     job.commands.before = Some("exit 3".to_owned());
-    let report = go(&scenario(vec![job]));
-    let worker = &report.phases[0].workers[0];
+    let worker = run_worker(job);
     assert_eq!((worker.stop, worker.ops.write.ios), (StopReason::Error, 0));
     assert!(
         worker.errors.first[0].action.contains("exit status: 3"),
@@ -196,16 +155,15 @@ fn a_job_whose_first_command_fails_does_nothing() {
 /// The flush after the last write counts as write time, even if the data is read back afterwards.
 #[test]
 fn the_last_flush_is_in_the_time_of_writes_that_are_checked() {
-    let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
-    prices.flush = Nanos::from_secs(5);
-    let mut job = on_card(prices, write_seq(), 1 << 20, 8 * MIB);
+    let mut card = DeviceModel::plain("card", Bytes(1 << 30));
+    card.flush = Nanos::from_secs(5);
+    let mut job = on_card(card, write_seq(), 1 << 20, 8 * MIB);
     job.durability.end_fsync = true;
     job.verify = Some(Verify {
         save_state: false,
         ..Verify::by(VerifyMethod::Crc32c)
     });
-    let report = go(&scenario(vec![job]));
-    let worker = only(&report);
+    let worker = run_worker(job);
     assert!(
         worker.ops.write.runtime.unwrap() > Nanos::from_secs(5),
         "{:?}",
@@ -265,18 +223,10 @@ fn a_full_device_ends_a_job_that_goes_on_after_errors() {
 /// With `create_on_open`, a file to be read is created empty, and its end is an error of the first read, as in fio.
 #[test]
 fn a_file_that_is_made_as_it_is_opened_can_be_read_empty() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    let mut job = on_file(
-        &path,
-        IoEngine::Psync,
-        Access::only(Op::Read, false),
-        4096,
-        MIB,
-    );
+    let (_dir, path) = scratch();
+    let mut job = on_file(&path, IoEngine::Psync, read_seq(), 4096, MIB);
     job.files.create_on_open = true;
-    let report = go(&scenario(vec![job]));
-    let worker = &report.phases[0].workers[0];
+    let worker = run_worker(job);
     assert_eq!(
         (worker.stop, worker.errors.first[0].errno),
         (StopReason::Error, 5)
@@ -304,8 +254,7 @@ fn a_size_that_is_no_whole_number_of_blocks_flushes_each_write() {
             size,
         );
         job.durability.fsync_every = 1;
-        let report = go(&scenario(vec![job]));
-        let worker = only(&report);
+        let worker = run_worker(job);
         assert_eq!(
             (worker.ops.write.ios, worker.sync.stat.count),
             (size / 4096, flushes),

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{MIB, go, on_file, only, scenario, write_seq};
+use common::{
+    MIB, assert_no_holes, go, on_file, read_seq, run_job, run_worker, scenario, scratch, write_seq,
+};
 use hakaru_engine::RunError;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::rules::ExitScope;
@@ -29,8 +31,7 @@ fn every_engine_reads_and_writes_every_block_once() {
                 let mut job = on_file(&path, engine, Access::only(op, true), 4096, 2 * MIB);
                 job.queue.iodepth = 8;
                 job.queue.batch_submit = batch;
-                let report = go(&scenario(vec![job]));
-                let worker = only(&report);
+                let worker = run_worker(job);
                 assert_eq!(
                     (worker.ops[op].ios, worker.ops[op].bytes),
                     (512, 2 * MIB),
@@ -40,13 +41,7 @@ fn every_engine_reads_and_writes_every_block_once() {
                 assert_eq!(worker.depth.level.iter().sum::<u64>(), 512);
             }
             // A file written with random blocks in random order has no holes.
-            let content = std::fs::read(&path).unwrap();
-            assert!(
-                content
-                    .chunks(4096)
-                    .all(|block| block.iter().any(|&b| b != 0)),
-                "{engine:?} left a hole"
-            );
+            assert_no_holes(&path, engine.name());
             std::fs::remove_file(&path).unwrap();
         }
     }
@@ -54,11 +49,10 @@ fn every_engine_reads_and_writes_every_block_once() {
 
 #[test]
 fn files_that_are_not_to_stay_are_removed() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     let mut job = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
     job.files.unlink = true;
-    assert_eq!(only(&go(&scenario(vec![job]))).ops.write.ios, 256);
+    assert_eq!(run_worker(job).ops.write.ios, 256);
     assert!(!path.exists());
 }
 
@@ -71,7 +65,7 @@ fn a_missing_folder_or_right_is_an_error_with_its_cure() {
         4096,
         MIB,
     );
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     assert!(report.phases.is_empty());
     assert!(
         matches!(
@@ -117,7 +111,7 @@ fn a_file_system_without_direct_io_gives_a_caveat_or_an_error() {
     let mut job = on_file(
         "/proc/self/status".as_ref(),
         IoEngine::Psync,
-        Access::only(Op::Read, false),
+        read_seq(),
         512,
         512,
     );

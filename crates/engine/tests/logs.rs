@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{MIB, on_card, plan, scenario};
-use hakaru_engine::{ClockChoice, LogChunk, Observer, RunOptions, run};
+use common::{MIB, STARTED_UNIX_MS, go_observed, on_card, plan, read_seq, scenario};
+use hakaru_engine::{LogChunk, Observer};
 use hakaru_model::device_model::DeviceModel;
-use hakaru_model::job::{Access, Job, Op};
+use hakaru_model::job::rules::Logs;
+use hakaru_model::job::{Access, Job};
 use hakaru_model::units::Nanos;
-use std::sync::atomic::AtomicBool;
 
 /// Records all log messages.
 #[derive(Default)]
@@ -19,22 +19,22 @@ impl Observer for Listener {
     }
 }
 
-fn told(job: Job) -> Vec<(usize, LogChunk)> {
-    let plan = plan(&scenario(vec![job]));
-    let clock = ClockChoice::Kernel { because: None };
-    let stop = AtomicBool::new(false);
-    let (direct_fallback, replace_engines, wall_clock) = (false, false, || 5_000);
-    let options = RunOptions {
-        clock: &clock,
-        stop: &stop,
-        direct_fallback,
-        replace_engines,
-        wall_clock,
-    };
+/// Runs a job, and returns its log messages.
+fn logged(job: Job) -> Vec<(usize, LogChunk)> {
     let mut listener = Listener::default();
-    let report = run(&plan, &options, &mut listener);
+    let report = go_observed(&plan(&scenario(vec![job])), &mut listener);
     assert_eq!(report.error, None);
     listener.0
+}
+
+/// Latencies (mean and largest) of the windows of 100 ms of a mixed job.
+fn windows(change: impl FnOnce(&mut Logs)) -> Vec<(Option<u64>, Option<u64>)> {
+    let mut job = job(Access::mixed(50, true));
+    job.measure.logs.window = Some(Nanos::from_millis(100));
+    change(&mut job.measure.logs);
+    let chunks = logged(job);
+    let samples = chunks.iter().flat_map(|(_, chunk)| &chunk.samples);
+    samples.map(|s| (s.latency[1], s.longest[1])).collect()
 }
 
 fn job(access: Access) -> Job {
@@ -49,10 +49,10 @@ fn job(access: Access) -> Job {
 }
 
 #[test]
-fn each_io_is_told_once() {
-    let mut job = job(Access::only(Op::Read, false));
+fn each_io_is_logged_once() {
+    let mut job = job(read_seq());
     job.queue.iodepth = 4;
-    let chunks = told(job);
+    let chunks = logged(job);
     let samples: Vec<_> = chunks
         .iter()
         .flat_map(|(_, chunk)| &chunk.samples)
@@ -72,7 +72,7 @@ fn each_io_is_told_once() {
             .all(|s| s.len == 4096 && s.iops == Some(1) && s.latency.iter().all(Option::is_some))
     );
     assert!(samples.windows(2).all(|pair| pair[0].at <= pair[1].at));
-    assert_eq!(chunks[0].1.epoch_unix_ms, 5_000);
+    assert_eq!(chunks[0].1.epoch_unix_ms, STARTED_UNIX_MS);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn windows_add_up_to_the_whole() {
     job.measure.logs.window = Some(Nanos::from_millis(100));
     job.measure.logs.histogram = Some(Nanos::from_millis(200));
     job.measure.logs.coarseness = 6;
-    let chunks = told(job);
+    let chunks = logged(job);
     let histograms: u64 = chunks
         .iter()
         .flat_map(|(_, c)| &c.histograms)
@@ -108,39 +108,23 @@ fn windows_add_up_to_the_whole() {
 
 #[test]
 fn the_largest_latency_of_a_window_is_no_less_than_its_mean() {
-    let windows = |max_value: bool| {
-        let mut job = job(Access::mixed(50, true));
-        job.measure.logs.window = Some(Nanos::from_millis(100));
-        job.measure.logs.max_value = max_value;
-        let chunks = told(job);
-        chunks
-            .iter()
-            .flat_map(|(_, c)| &c.samples)
-            .filter_map(|s| s.latency[1])
+    let both = windows(|logs| logs.both_values = true);
+    let in_order = both
+        .iter()
+        .all(|(mean, largest)| mean.unwrap() <= largest.unwrap());
+    assert!(!both.is_empty() && in_order, "{both:?}");
+    let latencies = |max_value| {
+        let windows = windows(|logs| logs.max_value = max_value);
+        windows
+            .into_iter()
+            .filter_map(|(latency, _)| latency)
             .collect::<Vec<u64>>()
     };
-    let both = || {
-        let mut job = job(Access::mixed(50, true));
-        (job.measure.logs.window, job.measure.logs.both_values) =
-            (Some(Nanos::from_millis(100)), true);
-        let chunks = told(job);
-        let samples = chunks.iter().flat_map(|(_, c)| &c.samples);
-        samples
-            .map(|s| (s.latency[1].unwrap(), s.longest[1].unwrap()))
-            .collect::<Vec<(u64, u64)>>()
-    };
-    let both = both();
-    assert!(
-        !both.is_empty() && both.iter().all(|(mean, largest)| mean <= largest),
-        "{both:?}"
-    );
-    let (means, largest) = (windows(false), windows(true));
+    let (means, largest) = (latencies(false), latencies(true));
     assert_eq!(means.len(), largest.len());
+    let mut pairs = means.iter().zip(&largest);
     assert!(
-        means
-            .iter()
-            .zip(&largest)
-            .all(|(mean, largest)| largest >= mean),
+        pairs.all(|(mean, largest)| largest >= mean),
         "{means:?} {largest:?}"
     );
 }

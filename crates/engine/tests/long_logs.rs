@@ -2,12 +2,10 @@
 
 mod common;
 
-use common::{MIB, on_card, plan};
-use hakaru_engine::{ClockChoice, LogChunk, Observer, RunOptions, run};
+use common::{MIB, go_observed, on_card, plan, read_rand, scenario};
+use hakaru_engine::{LogChunk, Observer};
 use hakaru_model::device_model::DeviceModel;
-use hakaru_model::job::{Access, Op, Phase, Scenario};
 use hakaru_model::units::{Bytes, Nanos};
-use std::sync::atomic::AtomicBool;
 
 const JOBS: u32 = 64;
 
@@ -53,12 +51,8 @@ fn resident_kib() -> Option<u64> {
 #[test]
 fn memory_does_not_grow_with_the_length_of_a_run() {
     let (whole_s, early_s) = times();
-    let mut job = on_card(
-        DeviceModel::plain("card", Bytes(1 << 30)),
-        Access::only(Op::Read, true),
-        4096,
-        64 * MIB,
-    );
+    let card = DeviceModel::plain("card", Bytes(1 << 30));
+    let mut job = on_card(card, read_rand(), 4096, 64 * MIB);
     job.numjobs = JOBS;
     job.timing.runtime = Some(Nanos::from_secs(whole_s));
     job.timing.time_based = true;
@@ -66,48 +60,22 @@ fn memory_does_not_grow_with_the_length_of_a_run() {
     job.measure.logs.histogram = Some(Nanos::SECOND);
     // The intervals of the record are bounded separately, and not tested here.
     job.measure.intervals = false;
-    let plan = plan(&Scenario {
-        name: "hour".into(),
-        seed: 1,
-        phases: vec![Phase {
-            name: "hour".into(),
-            jobs: vec![job],
-        }],
-    });
-    let (clock, stop) = (
-        ClockChoice::Kernel { because: None },
-        AtomicBool::new(false),
-    );
-    let (direct_fallback, replace_engines, wall_clock) = (false, false, || 0);
-    let options = RunOptions {
-        clock: &clock,
-        stop: &stop,
-        direct_fallback,
-        replace_engines,
-        wall_clock,
-    };
+
     let mut listener = Listener {
         histograms: 0,
         look_at: Nanos::from_secs(early_s),
         early_kib: None,
     };
-    let report = run(&plan, &options, &mut listener);
+    let report = go_observed(&plan(&scenario(vec![job])), &mut listener);
     let end_kib = resident_kib();
     assert_eq!(report.error, None);
-    let expected = u64::from(JOBS) * whole_s;
-    assert!(
-        listener.histograms >= expected - u64::from(JOBS),
-        "{} of {expected} histograms",
-        listener.histograms
-    );
-    match (listener.early_kib, end_kib) {
-        (Some(early), Some(end)) => {
-            println!("{early} KiB after {early_s} s, {end} KiB after {whole_s} s");
-            assert!(
-                end <= early + 4096,
-                "{early} KiB after {early_s} s, {end} KiB after {whole_s} s"
-            );
-        }
-        _ => eprintln!("SKIPPED: this system does not tell the memory of a process"),
-    }
+    let (expected, got) = (u64::from(JOBS) * whole_s, listener.histograms);
+    let enough = got >= expected - u64::from(JOBS);
+    assert!(enough, "{got} of {expected} histograms");
+    let (Some(early), Some(end)) = (listener.early_kib, end_kib) else {
+        return eprintln!("SKIPPED: this system does not report the memory of a process");
+    };
+    let grown = format!("{early} KiB after {early_s} s, {end} KiB after {whole_s} s");
+    println!("{grown}");
+    assert!(end <= early + 4096, "{grown}");
 }

@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::{MIB, go, on_file, only, scenario, write_seq};
+use common::{
+    MIB, assert_no_holes, on_file, only, read_seq, run_job, run_worker, scratch, write_rand,
+    write_seq,
+};
 use hakaru_model::job::rules::{FileLock, Lifetime, RangeSync, Zones};
 use hakaru_model::job::{Access, IoEngine, Job, Op};
 use hakaru_model::record::StopReason;
@@ -19,44 +22,33 @@ fn offloaded(path: &Path, engine: IoEngine, op: Op) -> Job {
     job
 }
 
+/// Engines that move data and have a trait.
+fn movers_with(has_trait: fn(IoEngine) -> bool) -> impl Iterator<Item = IoEngine> {
+    let moves_none = [IoEngine::Null, IoEngine::Falloc, IoEngine::Ftruncate];
+    let engines = IoEngine::ALL.iter().copied();
+    engines.filter(move |&engine| has_trait(engine) && !moves_none.contains(&engine))
+}
+
 #[test]
 fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
     let dir = tempfile::tempdir().unwrap();
-    let engines = IoEngine::ALL
-        .iter()
-        .copied()
-        .filter(|engine| engine.traits().can_offload);
-    for engine in
-        engines.filter(|e| !matches!(e, IoEngine::Null | IoEngine::Falloc | IoEngine::Ftruncate))
-    {
+    'engines: for engine in movers_with(|engine| engine.traits().can_offload) {
         let path = dir.path().join(engine.name());
         for op in [Op::Write, Op::Read] {
-            let report = go(&scenario(vec![offloaded(&path, engine, op)]));
+            let report = run_job(offloaded(&path, engine, op));
             if let Some(error) = &report.error {
                 let may_lack = matches!(engine, IoEngine::Libaio | IoEngine::IoUring);
                 assert!(may_lack, "{engine:?}: {error}");
                 eprintln!("SKIPPED: {engine:?}: {error}");
-                break;
+                continue 'engines;
             }
             let worker = only(&report);
-            assert_eq!(
-                (worker.ops[op].ios, worker.ops[op].bytes),
-                (256, MIB),
-                "{engine:?} {op:?}"
-            );
-            assert_eq!(worker.stop, StopReason::Done);
-            assert_eq!(
-                worker.depth.iodepth, 4,
-                "a queue of threads is as deep as was asked, whatever the engine"
-            );
+            let counts = (worker.ops[op].ios, worker.ops[op].bytes, worker.stop);
+            assert_eq!(counts, (256, MIB, StopReason::Done), "{engine:?} {op:?}");
+            // A queue of threads is as deep as requested, whatever the engine.
+            assert_eq!(worker.depth.iodepth, 4);
         }
-        let content = std::fs::read(&path).unwrap_or_default();
-        assert!(
-            content
-                .chunks(4096)
-                .all(|block| block.iter().any(|&b| b != 0)),
-            "{engine:?} left a hole"
-        );
+        assert_no_holes(&path, engine.name());
     }
 }
 
@@ -64,12 +56,11 @@ fn threads_submit_for_every_engine_that_moves_data_by_one_call() {
 /// before.
 #[test]
 fn latencies_of_offloaded_ios_count_from_their_intended_time() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut job = offloaded(&dir.path().join("f"), IoEngine::Psync, Op::Write);
+    let (_dir, path) = scratch();
+    let mut job = offloaded(&path, IoEngine::Psync, Op::Write);
     job.queue.iodepth = 1;
     job.rate.iops.write = Some(100_000_000);
-    let report = go(&scenario(vec![job]));
-    let worker = only(&report);
+    let worker = run_worker(job);
     assert_eq!(worker.ops.write.ios, 256);
     let (longest, runtime) = (worker.ops.write.lat.stat.max, worker.runtime.0);
     assert!(longest > runtime / 2, "{longest} of {runtime} ns");
@@ -78,20 +69,17 @@ fn latencies_of_offloaded_ios_count_from_their_intended_time() {
 #[test]
 fn workers_lock_the_file_they_share() {
     let dir = tempfile::tempdir().unwrap();
-    for engine in IoEngine::ALL
-        .iter()
-        .copied()
-        .filter(|engine| engine.traits().can_offload && engine.is_synchronous())
-    {
+    let engines = IoEngine::ALL.iter().filter(|e| e.is_synchronous());
+    for &engine in engines.filter(|engine| engine.traits().can_offload) {
         let mut job = on_file(
             &dir.path().join(engine.name()),
             engine,
-            Access::only(Op::Write, true),
+            write_rand(),
             4096,
             MIB,
         );
         (job.numjobs, job.files.lock) = (2, FileLock::Exclusive);
-        let report = go(&scenario(vec![job]));
+        let report = run_job(job);
         let ios: Vec<u64> = report.phases[0]
             .workers
             .iter()
@@ -104,38 +92,24 @@ fn workers_lock_the_file_they_share() {
 #[test]
 fn files_are_made_anew_between_loops() {
     let dir = tempfile::tempdir().unwrap();
-    let engines = IoEngine::ALL
-        .iter()
-        .copied()
-        .filter(|engine| engine.traits().can_renew_files && *engine != IoEngine::Null);
-    for engine in engines {
+    for engine in movers_with(|engine| engine.traits().can_renew_files) {
         for registered in [false, true] {
             let (path, kept) = (dir.path().join(engine.name()), dir.path().join("kept"));
             std::fs::write(&path, vec![0; 64 << 10]).unwrap();
             std::fs::hard_link(&path, &kept).unwrap();
-            let mut job = on_file(&path, engine, Access::only(Op::Write, true), 4096, 64 << 10);
+            let mut job = on_file(&path, engine, write_rand(), 4096, 64 << 10);
             job.files.unlink_each_loop = true;
             job.files.lifetime = Lifetime::Short;
             job.extent.loops = 3;
             (job.queue.iodepth, job.engine.registerfiles) = (8, registered);
-            let report = go(&scenario(vec![job]));
-            let worker = only(&report);
-            assert_eq!(
-                (worker.ops.write.ios, worker.errors.total),
-                (48, 0),
-                "{engine:?}"
-            );
+            let worker = run_worker(job);
+            let counts = (worker.ops.write.ios, worker.errors.total);
+            assert_eq!(counts, (48, 0), "{engine:?}");
             let (old, new) = (kept.metadata().unwrap(), path.metadata().unwrap());
             assert_ne!(old.ino(), new.ino(), "{engine:?} wrote the old file again");
             assert_eq!(new.len(), 64 << 10);
             for file in [&path, &kept] {
-                let content = std::fs::read(file).unwrap();
-                assert!(
-                    content
-                        .chunks(4096)
-                        .all(|block| block.iter().any(|&b| b != 0)),
-                    "{engine:?} left a hole"
-                );
+                assert_no_holes(file, engine.name());
                 std::fs::remove_file(file).unwrap();
             }
         }
@@ -144,35 +118,27 @@ fn files_are_made_anew_between_loops() {
 
 #[test]
 fn a_reader_finds_nothing_where_files_are_removed_between_loops() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(
-        &dir.path().join("f"),
-        IoEngine::Psync,
-        Access::only(Op::Read, false),
-        4096,
-        64 << 10,
-    );
+    let (_dir, path) = scratch();
+    let mut job = on_file(&path, IoEngine::Psync, read_seq(), 4096, 64 << 10);
     job.files.unlink_each_loop = true;
     job.extent.loops = 2;
-    let report = go(&scenario(vec![job]));
-    let worker = only(&report);
+    let worker = run_worker(job);
     assert_eq!((worker.ops.read.ios, worker.stop), (16, StopReason::Error));
     assert_eq!(worker.errors.first[0].errno, 2);
 }
 
 #[test]
 fn ranges_are_handed_over_every_so_many_writes() {
-    let dir = tempfile::tempdir().unwrap();
+    let (_dir, path) = scratch();
     for engine in [IoEngine::Psync, IoEngine::Libaio] {
-        let mut job = on_file(&dir.path().join("f"), engine, write_seq(), 4096, 64 << 10);
+        let mut job = on_file(&path, engine, write_seq(), 4096, 64 << 10);
         job.durability.range_sync = Some(RangeSync {
             every: 4,
             wait_before: true,
             write: true,
             wait_after: true,
         });
-        let report = go(&scenario(vec![job]));
-        let worker = only(&report);
+        let worker = run_worker(job);
         assert_eq!(
             (worker.ops.write.ios, worker.sync.stat.count),
             (16, 3),
@@ -198,11 +164,7 @@ fn zones(size: u64, max_open: u32) -> Zones {
 fn workers_share_the_zones_of_a_file() {
     let dir = tempfile::tempdir().unwrap();
     for engine in [IoEngine::Psync, IoEngine::Libaio, IoEngine::IoUring] {
-        for access in [
-            Access::only(Op::Write, true),
-            Access::only(Op::Write, false),
-            Access::mixed(50, true),
-        ] {
+        for access in [write_rand(), write_seq(), Access::mixed(50, true)] {
             let path = dir.path().join("zoned");
             // A job that goes through the zones in order ends after the last, and others may have filled some before
             // it.
@@ -210,7 +172,7 @@ fn workers_share_the_zones_of_a_file() {
             let mut job = on_file(&path, engine, access, 4096, MIB);
             job.access.zones = zones(64 << 10, 3);
             (job.numjobs, job.queue.iodepth, job.queue.batch_submit) = (3, 4, 1);
-            let report = go(&scenario(vec![job]));
+            let report = run_job(job);
             assert_eq!(report.error, None);
             for worker in &report.phases[0].workers {
                 let ios = worker.ops.read.ios + worker.ops.write.ios;
@@ -230,20 +192,11 @@ fn workers_share_the_zones_of_a_file() {
 
 #[test]
 fn zones_that_cannot_be_kept_to_are_refused_with_the_cure() {
-    let dir = tempfile::tempdir().unwrap();
+    let (_dir, path) = scratch();
     let refused = |zones: Zones| {
-        let mut job = on_file(
-            &dir.path().join("f"),
-            IoEngine::Psync,
-            write_seq(),
-            4096,
-            MIB,
-        );
+        let mut job = on_file(&path, IoEngine::Psync, write_seq(), 4096, MIB);
         job.access.zones = zones;
-        go(&scenario(vec![job]))
-            .error
-            .expect("it is refused")
-            .to_string()
+        run_job(job).error.expect("it is refused").to_string()
     };
     let mut unsized_zones = zones(0, 0);
     if let Zones::Device { size, .. } = &mut unsized_zones {

@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::{MIB, go, go_on, on_card, on_file, only, plan, scenario};
+use common::{
+    MIB, failure, go, go_on, on_card, on_file, only, plan, read_rand, run_job, scenario, scratch,
+    write_rand, write_seq,
+};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::rules::{ExitScope, FlowShare, LatencyTarget, SteadyLimit, SteadyStateRule};
@@ -72,14 +75,8 @@ fn an_operation_without_a_rate_goes_on_meanwhile() {
 
 #[test]
 fn synchronous_engines_keep_to_rates_too() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut job = on_file(
-        &dir.path().join("f"),
-        IoEngine::Psync,
-        Access::mixed(50, true),
-        4096,
-        MIB,
-    );
+    let (_dir, path) = scratch();
+    let mut job = on_file(&path, IoEngine::Psync, Access::mixed(50, true), 4096, MIB);
     job.extent.number_ios = Some(60);
     job.rate.iops = PerOp {
         read: Some(200),
@@ -106,7 +103,7 @@ fn synchronous_engines_keep_to_rates_too() {
 
 #[test]
 fn pauses_take_their_time_and_a_rate_catches_up_after_them() {
-    let mut job = timed(Access::only(Op::Read, true), 10);
+    let mut job = timed(read_rand(), 10);
     job.rate.thinktime = Nanos::from_millis(100);
     job.rate.thinktime_blocks = 10;
     // Ten reads of 0.5 ms and a pause.
@@ -128,7 +125,7 @@ fn pauses_take_their_time_and_a_rate_catches_up_after_them() {
 
 #[test]
 fn pauses_after_a_time() {
-    let mut job = timed(Access::only(Op::Read, true), 10);
+    let mut job = timed(read_rand(), 10);
     job.rate.thinktime = Nanos::from_secs(1);
     job.rate.thinktime_iotime = Nanos::from_secs(1);
     let half = 5 * 1_000_000 / 502;
@@ -141,9 +138,9 @@ fn pauses_after_a_time() {
 
 #[test]
 fn a_rate_that_is_missed_is_an_error() {
-    let mut job = timed(Access::only(Op::Read, true), 10);
+    let mut job = timed(read_rand(), 10);
     job.termination.minimum_rate.iops.read = Some(1_000_000);
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     let worker = only(&report);
     assert_eq!(
         (worker.stop, worker.errors.first[0].errno),
@@ -161,10 +158,7 @@ fn a_rate_that_is_missed_is_an_error() {
         _ => None,
     });
     assert_eq!(of_rules.collect::<Vec<_>>(), [(Some(Op::Read), error.kind)]);
-    let Outcome::Failed { error } = &report.outcome else {
-        panic!("{:?}", report.outcome)
-    };
-    assert!(error == "rate_iops_min: read", "{error}");
+    assert_eq!(failure(&report), "rate_iops_min: read");
     // Evaluation begins after two seconds, and the first result comes one cycle later.
     near(worker.runtime.as_millis(), 3000, 10);
 }
@@ -172,42 +166,26 @@ fn a_rate_that_is_missed_is_an_error() {
 #[test]
 fn an_io_that_takes_too_long_is_an_error() {
     for engine in [IoEngine::Psync, IoEngine::Libaio] {
-        let dir = tempfile::tempdir().unwrap();
-        let mut job = on_file(
-            &dir.path().join("f"),
-            engine,
-            Access::only(Op::Read, true),
-            4096,
-            MIB,
-        );
+        let (_dir, path) = scratch();
+        let mut job = on_file(&path, engine, read_rand(), 4096, MIB);
         job.termination.max_latency = PerOp::all(Some(Nanos(1)));
-        let report = go(&scenario(vec![job]));
+        let report = run_job(job);
         let worker = only(&report);
-        assert_eq!(
-            (worker.stop, worker.ops.read.ios),
-            (StopReason::Error, 1),
-            "{engine:?}"
-        );
+        let seen = (worker.stop, worker.ops.read.ios);
+        assert_eq!(seen, (StopReason::Error, 1), "{engine:?}");
         let error = &worker.errors.first[0];
         assert_eq!(error.op, Some(Op::Read));
         assert!(
             matches!(error.kind, FailureKind::TooSlow { latency, max: Nanos(1) } if latency.0 > 1),
             "{error:?}"
         );
-        let told = |c: &Caveat| matches!(c, Caveat::RuleBroken { kind, .. } if *kind == error.kind);
-        assert!(report.caveats.iter().any(told), "{:?}", report.caveats);
-        assert!(
-            !report
-                .caveats
-                .iter()
-                .any(|c| matches!(c, Caveat::DeviceErrors { .. })),
-            "{:?}",
-            report.caveats
-        );
-        let Outcome::Failed { error } = &report.outcome else {
-            panic!("{:?}", report.outcome)
-        };
-        assert_eq!(error, "max_latency: read");
+        let broken =
+            |c: &Caveat| matches!(c, Caveat::RuleBroken { kind, .. } if *kind == error.kind);
+        let of_device = |c: &Caveat| matches!(c, Caveat::DeviceErrors { .. });
+        let caveats = &report.caveats;
+        assert!(caveats.iter().any(broken), "{caveats:?}");
+        assert!(!caveats.iter().any(of_device), "{caveats:?}");
+        assert_eq!(failure(&report), "max_latency: read");
     }
 }
 
@@ -218,11 +196,11 @@ fn the_end_of_one_job_ends_those_it_may_end() {
         (ExitScope::Phase, 2),
         (ExitScope::All, 1),
     ] {
-        let mut short = timed(Access::only(Op::Read, true), 1);
+        let mut short = timed(read_rand(), 1);
         short.termination.exit.ends = Some(scope);
-        let mut other = timed(Access::only(Op::Read, true), 1_000_000);
+        let mut other = timed(read_rand(), 1_000_000);
         other.group = u32::from(scope != ExitScope::Group);
-        let last = timed(Access::only(Op::Read, true), 1);
+        let last = timed(read_rand(), 1);
         let mut both = together(vec![short, other]);
         both.phases.push(Phase {
             name: "last".into(),
@@ -241,22 +219,22 @@ fn the_end_of_one_job_ends_those_it_may_end() {
 #[test]
 fn a_later_phase_runs_after_an_error_where_it_may() {
     for goes_on in [false, true] {
-        let mut bad = timed(Access::only(Op::Read, true), 1);
+        let mut bad = timed(read_rand(), 1);
         bad.termination.max_latency = PerOp::all(Some(Nanos(1)));
         bad.termination.exit.phases_after_error = goes_on;
-        let report = go(&scenario(vec![bad, timed(Access::only(Op::Read, true), 1)]));
+        let report = go(&scenario(vec![bad, timed(read_rand(), 1)]));
         assert_eq!(report.phases.len(), 1 + usize::from(goes_on));
     }
 }
 
 #[test]
 fn a_job_waits_for_another() {
-    let mut first = timed(Access::only(Op::Read, true), 2);
+    let mut first = timed(read_rand(), 2);
     first.name = "first".to_owned();
     first.numjobs = 2;
-    let mut second = timed(Access::only(Op::Read, true), 1);
+    let mut second = timed(read_rand(), 1);
     second.timing.wait_for = Some("first".to_owned());
-    let alone = workers(&scenario(vec![timed(Access::only(Op::Read, true), 1)]))[0]
+    let alone = workers(&scenario(vec![timed(read_rand(), 1)]))[0]
         .ops
         .read
         .ios;
@@ -270,7 +248,7 @@ fn a_job_waits_for_another() {
 
 #[test]
 fn the_deepest_queue_within_a_latency_is_found() {
-    let mut job = timed(Access::only(Op::Read, true), 100);
+    let mut job = timed(read_rand(), 100);
     job.queue.iodepth = 32;
     // One read takes 0.5 ms, and reads are served one at a time.
     let (target, window) = (Nanos(5 * 503_000), Nanos::from_millis(500));
@@ -289,7 +267,7 @@ fn the_deepest_queue_within_a_latency_is_found() {
 
 #[test]
 fn a_steady_job_ends_and_says_so() {
-    let mut job = timed(Access::only(Op::Read, true), 1_000);
+    let mut job = timed(read_rand(), 1_000);
     job.termination.steady = Some(SteadyStateRule {
         iops: true,
         slope: true,
@@ -311,15 +289,9 @@ fn a_steady_job_ends_and_says_so() {
 
 #[test]
 fn jobs_of_a_flow_keep_their_proportion() {
-    let dir = tempfile::tempdir().unwrap();
+    let (_dir, path) = scratch();
     let job = |name: &str, weight: u32| {
-        let mut job = on_file(
-            &dir.path().join("f"),
-            IoEngine::Psync,
-            Access::only(Op::Read, true),
-            4096,
-            MIB,
-        );
+        let mut job = on_file(&path, IoEngine::Psync, read_rand(), 4096, MIB);
         (job.name, job.timing.runtime, job.timing.time_based) =
             (name.to_owned(), Some(Nanos::from_secs(600)), true);
         job.rate.flow = Some(FlowShare {
@@ -345,7 +317,7 @@ fn jobs_of_a_flow_keep_their_proportion() {
 
 #[test]
 fn overlapping_ios_take_turns() {
-    let mut job = on_card(card(), Access::only(Op::Write, true), 4096, 16 * 4096);
+    let mut job = on_card(card(), write_rand(), 4096, 16 * 4096);
     job.access.every_block_once = false;
     job.queue.iodepth = 8;
     job.extent.io_size = Some(hakaru_model::job::SizeSpec::Bytes(Bytes(MIB)));
@@ -376,13 +348,7 @@ fn a_full_file_system_ends_a_job_that_was_to_fill_it() {
     if !tmpfs(&["mount", "-t", "tmpfs", "-o", "size=2m", "none", &path]) {
         return eprintln!("SKIPPED: a tmpfs cannot be mounted here (not root)");
     }
-    let mut job = on_file(
-        &mount.join("f"),
-        IoEngine::Psync,
-        Access::only(Op::Write, false),
-        65_536,
-        MIB,
-    );
+    let mut job = on_file(&mount.join("f"), IoEngine::Psync, write_seq(), 65_536, MIB);
     (job.extent.size, job.files.fill_device) = (None, true);
     let report = go_on(&plan(&scenario(vec![job])));
     let worker = only(&report).clone();
@@ -402,26 +368,20 @@ fn commands_run_before_and_after() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("f");
     let (before, after) = (dir.path().join("before"), dir.path().join("after"));
-    let mut job = on_file(
-        &file,
-        IoEngine::Psync,
-        Access::only(Op::Write, false),
-        4096,
-        MIB,
-    );
+    let mut job = on_file(&file, IoEngine::Psync, write_seq(), 4096, MIB);
     job.name = dir.path().join("job").display().to_string();
-    job.commands.before = Some(format!("echo told; echo x > {}", before.display()));
+    job.commands.before = Some(format!("echo started; echo x > {}", before.display()));
     job.commands.after = Some(format!(
         "test -s {} && cp {} {}",
         file.display(),
         before.display(),
         after.display()
     ));
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     assert_eq!(only(&report).errors.total, 0);
     assert!(after.exists());
     assert_eq!(
         std::fs::read_to_string(dir.path().join("job.prerun.txt")).unwrap(),
-        "told\n"
+        "started\n"
     );
 }

@@ -2,16 +2,21 @@
 
 mod common;
 
-use common::{MIB, go, on_card, only, scenario, write_seq};
+use common::{
+    MIB, failure, go, go_observed, on_card, only, plan, read_rand, read_seq, run_job, run_worker,
+    scenario, write_rand, write_seq,
+};
+use hakaru_engine::{Flow, Observer, PhaseProgress};
 use hakaru_model::device_model::{DeviceModel, Fault, FaultKind, SlcCache};
-use hakaru_model::job::{Access, Op, Phase};
+use hakaru_model::job::{Access, Phase};
+use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Outcome, StopReason};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
 fn close(got: f64, want: f64, share: f64) {
     assert!(
         (got / want - 1.0).abs() <= share,
-        "got {got}, the price list says {want}"
+        "got {got}, the device model says {want}"
     );
 }
 
@@ -21,7 +26,7 @@ fn card() -> DeviceModel {
 
 #[test]
 fn sequential_bandwidth_is_rate_plus_overhead() {
-    let report = go(&scenario(vec![on_card(card(), write_seq(), MIB, 64 * MIB)]));
+    let report = run_job(on_card(card(), write_seq(), MIB, 64 * MIB));
     let worker = only(&report);
     let per_io = 200_000.0 + MIB as f64 / 20e6 * 1e9;
     close(worker.runtime.0 as f64, 64.0 * per_io + 2e6, 0.0001);
@@ -31,12 +36,7 @@ fn sequential_bandwidth_is_rate_plus_overhead() {
 
 #[test]
 fn random_reads_pay_for_each_seek_and_percentiles_keep_their_bound() {
-    let report = go(&scenario(vec![on_card(
-        card(),
-        Access::only(Op::Read, true),
-        4096,
-        8 * MIB,
-    )]));
+    let report = run_job(on_card(card(), read_rand(), 4096, 8 * MIB));
     let read = &only(&report).ops.read;
     let truth = 100_000 + 300_000 + 4096 * 25;
     let p99 = read
@@ -58,10 +58,9 @@ fn random_reads_pay_for_each_seek_and_percentiles_keep_their_bound() {
 
 #[test]
 fn depth_does_not_speed_up_a_card_that_serves_one_at_a_time() {
-    let mut deep = on_card(card(), Access::only(Op::Read, true), 4096, 4 * MIB);
+    let mut deep = on_card(card(), read_rand(), 4096, 4 * MIB);
     deep.queue.iodepth = 8;
-    let report = go(&scenario(vec![deep]));
-    let worker = only(&report);
+    let worker = run_worker(deep);
     close(worker.runtime.0 as f64, 1024.0 * 502_400.0, 0.01);
     close(
         worker.ops.read.clat.stat.mean().unwrap(),
@@ -75,8 +74,7 @@ fn depth_does_not_speed_up_a_card_that_serves_one_at_a_time() {
 fn fsync_has_a_histogram_of_its_own() {
     let mut durable = on_card(card(), write_seq(), 4096, MIB);
     durable.durability.fsync_every = 4;
-    let report = go(&scenario(vec![durable]));
-    let worker = only(&report);
+    let worker = run_worker(durable);
     assert_eq!(
         (
             worker.sync.stat.count,
@@ -98,8 +96,7 @@ fn fsync_has_a_histogram_of_its_own() {
 fn reads_behind_a_flush_are_followed_by_flushes_as_in_fio() {
     let mut mixed = on_card(card(), Access::mixed(50, false), 4096, MIB);
     mixed.durability.fsync_every = 1;
-    let report = go(&scenario(vec![mixed]));
-    let worker = only(&report);
+    let worker = run_worker(mixed);
     let (reads, writes) = (worker.ops.read.ios, worker.ops.write.ios);
     assert!(reads > 50 && writes > 50);
     // Each I/O from the first write on, except the last: only reads before the first write are not followed by a
@@ -116,7 +113,7 @@ fn the_last_flush_is_part_of_the_measured_time() {
     let runtime = |end_fsync| {
         let mut job = on_card(card(), write_seq(), 4096, MIB);
         job.durability.end_fsync = end_fsync;
-        let report = go(&scenario(vec![job]));
+        let report = run_job(job);
         assert_eq!(only(&report).sync.stat.count, 0);
         only(&report).runtime.0
     };
@@ -125,9 +122,9 @@ fn the_last_flush_is_part_of_the_measured_time() {
 
 #[test]
 fn a_queue_is_emptied_between_two_passes() {
-    let mut job = on_card(card(), Access::only(Op::Read, false), MIB, 4 * MIB);
+    let mut job = on_card(card(), read_seq(), MIB, 4 * MIB);
     (job.queue.iodepth, job.queue.batch_submit, job.extent.loops) = (8, 1, 2);
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     assert_eq!(
         only(&report).depth.level,
         [2, 4, 2, 0, 0, 0, 0],
@@ -137,13 +134,13 @@ fn a_queue_is_emptied_between_two_passes() {
 
 #[test]
 fn a_full_queue_is_emptied_down_to_its_low_mark() {
-    let mut job = on_card(card(), Access::only(Op::Read, true), 4096, 4 * MIB);
+    let mut job = on_card(card(), read_rand(), 4096, 4 * MIB);
     (
         job.queue.iodepth,
         job.queue.batch_submit,
         job.queue.low_mark,
     ) = (16, 8, 8);
-    let report = go(&scenario(vec![job]));
+    let report = run_job(job);
     let depth = &only(&report).depth;
     assert_eq!((depth.level[3], depth.level[4]), (8, 1016), "{depth:?}");
     assert_eq!(depth.submit, [0, 0, 128, 0, 0, 0, 0], "{depth:?}");
@@ -155,8 +152,7 @@ fn ramp_time_is_not_measured_and_runtime_ends_the_job() {
     timed.timing.ramp_time = Nanos::from_secs(2);
     timed.timing.runtime = Some(Nanos::from_secs(10));
     timed.timing.time_based = true;
-    let report = go(&scenario(vec![timed]));
-    let worker = only(&report);
+    let worker = run_worker(timed);
     assert_eq!(worker.stop, StopReason::Time);
     close(worker.runtime.as_secs_f64(), 10.0, 0.006);
     close(worker.job_runtime.as_secs_f64(), 12.0, 0.01);
@@ -170,19 +166,13 @@ fn ramp_time_is_not_measured_and_runtime_ends_the_job() {
 
 #[test]
 fn the_cliff_is_where_the_cache_ends() {
-    let mut prices = card();
-    prices.cache = Some(SlcCache {
+    let mut model = card();
+    model.cache = Some(SlcCache {
         size: Bytes(256 * MIB),
         write_rate: 40_000_000,
         drain_rate: 0,
     });
-    let report = go(&scenario(vec![on_card(
-        prices,
-        write_seq(),
-        MIB,
-        512 * MIB,
-    )]));
-    let worker = only(&report);
+    let worker = run_worker(on_card(model, write_seq(), MIB, 512 * MIB));
     let mut bytes = 0;
     let speeds: Vec<(u64, f64)> = worker
         .intervals
@@ -231,14 +221,9 @@ fn many_workers_share_one_card_and_every_run_is_the_same() {
 #[test]
 fn a_seed_repeats_the_run_and_another_does_not() {
     let run = |seed| {
-        let mut prices = card();
-        prices.jitter_permille = 100;
-        let mut s = scenario(vec![on_card(
-            prices,
-            Access::only(Op::Write, true),
-            4096,
-            MIB,
-        )]);
+        let mut model = card();
+        model.jitter_permille = 100;
+        let mut s = scenario(vec![on_card(model, write_rand(), 4096, MIB)]);
         s.seed = seed;
         serde_json::to_string(&go(&s).phases).unwrap()
     };
@@ -248,57 +233,40 @@ fn a_seed_repeats_the_run_and_another_does_not() {
 
 #[test]
 fn an_error_in_the_middle_is_data_and_ends_the_job() {
-    let mut prices = card();
-    prices.faults = vec![Fault {
+    let mut model = card();
+    model.faults = vec![Fault {
         offset: Bytes(10 * MIB),
         len: Bytes(512),
         kind: FaultKind::WriteError,
     }];
-    let report = go(&scenario(vec![on_card(
-        prices.clone(),
-        write_seq(),
-        MIB,
-        64 * MIB,
-    )]));
+    let report = run_job(on_card(model.clone(), write_seq(), MIB, 64 * MIB));
     let worker = only(&report);
     assert_eq!((worker.stop, worker.ops.write.ios), (StopReason::Error, 10));
+    let error = &worker.errors.first[0];
+    let seen = (worker.errors.total, error.offset, error.errno);
+    assert_eq!(seen, (1, Bytes(10 * MIB), 5));
     assert_eq!(
-        (
-            worker.errors.total,
-            worker.errors.first[0].offset,
-            worker.errors.first[0].errno
-        ),
-        (1, Bytes(10 * MIB), 5)
-    );
-    assert_eq!(
-        worker.errors.first[0].file, "card",
+        error.file, "card",
         "a simulated card has no file, but a name"
     );
-    assert!(
-        matches!(&report.outcome, Outcome::Failed { error } if error.contains("at byte 10485760")),
-        "{:?}",
-        report.outcome
-    );
+    let failure = failure(&report);
+    assert!(failure.contains("at byte 10485760"), "{failure}");
 
-    let mut going_on = on_card(prices, write_seq(), MIB, 64 * MIB);
+    let mut going_on = on_card(model, write_seq(), MIB, 64 * MIB);
     going_on.errors.continue_on.write = true;
-    let report = go(&scenario(vec![going_on]));
-    assert_eq!(
-        (only(&report).ops.write.ios, only(&report).errors.total),
-        (63, 1)
-    );
+    let worker = run_worker(going_on);
+    assert_eq!((worker.ops.write.ios, worker.errors.total), (63, 1));
 }
 
 #[test]
 fn a_rate_holds_and_open_loop_latency_counts_from_the_intended_time() {
     for depth in [1, 4] {
-        let mut job = on_card(card(), Access::only(Op::Read, true), 4096, 64 * MIB);
+        let mut job = on_card(card(), read_rand(), 4096, 64 * MIB);
         job.rate.iops.read = Some(100);
         job.queue.iodepth = depth;
         job.timing.runtime = Some(Nanos::from_secs(20));
         job.timing.time_based = true;
-        let report = go(&scenario(vec![job.clone()]));
-        let worker = only(&report);
+        let worker = run_worker(job.clone());
         close(
             worker.ops.read.ios as f64 / worker.runtime.as_secs_f64(),
             100.0,
@@ -310,7 +278,7 @@ fn a_rate_holds_and_open_loop_latency_counts_from_the_intended_time() {
         job.rate.poisson = true;
         job.rate.iops.read = Some(995);
         job.queue.iodepth = 1;
-        let report = go(&scenario(vec![job]));
+        let report = run_job(job);
         let (service, read) = (502_400.0, &only(&report).ops.read);
         let load = 995.0 * service / 1e9;
         let waited = read.lat.stat.mean().unwrap() - service;
@@ -321,32 +289,17 @@ fn a_rate_holds_and_open_loop_latency_counts_from_the_intended_time() {
 #[test]
 fn a_job_without_end_is_stopped_from_outside() {
     struct StopAtOnce;
-    impl hakaru_engine::Observer for StopAtOnce {
-        fn progress(
-            &mut self,
-            _: &hakaru_model::plan::PhasePlan,
-            _: &hakaru_engine::PhaseProgress,
-        ) -> hakaru_engine::Flow {
-            hakaru_engine::Flow::Stop
+    impl Observer for StopAtOnce {
+        fn progress(&mut self, _: &PhasePlan, _: &PhaseProgress) -> Flow {
+            Flow::Stop
         }
     }
     let mut job = on_card(card(), write_seq(), 512, 64 * MIB);
     job.timing.runtime = Some(Nanos::from_secs(1_000_000_000));
     job.timing.time_based = true;
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    let options = hakaru_engine::RunOptions {
-        clock: hakaru_engine::ClockChoice::best(),
-        stop: &stop,
-        direct_fallback: false,
-        replace_engines: false,
-        wall_clock: || 0,
-    };
-    let report = hakaru_engine::run(
-        &common::plan(&scenario(vec![job])),
-        &options,
-        &mut StopAtOnce,
-    );
-    assert_eq!(report.phases[0].workers[0].stop, StopReason::Stopped);
-    assert!(report.phases[0].workers[0].ops.write.ios > 0);
+    let report = go_observed(&plan(&scenario(vec![job])), &mut StopAtOnce);
+    let worker = only(&report);
+    assert_eq!(worker.stop, StopReason::Stopped);
+    assert!(worker.ops.write.ios > 0);
     assert_eq!(report.outcome, Outcome::Interrupted);
 }

@@ -2,14 +2,16 @@
 
 mod common;
 
-use common::{MIB, go, on_card, on_file, only, scenario, write_seq};
-use hakaru_engine::EngineReport;
+use common::{
+    MIB, go, on_card, on_file, only, read_seq, run_job, run_worker, scenario, scratch, write_rand,
+    write_seq,
+};
 use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
 use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
 use hakaru_model::job::{
     Access, BlockSize, Distribution, IoEngine, Job, Op, PerOp, SizeSpec, Target,
 };
-use hakaru_model::mismatch::BlockDifference;
+use hakaru_model::mismatch::{BlockDifference, Mismatch};
 use hakaru_model::record::{StopReason, WorkerRecord};
 use hakaru_model::units::Bytes;
 use std::path::Path;
@@ -18,6 +20,14 @@ fn by(method: VerifyMethod) -> Verify {
     Verify {
         save_state: false,
         ..Verify::by(method)
+    }
+}
+
+fn with_backlog(method: VerifyMethod, backlog: u64, batch: u64) -> Verify {
+    Verify {
+        backlog,
+        backlog_batch: batch,
+        ..by(method)
     }
 }
 
@@ -59,13 +69,21 @@ fn job(path: &Path, access: Access, verify: Verify) -> Job {
 }
 
 fn reads(path: &Path, verify: Verify) -> Job {
-    job(path, Access::only(Op::Read, false), verify)
+    job(path, read_seq(), verify)
 }
 
-/// Returns the first worker of a run that may have ended with an error.
-fn worker(report: &EngineReport) -> &WorkerRecord {
-    assert_eq!(report.error, None);
-    &report.phases[0].workers[0]
+/// Returns the numbers of writes, reads and errors.
+fn counts(worker: &WorkerRecord) -> (u64, u64, u64) {
+    (
+        worker.ops.write.ios,
+        worker.ops.read.ios,
+        worker.errors.total,
+    )
+}
+
+/// Reads a file that is known to be damaged, and returns the first mismatch.
+fn first_mismatch(job: Job) -> Mismatch {
+    run_worker(job).errors.first[0].mismatches[0].clone()
 }
 
 fn damage(path: &Path, at: usize) {
@@ -79,48 +97,33 @@ fn each_method_passes_what_is_whole_and_finds_a_flipped_bit() {
     let dir = tempfile::tempdir().unwrap();
     for method in methods() {
         let path = dir.path().join(method.name());
-        let report = go(&scenario(vec![job(
-            &path,
-            Access::only(Op::Write, true),
-            by(method.clone()),
-        )]));
-        let ran = only(&report);
-        assert_eq!(
-            (ran.ops.write.ios, ran.ops.read.ios, ran.errors.total),
-            (64, 64, 0),
-            "{method:?}"
-        );
+        let ran = run_worker(job(&path, write_rand(), by(method.clone())));
+        assert_eq!(counts(&ran), (64, 64, 0), "{method:?}");
         assert!(ran.ops.read.runtime.is_some() && ran.ops.write.runtime.is_some());
-        assert_eq!(
-            only(&go(&scenario(vec![reads(&path, by(method.clone()))])))
-                .errors
-                .total,
-            0,
-            "{method:?}"
-        );
+        let intact = run_worker(reads(&path, by(method.clone())));
+        assert_eq!(intact.errors.total, 0, "{method:?}");
         damage(&path, 40_000);
-        let report = go(&scenario(vec![reads(&path, by(method.clone()))]));
+        let damaged = run_worker(reads(&path, by(method.clone())));
         if matches!(method, VerifyMethod::Header | VerifyMethod::Null) {
-            assert_eq!(only(&report).errors.total, 0, "{method:?} looks at no data");
-            continue;
+            assert_eq!(damaged.errors.total, 0, "{method:?} looks at no data");
+        } else {
+            assert_bit_found(&damaged, &method);
         }
-        let ran = worker(&report);
-        assert_eq!(
-            (ran.stop, ran.ops.read.ios, ran.errors.total),
-            (StopReason::Error, 10, 1),
-            "{method:?}"
-        );
-        let error = &ran.errors.first[0];
-        assert_eq!(
-            (error.action.as_str(), error.errno, error.offset),
-            ("verify", 84, Bytes(36_864))
-        );
-        let data = matches!(
-            error.mismatches[0].difference,
-            BlockDifference::Checksum { .. } | BlockDifference::Pattern { at: 3136, .. }
-        );
-        assert!(data, "{method:?}: {:?}", error.mismatches);
     }
+}
+
+/// Asserts that the only mismatch is in the data of the tenth block, at byte 40,000 of the file.
+fn assert_bit_found(ran: &WorkerRecord, method: &VerifyMethod) {
+    let seen = (ran.stop, ran.ops.read.ios, ran.errors.total);
+    assert_eq!(seen, (StopReason::Error, 10, 1), "{method:?}");
+    let error = &ran.errors.first[0];
+    let place = (error.action.as_str(), error.errno, error.offset);
+    assert_eq!(place, ("verify", 84, Bytes(36_864)));
+    let data = matches!(
+        error.mismatches[0].difference,
+        BlockDifference::Checksum { .. } | BlockDifference::Pattern { at: 3136, .. }
+    );
+    assert!(data, "{method:?}: {:?}", error.mismatches);
 }
 
 #[test]
@@ -133,16 +136,15 @@ fn each_engine_reads_back_what_it_wrote() {
         for (backlog, threads) in [(0, 0), (16, 0), (0, 2), (5, 3)] {
             let mut job = job(
                 &dir.path().join(engine.name()),
-                Access::only(Op::Write, true),
+                write_rand(),
                 by(VerifyMethod::Xxhash),
             );
             job.ioengine = engine;
             job.queue.iodepth = 8;
             let rules = job.verify.as_mut().unwrap();
             (rules.backlog, rules.async_threads) = (backlog, threads);
-            let report = go(&scenario(vec![job]));
-            let ran = only(&report);
-            let counts = (ran.ops.write.ios, ran.ops.read.ios, ran.errors.total);
+            let ran = run_worker(job);
+            let counts = counts(&ran);
             assert_eq!(
                 counts,
                 (64, 64, 0),
@@ -155,186 +157,106 @@ fn each_engine_reads_back_what_it_wrote() {
 
 #[test]
 fn what_is_not_where_it_was_written_is_found() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    go(&scenario(vec![job(
-        &path,
-        write_seq(),
-        by(VerifyMethod::Crc32c),
-    )]));
+    let (_dir, path) = scratch();
+    run_job(job(&path, write_seq(), by(VerifyMethod::Crc32c)));
     let whole = std::fs::read(&path).unwrap();
     let found = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut content = whole.clone();
         change(&mut content);
         std::fs::write(&path, content).unwrap();
-        let report = go(&scenario(vec![reads(&path, by(VerifyMethod::Crc32c))]));
-        worker(&report).errors.first[0].mismatches[0].clone()
+        first_mismatch(reads(&path, by(VerifyMethod::Crc32c)))
     };
     let moved = found(&|content| content.copy_within(3 * 4096..4 * 4096, 7 * 4096));
     assert_eq!((moved.offset, moved.len), (Bytes(7 * 4096), Bytes(4096)));
-    assert_eq!(
-        moved.difference,
-        BlockDifference::Offset {
-            found: 3 * 4096,
-            wanted: 7 * 4096
-        }
+    let (from, to) = (3 * 4096, 7 * 4096);
+    assert!(
+        matches!(moved.difference, BlockDifference::Offset { found, wanted } if (found, wanted) == (from, to))
     );
-    assert!(matches!(
-        found(&|content| content[4096] = 0).difference,
-        BlockDifference::Magic { .. }
-    ));
-    assert!(matches!(
-        found(&|content| content[4096 + 24] ^= 1).difference,
-        BlockDifference::Header { .. }
-    ));
-    let other = go(&scenario(vec![reads(&path, by(VerifyMethod::Md5))]));
-    let mismatch = &worker(&other).errors.first[0].mismatches[0];
+    let magic = found(&|content| content[4096] = 0).difference;
+    assert!(matches!(magic, BlockDifference::Magic { .. }));
+    let header = found(&|content| content[4096 + 24] ^= 1).difference;
+    assert!(matches!(header, BlockDifference::Header { .. }));
+}
+
+#[test]
+fn blocks_of_another_method_or_size_are_found() {
+    let (_dir, path) = scratch();
+    run_job(job(&path, write_seq(), by(VerifyMethod::Crc32c)));
+    let other = first_mismatch(reads(&path, by(VerifyMethod::Md5))).difference;
+    let (found, wanted) = ("crc32c".into(), "md5".into());
+    assert_eq!(other, BlockDifference::Method { found, wanted });
+    let large = reads(&path, by(VerifyMethod::Crc32c)).with_block(Bytes(8192));
+    let (found, wanted) = (4096, 8192);
     assert_eq!(
-        mismatch.difference,
-        BlockDifference::Method {
-            found: "crc32c".into(),
-            wanted: "md5".into()
-        }
-    );
-    std::fs::write(&path, &whole).unwrap();
-    let large = go(&scenario(vec![
-        reads(&path, by(VerifyMethod::Crc32c)).with_block(Bytes(8192)),
-    ]));
-    let mismatch = &worker(&large).errors.first[0].mismatches[0];
-    assert_eq!(
-        mismatch.difference,
-        BlockDifference::Length {
-            found: 4096,
-            wanted: 8192
-        }
+        first_mismatch(large).difference,
+        BlockDifference::Length { found, wanted }
     );
 }
 
 #[test]
 fn pieces_have_headers_of_their_own_at_any_place() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     for (interval, offset) in [(512, 0), (1000, 0), (512, 300), (4096, 4052), (100, 40)] {
-        let rules = Verify {
-            interval: Some(Bytes(interval)),
-            offset,
-            ..by(VerifyMethod::Crc32c)
-        };
-        let report = go(&scenario(vec![job(&path, write_seq(), rules.clone())]));
-        assert_eq!(only(&report).errors.total, 0, "{interval} {offset}");
+        let mut rules = by(VerifyMethod::Crc32c);
+        (rules.interval, rules.offset) = (Some(Bytes(interval)), offset);
+        let written = run_worker(job(&path, write_seq(), rules.clone()));
+        assert_eq!(written.errors.total, 0, "{interval} {offset}");
         // Two pieces of one block, and one piece of another.
-        let (first, second, third) = (2 * 4096 + 40, 2 * 4096 + 3000, 5 * 4096 + 45);
-        [first, second, third]
-            .into_iter()
-            .for_each(|at| damage(&path, at));
+        let first = 2 * 4096 + 40;
+        for at in [first, 2 * 4096 + 3000, 5 * 4096 + 45] {
+            damage(&path, at);
+        }
         let mut goes_on = reads(&path, rules.clone());
         goes_on.errors.continue_on_mismatch = true;
-        let report = go(&scenario(vec![goes_on]));
-        let ran = only(&report);
-        assert_eq!(
-            (ran.stop, ran.ops.read.ios, ran.errors.total),
-            (StopReason::Done, 64, 2)
-        );
-        let pieces = if interval == 4096 { 1 } else { 2 };
-        assert_eq!(
-            ran.errors.first[0].mismatches.len(),
-            pieces,
-            "{interval} {offset}: {:?}",
-            ran.errors.first
-        );
-        let piece = &ran.errors.first[0].mismatches[0];
-        let around = piece.offset.0..piece.offset.0 + piece.len.0;
-        assert!(around.contains(&(first as u64)), "{interval}: {piece:?}");
-        let fatal = go(&scenario(vec![reads(
-            &path,
-            Verify {
-                fatal: true,
-                ..rules
-            },
-        )]));
-        assert_eq!(
-            worker(&fatal).errors.first[0].mismatches.len(),
-            1,
-            "the first mismatch ends the job"
-        );
+        let ran = run_worker(goes_on);
+        let seen = (ran.stop, ran.ops.read.ios, ran.errors.total);
+        assert_eq!(seen, (StopReason::Done, 64, 2));
+        let pieces = &ran.errors.first[0].mismatches;
+        let count = if interval == 4096 { 1 } else { 2 };
+        assert_eq!(pieces.len(), count, "{interval} {offset}: {pieces:?}");
+        let around = pieces[0].offset.0..pieces[0].offset.0 + pieces[0].len.0;
+        assert!(around.contains(&(first as u64)), "{interval}: {pieces:?}");
+        rules.fatal = true;
+        let fatal = run_worker(reads(&path, rules));
+        let found = fatal.errors.first[0].mismatches.len();
+        assert_eq!(found, 1, "the first mismatch ends the job");
         std::fs::remove_file(&path).unwrap();
     }
 }
 
 #[test]
 fn only_the_last_write_to_a_place_is_read_back() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
+    let (_dir, path) = scratch();
     for (backlog, batch) in [(0, 0), (16, 4), (16, 32), (1, 0)] {
-        let mut anew = job(
-            &path,
-            Access::only(Op::Write, true),
-            Verify {
-                backlog,
-                backlog_batch: batch,
-                ..by(VerifyMethod::Md5)
-            },
-        );
+        let rules = with_backlog(VerifyMethod::Md5, backlog, batch);
+        let mut anew = job(&path, write_rand(), rules);
         anew.access.every_block_once = false;
-        let report = go(&scenario(vec![anew]));
-        let ran = only(&report);
+        let ran = run_worker(anew);
         assert_eq!((ran.ops.write.ios, ran.errors.total), (64, 0));
-        assert!(
-            backlog > 0 || ran.ops.read.ios < 64,
-            "some blocks are drawn twice: {}",
-            ran.ops.read.ios
-        );
-        let mut sizes = job(
-            &path,
-            Access::only(Op::Write, true),
-            Verify {
-                backlog,
-                backlog_batch: batch,
-                ..by(VerifyMethod::Crc32c)
-            },
-        );
-        sizes.block = PerOp::all(BlockSize::Range {
-            min: Bytes(1024),
-            max: Bytes(8192),
-        });
-        sizes.ioengine = IoEngine::Libaio;
-        sizes.queue.iodepth = 1;
-        let report = go(&scenario(vec![sizes]));
-        assert_eq!(
-            only(&report).errors.total,
-            0,
-            "{backlog}: {:?}",
-            only(&report).errors.first
-        );
-        assert!(only(&report).ops.read.ios > 0);
+        let reads = ran.ops.read.ios;
+        assert!(backlog > 0 || reads < 64, "some are drawn twice: {reads}");
+        let rules = with_backlog(VerifyMethod::Crc32c, backlog, batch);
+        let mut sizes = job(&path, write_rand(), rules);
+        let (min, max) = (Bytes(1024), Bytes(8192));
+        sizes.block = PerOp::all(BlockSize::Range { min, max });
+        (sizes.ioengine, sizes.queue.iodepth) = (IoEngine::Libaio, 1);
+        let ran = run_worker(sizes);
+        assert_eq!(ran.errors.total, 0, "{backlog}: {:?}", ran.errors.first);
+        assert!(ran.ops.read.ios > 0);
     }
 }
 
 #[test]
 fn loops_and_mixes_are_checked_as_they_go() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    let mut thrice = job(
-        &path,
-        Access::only(Op::Write, true),
-        by(VerifyMethod::Crc32c),
-    );
+    let (_dir, path) = scratch();
+    let mut thrice = job(&path, write_rand(), by(VerifyMethod::Crc32c));
     thrice.extent.loops = 3;
-    let report = go(&scenario(vec![thrice]));
-    assert_eq!(
-        (
-            only(&report).ops.write.ios,
-            only(&report).ops.read.ios,
-            only(&report).errors.total
-        ),
-        (192, 192, 0)
-    );
-    let report = go(&scenario(vec![job(
+    assert_eq!(counts(&run_worker(thrice)), (192, 192, 0));
+    let ran = run_worker(job(
         &path,
         Access::mixed(50, true),
         by(VerifyMethod::Crc32c),
-    )]));
-    let ran = only(&report);
+    ));
     let work = ran.ops.read.ios - ran.ops.write.ios;
     assert_eq!(
         (work + ran.ops.write.ios, ran.errors.total),
@@ -345,17 +267,15 @@ fn loops_and_mixes_are_checked_as_they_go() {
 
 #[test]
 fn a_job_that_only_verifies_writes_nothing_and_knows_what_was_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    let write = |rules| job(&path, Access::only(Op::Write, true), rules);
-    go(&scenario(vec![write(by(VerifyMethod::Sha1))]));
+    let (_dir, path) = scratch();
+    let write = |rules| job(&path, write_rand(), rules);
+    run_job(write(by(VerifyMethod::Sha1)));
     let before = std::fs::read(&path).unwrap();
     let only_verify = || Verify {
         only: true,
         ..by(VerifyMethod::Sha1)
     };
-    let report = go(&scenario(vec![write(only_verify())]));
-    let ran = only(&report);
+    let ran = run_worker(write(only_verify()));
     assert_eq!(
         (ran.ops.write.issued, ran.ops.read.ios, ran.errors.total),
         (64, 64, 0),
@@ -370,33 +290,18 @@ fn a_job_that_only_verifies_writes_nothing_and_knows_what_was_written() {
     // Another run wrote some blocks last, in another order: as in fio, they are valid all the same.
     let mut again = write(by(VerifyMethod::Sha1));
     (again.access.random, again.extent.number_ios) = (false, Some(3));
-    go(&scenario(vec![again]));
-    assert_eq!(
-        only(&go(&scenario(vec![write(only_verify())])))
-            .errors
-            .total,
-        0
-    );
+    run_job(again);
+    assert_eq!(run_worker(write(only_verify())).errors.total, 0);
     damage(&path, 5000);
-    assert_eq!(
-        worker(&go(&scenario(vec![write(only_verify())])))
-            .errors
-            .total,
-        1
-    );
+    assert_eq!(run_worker(write(only_verify())).errors.total, 1);
 }
 
 /// As in fio, `loops` and a larger `io_size` verify nothing twice, and `do_verify=0` affects only reading back after
 /// writes.
 #[test]
 fn a_job_that_reads_checks_each_block_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    go(&scenario(vec![job(
-        &path,
-        write_seq(),
-        by(VerifyMethod::Md5),
-    )]));
+    let (_dir, path) = scratch();
+    run_job(job(&path, write_seq(), by(VerifyMethod::Md5)));
     for random in [false, true] {
         for (loops, io_size, once, reads) in [
             (1, None, true, 64),
@@ -409,7 +314,7 @@ fn a_job_that_reads_checks_each_block_once() {
             (checks.extent.loops, checks.extent.io_size) =
                 (loops, io_size.map(|bytes| SizeSpec::Bytes(Bytes(bytes))));
             checks.access.every_block_once = once;
-            let report = go(&scenario(vec![checks]));
+            let report = run_job(checks);
             assert_eq!(
                 (only(&report).ops.read.ios, only(&report).errors.total),
                 (reads, 0),
@@ -419,45 +324,46 @@ fn a_job_that_reads_checks_each_block_once() {
     }
 }
 
+/// A card of 64 MiB that reports success for writes to a range, and drops them.
+fn dropping_writes(offset: u64, len: u64) -> DeviceModel {
+    let mut model = DeviceModel::plain("liar", Bytes(64 * MIB));
+    model.faults = vec![Fault {
+        offset: Bytes(offset),
+        len: Bytes(len),
+        kind: FaultKind::DropsWrites,
+    }];
+    model
+}
+
+/// Writes 4 MiB of a card, and reads them back.
+fn written_and_verified(card: &DeviceModel, method: VerifyMethod) -> WorkerRecord {
+    let mut job = on_card(card.clone(), write_rand(), 65_536, 4 * MIB);
+    job.queue.iodepth = 4;
+    job.verify = Some(by(method));
+    job.errors.continue_on_mismatch = true;
+    run_worker(job)
+}
+
 /// The card reports success for writes that it dropped; only reading back detects this.
 #[test]
 fn a_card_that_drops_writes_is_found_out() {
-    let mut prices = DeviceModel::plain("liar", Bytes(64 * MIB));
-    prices.faults = vec![Fault {
-        offset: Bytes(5 * 65_536),
-        len: Bytes(512),
-        kind: FaultKind::DropsWrites,
-    }];
-    let card = |prices: &DeviceModel, method| {
-        let mut job = on_card(
-            prices.clone(),
-            Access::only(Op::Write, true),
-            65_536,
-            4 * MIB,
-        );
-        job.queue.iodepth = 4;
-        job.verify = Some(by(method));
-        job.errors.continue_on_mismatch = true;
-        go(&scenario(vec![job]))
-    };
-    let report = card(&prices, VerifyMethod::Crc32c);
-    let ran = only(&report);
-    assert_eq!(
-        (ran.ops.write.ios, ran.ops.read.ios, ran.errors.total),
-        (64, 64, 1)
-    );
+    let model = dropping_writes(5 * 65_536, 512);
+    let ran = written_and_verified(&model, VerifyMethod::Crc32c);
+    assert_eq!(counts(&ran), (64, 64, 1));
     assert_eq!(ran.errors.first[0].offset, Bytes(5 * 65_536));
     assert!(matches!(
         ran.errors.first[0].mismatches[0].difference,
         BlockDifference::Magic { found: 0, .. }
     ));
-    let unread = card(&prices, VerifyMethod::Null);
-    assert_eq!(only(&unread).errors.total, 0);
-    // A card with less capacity than it claims wraps to its start.
+    let unread = written_and_verified(&model, VerifyMethod::Null);
+    assert_eq!(unread.errors.total, 0);
+}
+
+#[test]
+fn a_card_with_less_capacity_than_it_claims_wraps_to_its_start() {
     let mut fake = DeviceModel::plain("fake", Bytes(3 * MIB));
     fake.claimed_capacity = Some(Bytes(4 * MIB));
-    let report = card(&fake, VerifyMethod::Crc32c);
-    let ran = only(&report);
+    let ran = written_and_verified(&fake, VerifyMethod::Crc32c);
     assert_eq!(ran.errors.total, 16, "one MiB of four was written over");
     let wrong = |error: &hakaru_model::record::IoError| match error.mismatches[0].difference {
         BlockDifference::Offset { found, wanted } => found.abs_diff(wanted) == 3 * MIB,
@@ -468,21 +374,15 @@ fn a_card_that_drops_writes_is_found_out() {
 
 #[test]
 fn a_mismatch_ends_the_job_unless_it_may_go_on() {
-    let mut prices = DeviceModel::plain("liar", Bytes(64 * MIB));
-    prices.faults = vec![Fault {
-        offset: Bytes(0),
-        len: Bytes(4 * MIB),
-        kind: FaultKind::DropsWrites,
-    }];
+    let model = dropping_writes(0, 4 * MIB);
     for (goes_on, threads) in [(false, 0), (true, 0), (false, 2), (true, 2)] {
-        let mut job = on_card(prices.clone(), write_seq(), 65_536, 4 * MIB);
+        let mut job = on_card(model.clone(), write_seq(), 65_536, 4 * MIB);
         job.verify = Some(Verify {
             async_threads: threads,
             ..by(VerifyMethod::Crc32c)
         });
         job.errors.continue_on_mismatch = goes_on;
-        let report = go(&scenario(vec![job]));
-        let ran = worker(&report);
+        let ran = run_worker(job);
         assert_eq!(ran.stop == StopReason::Error, !goes_on);
         match (goes_on, threads) {
             (true, _) => assert_eq!(ran.errors.total, 64),
@@ -492,55 +392,49 @@ fn a_mismatch_ends_the_job_unless_it_may_go_on() {
     }
 }
 
+/// Changes a random write so that it writes to some blocks again in a way of its own.
+fn rewrite_blocks(job: &mut Job, kind: &str) {
+    let (min, max) = (Bytes(4096), Bytes(16_384));
+    match kind {
+        "anew" => job.access.every_block_once = false,
+        "zipf" => job.access.distribution = Distribution::Zipf(1.2),
+        "range" => job.block = PerOp::all(BlockSize::Range { min, max }),
+        "split" => job.block = PerOp::all(BlockSize::Split(vec![(min, 60), (max, 40)])),
+        "mixed" => job.access = Access::mixed(40, true),
+        _ => {}
+    }
+}
+
 /// Regression: a block written again while its first write waited in the backlog was checked against the old number,
 /// and a job with intact data ended with `bad header numberio`.
 #[test]
 fn blocks_rewritten_during_a_backlog_are_no_corruption() {
-    let dir = tempfile::tempdir().unwrap();
+    let (_dir, path) = scratch();
     let kinds = ["passes", "anew", "zipf", "range", "split", "mixed"];
     for (engine, kind, (backlog, batch)) in [IoEngine::Libaio, IoEngine::IoUring, IoEngine::Vsync]
         .into_iter()
         .flat_map(|engine| kinds.map(|kind| (engine, kind)))
         .flat_map(|(engine, kind)| [(8, 0), (40, 7), (1, 0)].map(|backlog| (engine, kind, backlog)))
     {
-        let rules = Verify {
-            backlog,
-            backlog_batch: batch,
-            ..by(VerifyMethod::Crc32c)
-        };
-        let mut job = job(&dir.path().join("f"), Access::only(Op::Write, true), rules);
-        job.ioengine = engine;
-        job.queue.iodepth = 8;
+        let rules = with_backlog(VerifyMethod::Crc32c, backlog, batch);
+        let mut job = job(&path, write_rand(), rules);
+        (job.ioengine, job.queue.iodepth) = (engine, 8);
         job.extent.io_size = Some(SizeSpec::Bytes(Bytes(8 * MIB)));
-        match kind {
-            "anew" => job.access.every_block_once = false,
-            "zipf" => job.access.distribution = Distribution::Zipf(1.2),
-            "range" => {
-                job.block = PerOp::all(BlockSize::Range {
-                    min: Bytes(4096),
-                    max: Bytes(16_384),
-                })
-            }
-            "split" => {
-                job.block = PerOp::all(BlockSize::Split(vec![
-                    (Bytes(4096), 60),
-                    (Bytes(16_384), 40),
-                ]))
-            }
-            "mixed" => job.access = Access::mixed(40, true),
-            _ => {}
-        }
-        let report = go(&scenario(vec![job]));
-        let ran = only(&report);
-        assert_eq!(
-            ran.errors.total, 0,
-            "{engine:?} {kind} {backlog}: {:?}",
-            ran.errors.first
-        );
-        assert!(
-            kind != "passes" || ran.ops.read.ios * 2 > ran.ops.write.ios,
-            "{engine:?} checks what it wrote"
-        );
+        rewrite_blocks(&mut job, kind);
+        let ran = run_worker(job);
+        let (case, errors) = (format!("{engine:?} {kind} {backlog}"), &ran.errors);
+        assert_eq!(errors.total, 0, "{case}: {:?}", errors.first);
+        let enough = ran.ops.read.ios * 2 > ran.ops.write.ios;
+        assert!(kind != "passes" || enough, "{case} checks what it wrote");
+    }
+}
+
+/// Rules of a job that only verifies, or of one that only writes.
+fn rules(only: bool) -> Verify {
+    Verify {
+        read_back: only,
+        only,
+        ..by(VerifyMethod::Crc32c)
     }
 }
 
@@ -548,27 +442,17 @@ fn blocks_rewritten_during_a_backlog_are_no_corruption() {
 /// as corrupt.
 #[test]
 fn a_job_that_only_verifies_may_follow_the_one_that_wrote() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    for access in [
-        Access::only(Op::Write, false),
-        Access::only(Op::Write, true),
-        Access::mixed(30, true),
-    ] {
-        let rules = |only| Verify {
-            read_back: only,
-            only,
-            ..by(VerifyMethod::Crc32c)
-        };
-        let mut anew = job(&path, access.clone(), rules(false));
+    let (dir, path) = scratch();
+    for access in [write_seq(), write_rand(), Access::mixed(30, true)] {
+        let mut other = job(&dir.path().join("other"), access.clone(), rules(false));
+        let mut wrote = job(&path, access.clone(), rules(false));
+        let mut anew = wrote.clone();
         anew.access.every_block_once = false;
-        let other = job(&dir.path().join("other"), access.clone(), rules(false));
-        let wrote = job(&path, access.clone(), rules(false));
         let mut checks = job(&path, access.clone(), rules(true));
         for seeds in [[None; 2], [Some(4), Some(9)]] {
-            let (mut wrote, mut other) = (wrote.clone(), other.clone());
             (wrote.seed, other.seed, checks.seed) = (seeds[0], seeds[1], seeds[1]);
-            let report = go(&scenario(vec![other, anew.clone(), wrote, checks.clone()]));
+            let jobs = [&other, &anew, &wrote, &checks].map(Job::clone);
+            let report = go(&scenario(jobs.to_vec()));
             assert_eq!(report.error, None);
             let ran = &report.phases[3].workers[0];
             assert_eq!(ran.errors.total, 0, "{access:?}: {:?}", ran.errors.first);
@@ -577,9 +461,9 @@ fn a_job_that_only_verifies_may_follow_the_one_that_wrote() {
         // Written by another run with other seeds, and damaged since: only the damage is reported, not the seed.
         if access.mix.write == 100 {
             checks.seed = Some(77);
-            assert_eq!(only(&go(&scenario(vec![checks.clone()]))).errors.total, 0);
+            assert_eq!(run_worker(checks.clone()).errors.total, 0);
             damage(&path, 40_000);
-            assert_eq!(worker(&go(&scenario(vec![checks]))).errors.total, 1);
+            assert_eq!(run_worker(checks).errors.total, 1);
         }
         std::fs::remove_file(&path).unwrap();
     }
@@ -587,13 +471,8 @@ fn a_job_that_only_verifies_may_follow_the_one_that_wrote() {
 
 #[test]
 fn a_fatal_mismatch_ends_a_job_that_would_go_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("f");
-    go(&scenario(vec![job(
-        &path,
-        write_seq(),
-        by(VerifyMethod::Crc32c),
-    )]));
+    let (_dir, path) = scratch();
+    run_job(job(&path, write_seq(), by(VerifyMethod::Crc32c)));
     [10_000, 50_000, 51_000]
         .into_iter()
         .for_each(|at| damage(&path, at));
@@ -610,8 +489,7 @@ fn a_fatal_mismatch_ends_a_job_that_would_go_on() {
             },
         );
         checks.errors.continue_on_mismatch = goes_on;
-        let report = go(&scenario(vec![checks]));
-        let ran = worker(&report);
+        let ran = run_worker(checks);
         assert_eq!(
             ((ran.errors.total, ran.ops.read.ios), ran.stop),
             (found, stop)
@@ -621,15 +499,11 @@ fn a_fatal_mismatch_ends_a_job_that_would_go_on() {
 
 #[test]
 fn nothing_is_compared_where_nothing_is_kept() {
-    for access in [
-        write_seq(),
-        Access::mixed(50, true),
-        Access::only(Op::Read, false),
-    ] {
+    for access in [write_seq(), Access::mixed(50, true), read_seq()] {
         let mut job = Job::new("job", Target::Nothing, access);
         (job.ioengine, job.verify) = (IoEngine::Null, Some(by(VerifyMethod::Crc32c)));
         job.extent.size = Some(SizeSpec::Bytes(Bytes(MIB)));
-        let report = go(&scenario(vec![job]));
+        let report = run_job(job);
         assert_eq!(
             (only(&report).stop, only(&report).errors.total),
             (StopReason::Done, 0)

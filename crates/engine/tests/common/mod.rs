@@ -2,21 +2,23 @@
 
 #![allow(dead_code)] // Each test binary uses a part.
 
-use hakaru_engine::{ClockChoice, EngineReport, NoObserver, RunOptions, run};
+use hakaru_engine::{ClockChoice, EngineReport, NoObserver, Observer, RunOptions, run};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan};
+use hakaru_model::record::{Outcome, WorkerRecord};
 use hakaru_model::units::Bytes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Bytes per MiB.
 pub(crate) const MIB: u64 = 1 << 20;
 
 /// A job on a simulated card.
-pub(crate) fn on_card(prices: DeviceModel, access: Access, block: u64, bytes: u64) -> Job {
-    let mut job = Job::new("job", Target::Sim(Box::new(prices)), access).with_block(Bytes(block));
+pub(crate) fn on_card(card: DeviceModel, access: Access, block: u64, bytes: u64) -> Job {
+    let mut job = Job::new("job", Target::Sim(Box::new(card)), access).with_block(Bytes(block));
     job.ioengine = IoEngine::Sim;
     job.files.direct = true;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(bytes)));
@@ -84,23 +86,84 @@ pub(crate) fn go(scenario: &Scenario) -> EngineReport {
 }
 
 pub(crate) fn go_on(plan: &Plan) -> EngineReport {
+    go_observed(plan, &mut NoObserver)
+}
+
+/// Time at which runs start, in milliseconds since the Unix epoch.
+pub(crate) const STARTED_UNIX_MS: i64 = 5_000;
+
+pub(crate) fn go_observed(plan: &Plan, observer: &mut dyn Observer) -> EngineReport {
     let stop = AtomicBool::new(false);
     let options = RunOptions {
         clock: ClockChoice::best(),
         stop: &stop,
         direct_fallback: true,
         replace_engines: true,
-        wall_clock: || 0,
+        wall_clock: || STARTED_UNIX_MS,
     };
-    run(plan, &options, &mut NoObserver)
+    run(plan, &options, observer)
+}
+
+/// Runs a scenario of one job.
+pub(crate) fn run_job(job: Job) -> EngineReport {
+    go(&scenario(vec![job]))
+}
+
+/// Runs a scenario of one job with one worker, and returns its record.
+pub(crate) fn run_worker(job: Job) -> WorkerRecord {
+    only(&run_job(job)).clone()
 }
 
 /// Returns the record of the only worker.
-pub(crate) fn only(report: &EngineReport) -> &hakaru_model::record::WorkerRecord {
+pub(crate) fn only(report: &EngineReport) -> &WorkerRecord {
     assert_eq!(report.error, None);
     &report.phases[0].workers[0]
 }
 
+pub(crate) fn read_seq() -> Access {
+    Access::only(Op::Read, false)
+}
+
+pub(crate) fn read_rand() -> Access {
+    Access::only(Op::Read, true)
+}
+
 pub(crate) fn write_seq() -> Access {
     Access::only(Op::Write, false)
+}
+
+pub(crate) fn write_rand() -> Access {
+    Access::only(Op::Write, true)
+}
+
+/// Returns a temporary directory, removed when dropped, and the path of a missing file in it.
+pub(crate) fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("f");
+    (dir, path)
+}
+
+/// Returns whether another engine ran than was requested; prints why.
+pub(crate) fn engine_replaced(report: &EngineReport) -> bool {
+    let mut caveats = report.caveats.iter();
+    let because = caveats.find(|caveat| matches!(caveat, Caveat::EngineReplaced { .. }));
+    if let Some(because) = because {
+        eprintln!("SKIPPED: {because:?}");
+    }
+    because.is_some()
+}
+
+/// Returns the error of a failed run.
+pub(crate) fn failure(report: &EngineReport) -> &str {
+    match &report.outcome {
+        Outcome::Failed { error } => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Asserts that each block of 4 KiB of a file has a byte other than zero.
+pub(crate) fn assert_no_holes(path: &Path, case: &str) {
+    let content = std::fs::read(path).expect("the file can be read");
+    let written = |block: &[u8]| block.iter().any(|&byte| byte != 0);
+    assert!(content.chunks(4096).all(written), "{case} left a hole");
 }
