@@ -1,12 +1,11 @@
 //! Position of a worker in the zones of its regions.
 
-use super::table::{TrackedZone, ZoneState, ZoneTable};
+use super::table::{TrackedZone, ZoneState, ZoneTable, open_limit};
 use hakaru_model::job::Op;
-use hakaru_model::job::rules::Zones;
+use hakaru_model::job::rules::{ZoneResets, Zones};
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::rng::Rng;
 use hakaru_model::stream::{IoRequest, PassEnd, Region, StreamPlan};
-use hakaru_model::units::Bytes;
 use hakaru_sys::Errno;
 use std::sync::Arc;
 
@@ -23,6 +22,17 @@ pub(crate) enum ZonePlacement {
     Nothing,
     /// The request failed.
     Failed(IoRequest, Errno),
+}
+
+impl ZonePlacement {
+    /// Issues a request at another offset, with another length.
+    fn at(request: &IoRequest, offset: u64, len: u64) -> ZonePlacement {
+        ZonePlacement::Go(IoRequest {
+            offset,
+            len: len as u32,
+            ..*request
+        })
+    }
 }
 
 /// Position of a worker in one of its regions.
@@ -50,16 +60,15 @@ struct ZoneRegionCursor {
 /// Positions of one worker in the zone tables of its regions.
 #[derive(Debug)]
 pub(crate) struct ZoneCursor {
-    stands: Vec<ZoneRegionCursor>,
+    regions: Vec<ZoneRegionCursor>,
     worker: usize,
     random: bool,
     smallest: [u64; 3],
     skip: u64,
     most_open: usize,
     beyond: bool,
-    /// Thresholds for zone resets: the share of blocks with data, in millionths, from which zones are reset, and the
-    /// number of writes per reset.
-    resets: Option<(u64, u64)>,
+    /// When zones are reset before they are full.
+    resets: Option<ZoneResets>,
     writes: u64,
     /// Number of zone resets, by operation.
     emptied: [u64; 3],
@@ -74,62 +83,33 @@ impl ZoneCursor {
         plan: &WorkerPlan,
         tables: Vec<Arc<ZoneTable>>,
     ) -> Result<(ZoneCursor, StreamPlan), usize> {
-        let (mut skip, mut each, mut beyond, mut resets) = (Bytes(0), 0, false, None);
-        if let Zones::Device {
-            skip: s,
-            max_open_each,
-            read_beyond_write_pointer,
-            resets: r,
-            ..
-        } = &plan.stream.access.zones
-        {
-            (skip, each, beyond, resets) = (*s, *max_open_each, *read_beyond_write_pointer, *r);
-        }
         let mut stream = plan.stream.clone();
-        let before: u64 = stream.regions.iter().map(|region| region.len).sum();
-        let mut stands = Vec::new();
-        for (index, (region, table)) in stream.regions.iter_mut().zip(tables).enumerate() {
-            let stand = ZoneRegionCursor::new(region, table).ok_or(index)?;
-            let len = stand.table.zone_len;
-            (region.offset, region.len) = (
-                stand.from as u64 * len,
-                (stand.to - stand.from) as u64 * len,
-            );
-            stands.push(stand);
-        }
-        let whole: u64 = stream.regions.iter().map(|region| region.len).sum();
-        let loops = u64::from(stream.loops);
-        let all = |limit: &u64| {
-            stream.pass_end == PassEnd::Stop && *limit >= before.saturating_mul(loops)
-        };
-        if stream.limit_bytes.as_ref().is_some_and(all) {
-            stream.limit_bytes = Some(whole.saturating_mul(loops));
-            stream.pass_bytes = stream.pass_bytes.map(|_| whole);
-        }
-        let rounds = stream
-            .limit_bytes
-            .map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
-        for stand in &mut stands {
-            (stand.write_rounds, stand.read_rounds) = (rounds, rounds);
-        }
-        let cursor = ZoneCursor {
-            stands,
+        let regions = round_to_zones(&mut stream, tables)?;
+        let mut cursor = ZoneCursor {
+            regions,
             worker,
             random: stream.access.random,
             smallest: Op::ALL.map(|op| plan.stream.block[op].min().0.max(1)),
-            skip: skip.0,
-            most_open: if each == 0 { usize::MAX } else { each as usize },
-            beyond,
-            resets: resets.map(|resets| {
-                (
-                    u64::from(resets.threshold_millionths),
-                    u64::from(resets.every.max(1)),
-                )
-            }),
+            skip: 0,
+            most_open: usize::MAX,
+            beyond: false,
+            resets: None,
             writes: 0,
             emptied: [0; 3],
             rng: Rng::fork(plan.seed, 0x20e),
         };
+        if let Zones::Device {
+            skip,
+            max_open_each,
+            read_beyond_write_pointer,
+            resets,
+            ..
+        } = &plan.stream.access.zones
+        {
+            (cursor.skip, cursor.beyond) = (skip.0, *read_beyond_write_pointer);
+            cursor.most_open = open_limit(*max_open_each);
+            cursor.resets = *resets;
+        }
         Ok((cursor, stream))
     }
 
@@ -149,13 +129,13 @@ impl ZoneCursor {
 
     /// Waits briefly for other workers.
     pub(crate) fn wait(&self, request: &IoRequest) {
-        self.stands[request.region as usize].table.wait();
+        self.regions[request.region as usize].table.wait();
     }
 
     /// Called when a write has completed or failed.
     pub(crate) fn landed(&self, request: &IoRequest, done: bool) {
-        let stand = &self.stands[request.region as usize];
-        let table = &stand.table;
+        let region = &self.regions[request.region as usize];
+        let table = &region.table;
         let mut state = table.lock();
         let index = (request.offset / table.zone_len) as usize;
         let Some(zone) = state
@@ -167,7 +147,7 @@ impl ZoneCursor {
         };
         zone.writes = zone.writes.saturating_sub(1);
         if !done {
-            table.ask_again(&mut state, index);
+            table.refresh(&mut state, index);
         }
         let zone = &mut state.zones[index];
         if zone.writes == 0 {
@@ -176,46 +156,41 @@ impl ZoneCursor {
                 table.close(&mut state, index);
             }
         }
-        table.tell();
+        table.notify_waiting();
     }
 
     fn place_write(&mut self, request: &IoRequest) -> ZonePlacement {
-        let stand = &mut self.stands[request.region as usize];
-        let table = Arc::clone(&stand.table);
+        let region = &mut self.regions[request.region as usize];
+        let table = Arc::clone(&region.table);
         let mut state = table.lock();
         let smallest = self.smallest[Op::Write as usize];
-        let first = if self.random {
-            stand.zone_of(request.offset)
+        let mut index = if self.random {
+            region.zone_of(request.offset)
         } else {
-            stand.writing
+            region.writing
         };
-        let count = stand.to - stand.from;
-        let mut index = first;
-        for _ in 0..=count {
+        for _ in region.from..=region.to {
             let zone = state.zones[index];
-            let done = !zone.usable || (!self.random && stand.entered && zone.room() < smallest);
+            let done = !zone.usable || (!self.random && region.entered && zone.room() < smallest);
             if done {
-                let next = stand.next_zone(index, if self.random { 0 } else { self.skip });
-                if !self.random && next <= index && !another_round(&mut stand.write_rounds) {
+                let next = region.next_zone(index, if self.random { 0 } else { self.skip });
+                if !self.random && next <= index && !another_round(&mut region.write_rounds) {
                     return ZonePlacement::Nothing;
                 }
                 index = next;
-                (stand.writing, stand.entered) = (index, false);
+                (region.writing, region.entered) = (index, false);
                 continue;
             }
             if !zone.sequential {
-                stand.writing = index;
-                return stand.write_anywhere(request, &zone, self.random, self.skip);
+                region.writing = index;
+                return region.write_anywhere(request, &zone, self.random, self.skip);
             }
-            if !zone.open && !may_open(&state, &table, stand, self.worker, self.most_open) {
-                let Some(other) = open_zone(&state, stand, index, self.worker) else {
-                    return if state.zones.iter().any(|z| z.writes > 0) {
-                        ZonePlacement::Wait
-                    } else {
-                        ZonePlacement::Failed(*request, Errno::TOOMANYREFS)
-                    };
-                };
-                index = other;
+            if !zone.open && !may_open(&state, &table, region, self.worker, self.most_open) {
+                match open_zone(&state, region, index, self.worker) {
+                    Some(other) => index = other,
+                    None if state.zones.iter().any(|z| z.writes > 0) => return ZonePlacement::Wait,
+                    None => return ZonePlacement::Failed(*request, Errno::TOOMANYREFS),
+                }
             }
             return self.write_at(&table, &mut state, request, index);
         }
@@ -230,20 +205,15 @@ impl ZoneCursor {
         request: &IoRequest,
         index: usize,
     ) -> ZonePlacement {
-        let stand = &mut self.stands[request.region as usize];
+        let region = &mut self.regions[request.region as usize];
         let zone = state.zones[index];
         if zone.is_held_from(self.worker) {
             return ZonePlacement::Wait;
         }
         let full = zone.room() < self.smallest[Op::Write as usize];
-        let due = self.resets.is_some_and(|(millionths, every)| {
-            let whole: u64 = state.zones[stand.from..stand.to]
-                .iter()
-                .map(|zone| zone.end - zone.start)
-                .sum();
-            let valid = u128::from(state.valid(stand.from, stand.to)) * 1_000_000;
-            valid >= u128::from(whole) * u128::from(millionths)
-                && (self.writes + 1).is_multiple_of(every)
+        let due = self.resets.is_some_and(|resets| {
+            (self.writes + 1).is_multiple_of(u64::from(resets.every.max(1)))
+                && state.filled(region.from, region.to, resets.threshold_millionths)
         });
         if full || due && zone.write_pointer > zone.start {
             if zone.writes > 0 {
@@ -255,37 +225,29 @@ impl ZoneCursor {
             self.emptied[Op::Write as usize] += 1;
         }
         self.writes += 1;
-        (stand.writing, stand.entered) = (index, true);
+        (region.writing, region.entered) = (index, true);
         state.set_open(index, true);
         let zone = &mut state.zones[index];
         let len = u64::from(request.len).min(zone.room());
         let offset = zone.write_pointer;
         zone.write_pointer += len;
         (zone.writes, zone.writer) = (zone.writes + 1, self.worker);
-        ZonePlacement::Go(IoRequest {
-            offset,
-            len: len as u32,
-            ..*request
-        })
+        ZonePlacement::at(request, offset, len)
     }
 
     fn place_read(&mut self, request: &IoRequest) -> ZonePlacement {
-        let stand = &mut self.stands[request.region as usize];
-        let table = Arc::clone(&stand.table);
+        let region = &mut self.regions[request.region as usize];
+        let table = Arc::clone(&region.table);
         let state = table.lock();
         let smallest = self.smallest[Op::Read as usize];
         if !self.random {
-            return stand.read_on(&state, request, smallest, self.skip, self.beyond);
+            return region.read_on(&state, request, smallest, self.skip, self.beyond);
         }
-        let first = stand.zone_of(request.offset);
+        let first = region.zone_of(request.offset);
         let mut index = first;
         loop {
             let zone = &state.zones[index];
-            let end = if self.beyond {
-                zone.start + table.zone_len
-            } else {
-                zone.written
-            };
+            let end = table.readable_end(zone, self.beyond);
             if end - zone.start >= smallest {
                 let len = u64::from(request.len).min(end - zone.start);
                 let inside = request.offset >= zone.start && request.offset + len <= end;
@@ -295,13 +257,9 @@ impl ZoneCursor {
                 } else {
                     zone.start + self.rng.below(places) * smallest
                 };
-                return ZonePlacement::Go(IoRequest {
-                    offset,
-                    len: len as u32,
-                    ..*request
-                });
+                return ZonePlacement::at(request, offset, len);
             }
-            index = stand.next_zone(index, 0);
+            index = region.next_zone(index, 0);
             if index == first {
                 return ZonePlacement::Nothing;
             }
@@ -309,10 +267,10 @@ impl ZoneCursor {
     }
 
     fn place_trim(&mut self, request: &IoRequest) -> ZonePlacement {
-        let stand = &mut self.stands[request.region as usize];
-        let table = Arc::clone(&stand.table);
+        let region = &mut self.regions[request.region as usize];
+        let table = Arc::clone(&region.table);
         let mut state = table.lock();
-        let first = stand.zone_of(request.offset);
+        let first = region.zone_of(request.offset);
         let mut index = first;
         loop {
             let zone = state.zones[index];
@@ -320,21 +278,18 @@ impl ZoneCursor {
                 if zone.writes > 0 {
                     return ZonePlacement::Wait;
                 }
-                let len = u64::from(request.len).min(zone.end - zone.start);
                 let request = IoRequest {
                     offset: zone.start,
-                    len: len as u32,
+                    len: u64::from(request.len).min(zone.end - zone.start) as u32,
                     ..*request
                 };
-                return match table.reset(&mut state, index) {
-                    Ok(()) => {
-                        self.emptied[Op::Trim as usize] += 1;
-                        ZonePlacement::Emptied(request)
-                    }
-                    Err(errno) => ZonePlacement::Failed(request, errno),
-                };
+                if let Err(errno) = table.reset(&mut state, index) {
+                    return ZonePlacement::Failed(request, errno);
+                }
+                self.emptied[Op::Trim as usize] += 1;
+                return ZonePlacement::Emptied(request);
             }
-            index = stand.next_zone(index, 0);
+            index = region.next_zone(index, 0);
             if index == first {
                 return ZonePlacement::Nothing;
             }
@@ -345,18 +300,44 @@ impl ZoneCursor {
 impl Drop for ZoneCursor {
     /// Releases the unfinished writes of a worker, so that they block no other worker.
     fn drop(&mut self) {
-        for stand in &self.stands {
-            let mut state = stand.table.lock();
-            for zone in state
-                .zones
-                .iter_mut()
-                .filter(|zone| zone.writer == self.worker)
-            {
+        for region in &self.regions {
+            let mut state = region.table.lock();
+            let zones = state.zones.iter_mut();
+            for zone in zones.filter(|zone| zone.writer == self.worker) {
                 zone.writes = 0;
             }
-            stand.table.tell();
+            region.table.notify_waiting();
         }
     }
+}
+
+/// Rounds the regions of a stream inwards to whole zones, and its limits with them. Returns the start in each region,
+/// or the number of the first without a whole zone.
+fn round_to_zones(
+    stream: &mut StreamPlan,
+    tables: Vec<Arc<ZoneTable>>,
+) -> Result<Vec<ZoneRegionCursor>, usize> {
+    let before: u64 = stream.regions.iter().map(|region| region.len).sum();
+    let mut cursors = Vec::new();
+    for (index, (region, table)) in stream.regions.iter_mut().zip(tables).enumerate() {
+        let cursor = ZoneRegionCursor::new(region, table).ok_or(index)?;
+        let (len, count) = (cursor.table.zone_len, cursor.to - cursor.from);
+        (region.offset, region.len) = (cursor.from as u64 * len, count as u64 * len);
+        cursors.push(cursor);
+    }
+    let whole: u64 = stream.regions.iter().map(|region| region.len).sum();
+    let loops = u64::from(stream.loops);
+    let covers_all = |limit: u64| limit >= before.saturating_mul(loops);
+    if stream.pass_end == PassEnd::Stop && stream.limit_bytes.is_some_and(covers_all) {
+        stream.limit_bytes = Some(whole.saturating_mul(loops));
+        stream.pass_bytes = stream.pass_bytes.map(|_| whole);
+    }
+    let limit = stream.limit_bytes;
+    let rounds = limit.map(|limit| limit.div_ceil(whole.max(1)).saturating_sub(1));
+    for cursor in &mut cursors {
+        (cursor.write_rounds, cursor.read_rounds) = (rounds, rounds);
+    }
+    Ok(cursors)
 }
 
 impl ZoneRegionCursor {
@@ -411,11 +392,7 @@ impl ZoneRegionCursor {
             (self.writing, self.entered) = (self.next_zone(self.writing, skip), false);
             self.line = self.writing as u64 * self.table.zone_len;
         }
-        ZonePlacement::Go(IoRequest {
-            offset: at,
-            len: len as u32,
-            ..*request
-        })
+        ZonePlacement::at(request, at, len)
     }
 
     /// Places the next read of a sequential job: through the written data, zone by zone.
@@ -429,22 +406,13 @@ impl ZoneRegionCursor {
     ) -> ZonePlacement {
         for _ in 0..=self.to - self.from {
             let index = self.zone_of(self.reading);
-            let zone = &state.zones[index];
-            let end = if beyond {
-                zone.start + self.table.zone_len
-            } else {
-                zone.written
-            };
+            let end = self.table.readable_end(&state.zones[index], beyond);
             if self.reading + smallest <= end {
                 let len = u64::from(request.len).min(end - self.reading);
                 let offset = self.reading;
                 self.reading += len;
                 self.read_in_pass += len;
-                return ZonePlacement::Go(IoRequest {
-                    offset,
-                    len: len as u32,
-                    ..*request
-                });
+                return ZonePlacement::at(request, offset, len);
             }
             let next = self.next_zone(index, skip);
             if next <= index {
@@ -475,12 +443,12 @@ fn another_round(rounds: &mut Option<u64>) -> bool {
 fn may_open(
     state: &ZoneState,
     table: &ZoneTable,
-    stand: &ZoneRegionCursor,
+    region: &ZoneRegionCursor,
     worker: usize,
     most_each: usize,
 ) -> bool {
     let mine = || {
-        state.zones[stand.from..stand.to]
+        state.zones[region.from..region.to]
             .iter()
             .filter(|zone| zone.open && zone.writer == worker)
             .count()
@@ -491,11 +459,11 @@ fn may_open(
 /// Finds an open zone that this worker may write, starting from a given zone.
 fn open_zone(
     state: &ZoneState,
-    stand: &ZoneRegionCursor,
+    region: &ZoneRegionCursor,
     index: usize,
     worker: usize,
 ) -> Option<usize> {
-    let mut others = (index..stand.to).chain(stand.from..index);
+    let mut others = (index..region.to).chain(region.from..index);
     let fits = |&index: &usize| {
         let zone = &state.zones[index];
         zone.open && zone.usable && zone.sequential && !zone.is_held_from(worker)

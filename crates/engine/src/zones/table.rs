@@ -90,6 +90,13 @@ impl ZoneState {
             .sum()
     }
 
+    /// Whether at least this share of a range of zones has data.
+    pub(super) fn filled(&self, from: usize, to: usize, millionths: u32) -> bool {
+        let zones = self.zones[from..to].iter();
+        let whole: u64 = zones.map(|zone| zone.end - zone.start).sum();
+        u128::from(self.valid(from, to)) * 1_000_000 >= u128::from(whole) * u128::from(millionths)
+    }
+
     pub(super) fn set_open(&mut self, index: usize, open: bool) {
         let zone = &mut self.zones[index];
         if zone.open != open {
@@ -127,7 +134,16 @@ impl ZoneTable {
         );
     }
 
-    pub(super) fn tell(&self) {
+    /// Returns the end of what may be read of a zone.
+    pub(super) fn readable_end(&self, zone: &TrackedZone, beyond_write_pointer: bool) -> u64 {
+        if beyond_write_pointer {
+            zone.start + self.zone_len
+        } else {
+            zone.written
+        }
+    }
+
+    pub(super) fn notify_waiting(&self) {
         self.changed.notify_all();
     }
 
@@ -154,7 +170,7 @@ impl ZoneTable {
     }
 
     /// Queries the write pointer of a zone after a failed write, because only the device knows it.
-    pub(super) fn ask_again(&self, state: &mut ZoneState, index: usize) {
+    pub(super) fn refresh(&self, state: &mut ZoneState, index: usize) {
         let Some(device) = &self.device else { return };
         let zone = &mut state.zones[index];
         if let Some(now) = zoned::zones(device, zone.start, 1)
@@ -250,120 +266,154 @@ impl ZoneTables {
             .get(&region.file)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let table = Arc::new(make(used, file, plan)?);
+        let table = Arc::new(open_table(used, file, plan)?);
         tables.insert(region.file, Arc::clone(&table));
         Ok(table)
     }
 }
 
-fn make(used: &[Range<u64>], file: &FilePlan, plan: &WorkerPlan) -> Result<ZoneTable, RunError> {
-    let direct = plan.files.direct || !plan.writes;
-    let Zones::Device {
-        size,
-        capacity,
-        max_open,
-        ignore_limits,
-        ..
-    } = &plan.stream.access.zones
-    else {
-        return Err(refuse(file, "the job does not use zones".to_owned()));
-    };
+/// Converts a maximum of open zones; 0 is no limit.
+pub(super) fn open_limit(max_open: u32) -> usize {
+    if max_open == 0 {
+        usize::MAX
+    } else {
+        max_open as usize
+    }
+}
+
+/// Zone options of a job.
+struct ZoneOptions {
+    size: Option<u64>,
+    capacity: Option<u64>,
+    most_open: usize,
+    ignore_limits: bool,
+}
+
+impl ZoneOptions {
+    fn of(plan: &WorkerPlan) -> Option<ZoneOptions> {
+        match &plan.stream.access.zones {
+            Zones::Device {
+                size,
+                capacity,
+                max_open,
+                ignore_limits,
+                ..
+            } => Some(ZoneOptions {
+                size: size.map(|size| size.0),
+                capacity: capacity.map(|capacity| capacity.0),
+                most_open: open_limit(*max_open),
+                ignore_limits: *ignore_limits,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Divides a file, or a device without zones, into zones.
+    fn emulated(&self, file: &FilePlan) -> Result<ZoneTable, RunError> {
+        let zone = self.size.unwrap_or(0);
+        if zone < 512 {
+            let why = "it is not a zoned device; set zonesize= to at least 512 bytes to divide it                 into zones";
+            return Err(refuse(file, why.to_owned()));
+        }
+        let capacity = self.capacity.unwrap_or(zone);
+        if capacity > zone {
+            let why = format!("zonecapacity={capacity} is more than zonesize={zone}");
+            return Err(refuse(file, why));
+        }
+        Ok(ZoneTable::emulated(
+            zone,
+            capacity,
+            file.size.0,
+            self.most_open,
+        ))
+    }
+
+    /// Compares the options with a zoned device, and returns the maximum number of its open zones.
+    fn check_device(
+        &self,
+        device: &OwnedFd,
+        zone_len: u64,
+        file: &FilePlan,
+        plan: &WorkerPlan,
+    ) -> Result<usize, RunError> {
+        if let Some(size) = self.size.filter(|&size| size != zone_len) {
+            let path = file.path.display();
+            let why = format!(
+                "zonesize={size} differs from the zone size of {path}, {zone_len}; omit zonesize"
+            );
+            return Err(refuse(file, why));
+        }
+        if plan.writes && !plan.files.direct {
+            let why = "zones can only be written with direct I/O; use direct=1";
+            return Err(refuse(file, why.to_owned()));
+        }
+        let limit = limit_of(device).filter(|_| !self.ignore_limits);
+        let (limit, wanted) = (limit.unwrap_or(usize::MAX), self.most_open);
+        if wanted != usize::MAX && wanted > limit {
+            let why = format!(
+                "max_open_zones={wanted} is more than the limit of the device, {limit};                 use a smaller value, or ignore_zone_limits=1"
+            );
+            return Err(refuse(file, why));
+        }
+        Ok(limit)
+    }
+}
+
+/// Reads the zones of a zoned device, or divides a file or another device into zones.
+fn open_table(
+    used: &[Range<u64>],
+    file: &FilePlan,
+    plan: &WorkerPlan,
+) -> Result<ZoneTable, RunError> {
+    let options = ZoneOptions::of(plan)
+        .ok_or_else(|| refuse(file, "the job does not use zones".to_owned()))?;
     let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
     // Read permission is enough to report zones.
     let opened = open(rustix::fs::OFlags::RDWR).or_else(|_| open(rustix::fs::OFlags::RDONLY));
-    if let (TargetKind::BlockDevice, Err(errno)) = (file.kind, &opened) {
-        return Err(RunError::Open {
-            path: file.path.clone(),
-            purpose: "its zones",
-            errno: *errno,
-        });
-    }
-    let device_zone = opened
-        .as_ref()
-        .map_or(0, |fd| zoned::zone_size(fd).unwrap_or(0));
-    let wanted = if *max_open == 0 {
-        usize::MAX
-    } else {
-        *max_open as usize
+    let device = match opened {
+        Err(errno) if file.kind == TargetKind::BlockDevice => {
+            return Err(cannot_open(file, "its zones", errno));
+        }
+        Err(_) => return options.emulated(file),
+        Ok(device) => device,
     };
-    if device_zone == 0 {
-        let zone = size.map_or(0, |size| size.0);
-        if zone < 512 {
-            let why = "it is not a zoned device; set zonesize= to at least 512 bytes to divide it \
-                into zones";
-            return Err(refuse(file, why.to_owned()));
-        }
-        let capacity = capacity.map_or(zone, |capacity| capacity.0);
-        if capacity > zone {
-            return Err(refuse(
-                file,
-                format!("zonecapacity={capacity} is more than zonesize={zone}"),
-            ));
-        }
-        return Ok(ZoneTable::emulated(zone, capacity, file.size.0, wanted));
+    let zone_len = zoned::zone_size(&device).unwrap_or(0);
+    if zone_len == 0 {
+        return options.emulated(file);
     }
-    let device = opened.map_err(|errno| RunError::Open {
-        path: file.path.clone(),
-        purpose: "its zones",
-        errno,
-    })?;
-    if let Some(size) = size.filter(|size| size.0 != device_zone) {
-        let (size, path) = (size.0, &file.path);
-        return Err(refuse(
-            file,
-            format!(
-                "zonesize={size} differs from the zone size of {}, {device_zone}; omit zonesize",
-                path.display()
-            ),
-        ));
-    }
-    if !direct {
-        return Err(refuse(
-            file,
-            "zones can only be written with direct I/O; use direct=1".to_owned(),
-        ));
-    }
-    let limit = limit_of(&device)
-        .filter(|_| !ignore_limits)
-        .unwrap_or(usize::MAX);
-    if wanted != usize::MAX && wanted > limit {
-        let cure = "use a smaller value, or ignore_zone_limits=1";
-        return Err(refuse(
-            file,
-            format!(
-                "max_open_zones={wanted} is more than the limit of the device, {limit}; \
-                {cure}"
-            ),
-        ));
-    }
-    let zones = zoned::zones(&device, 0, usize::MAX);
-    let zones = zones.map_err(|errno| RunError::Open {
-        path: file.path.clone(),
-        purpose: "a report of its zones",
-        errno,
-    })?;
+    let limit = options.check_device(&device, zone_len, file, plan)?;
+    let zones = zoned::zones(&device, 0, usize::MAX)
+        .map_err(|errno| cannot_open(file, "a report of its zones", errno))?;
     let mut zones: Vec<TrackedZone> = zones.iter().map(TrackedZone::of).collect();
     // Zones left open outside the used ranges count towards the limit of the device, but not
     // towards max_open_zones.
     let goes_to = |zone: &TrackedZone| used.iter().any(|used| used.contains(&zone.start));
     let elsewhere = zones.iter_mut().filter(|zone| zone.open && !goes_to(zone));
     let taken = elsewhere.map(|zone| zone.open = false).count();
-    let table = ZoneTable::new(
-        device_zone,
-        wanted.min(limit.saturating_sub(taken)),
-        Some(device),
-        zones,
-    );
-    let (open, most) = (table.lock().open, table.most_open);
-    if open > most || most == 0 {
-        let (open, most) = (open + taken, most.saturating_add(taken));
-        let cure = "reset or finish some zones (blkzone reset), or allow more";
-        return Err(refuse(
-            file,
-            format!("{open} of its zones are open, and the limit is {most}; {cure}"),
-        ));
-    }
+    let most_open = options.most_open.min(limit.saturating_sub(taken));
+    let table = ZoneTable::new(zone_len, most_open, Some(device), zones);
+    check_open_zones(&table, taken, file)?;
     Ok(table)
+}
+
+/// Checks that no more zones are open than allowed. `taken` are open outside the used ranges.
+fn check_open_zones(table: &ZoneTable, taken: usize, file: &FilePlan) -> Result<(), RunError> {
+    let (open, most) = (table.lock().open, table.most_open);
+    if open <= most && most > 0 {
+        return Ok(());
+    }
+    let (open, most) = (open + taken, most.saturating_add(taken));
+    let cure = "reset or finish some zones (blkzone reset), or allow more";
+    let why = format!("{open} of its zones are open, and the limit is {most}; {cure}");
+    Err(refuse(file, why))
+}
+
+fn cannot_open(file: &FilePlan, purpose: &'static str, errno: Errno) -> RunError {
+    RunError::Open {
+        path: file.path.clone(),
+        purpose,
+        errno,
+    }
 }
 
 fn refuse(file: &FilePlan, because: String) -> RunError {
