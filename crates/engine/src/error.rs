@@ -1,7 +1,15 @@
-//! Errors that prevent or end a run. Errors of single I/Os are recorded as data instead.
+//! Errors that prevent or end a run, and caveats of its results. Errors of single I/Os are recorded as data instead.
 
+use hakaru_model::caveat::Caveat;
 use hakaru_sys::Errno;
 use std::path::{Path, PathBuf};
+
+/// Adds a caveat, unless it is there already.
+pub(crate) fn note(caveats: &mut Vec<Caveat>, caveat: Caveat) {
+    if !caveats.contains(&caveat) {
+        caveats.push(caveat);
+    }
+}
 
 /// Reason why a run could not follow its plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Files before and after a phase: opening, laying out with progress, dropping caches, removing.
 
-use crate::error::RunError;
+use crate::error::{RunError, note};
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::Fallocate;
@@ -230,7 +230,7 @@ pub(crate) fn open_all(
             drop_cache(&fd, file, caveats);
         }
         advise(&fd, plan, file.kind);
-        tell_lifetime(&fd, plan, file)?;
+        set_lifetime(&fd, plan, file)?;
         if plan.files.pre_read {
             read_through(&fd, region.offset, region.len);
         }
@@ -288,9 +288,7 @@ fn open_one(
             let caveat = Caveat::NotDirect {
                 path: file.path.display().to_string(),
             };
-            if !caveats.contains(&caveat) {
-                caveats.push(caveat);
-            }
+            note(caveats, caveat);
             open(flags - OFlags::DIRECT)
         }
         Err(Errno::INVAL) if plan.files.direct => {
@@ -308,7 +306,7 @@ fn open_one(
 }
 
 /// Sets the write lifetime hint, if given.
-fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(), RunError> {
+fn set_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(), RunError> {
     let hint = match plan.files.lifetime {
         Lifetime::Untold => return Ok(()),
         Lifetime::None => 1,
@@ -317,8 +315,7 @@ fn tell_lifetime(fd: &OwnedFd, plan: &WorkerPlan, file: &FilePlan) -> Result<(),
         Lifetime::Long => 4,
         Lifetime::Extreme => 5,
     };
-    let told = hakaru_sys::file::set_lifetime(fd, hint);
-    told.map_err(|errno| RunError::Open {
+    hakaru_sys::file::set_lifetime(fd, hint).map_err(|errno| RunError::Open {
         path: file.path.clone(),
         purpose: "its write_hint",
         errno,
@@ -352,9 +349,7 @@ fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
             path: CacheOf::File(file.path.display().to_string()),
             because,
         };
-        if !caveats.contains(&caveat) {
-            caveats.push(caveat);
-        }
+        note(caveats, caveat);
     }
 }
 

@@ -10,9 +10,13 @@ mod account;
 mod batch;
 mod checked;
 mod closing;
+mod context;
 mod drive;
 mod flush;
+mod flush_state;
+mod in_flight;
 mod issue;
+mod lifecycle;
 mod limits;
 mod next_io;
 mod parts;
@@ -26,32 +30,30 @@ mod source;
 mod steps;
 mod sync;
 mod timeline;
+mod traced;
 mod writes;
 mod zoned;
 
+pub(crate) use self::context::{PhaseSetup, WorkerContext};
 pub(crate) use self::drive::{Drive, OneAtATime, Queued};
 pub(crate) use self::parts::WorkerParts;
 
 use self::account::Account;
+use self::in_flight::InflightIo;
 use self::issue::Issue;
-use self::limits::command_failed;
-use self::queue::InFlight;
 use self::source::Source;
 use self::timeline::WorkerTimes;
-use crate::clock::{Clock, ClockChoice};
-use crate::iolog::LogChunk;
-use crate::shared::{Message, PhaseShared};
-use crate::sim::backend::SimScheduler;
+use crate::clock::Clock;
+use crate::shared::Message;
+use crate::worker_setup;
 use crate::worker_stats::CompletedIo;
-use hakaru_model::plan::{FilePlan, WorkerPlan};
+use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::{FailureKind, IoError, StopReason, WorkerRecord};
 use hakaru_model::stream::IoRequest;
 use hakaru_model::units::Nanos;
 use hakaru_sys::Errno;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, SyncSender};
 
 /// Interval in ns at which a worker publishes its progress and checks for a stop request.
 const GLANCE: u64 = 20_000_000;
@@ -62,44 +64,6 @@ const VIRTUAL_GLANCE: u64 = 1_000_000_000;
 /// The same interval if the first worker to end also ends the others. It is short because I/Os they issue before they
 /// notice ran without the ended worker.
 const QUICK_GLANCE: u64 = 1_000_000;
-
-/// An I/O in flight.
-#[derive(Clone, Copy, Debug)]
-struct InflightIo {
-    request: IoRequest,
-    created: u64,
-    issued: u64,
-}
-
-/// Context of a worker thread.
-#[derive(Debug)]
-pub(crate) struct WorkerContext<'a> {
-    pub(crate) index: usize,
-    pub(crate) plan: &'a WorkerPlan,
-    /// Names of the files of its regions, for errors.
-    pub(crate) files: &'a [String],
-    /// Setup for opening its files.
-    pub(crate) setup: &'a PhaseSetup<'a>,
-    pub(crate) shared: &'a PhaseShared,
-    pub(crate) messages: &'a SyncSender<Message>,
-    /// Receives the log chunks that can be filled again.
-    pub(crate) chunks: Receiver<Box<LogChunk>>,
-    /// Returns milliseconds since 1970 UTC.
-    pub(crate) wall_clock: fn() -> i64,
-    /// Workers that must finish before it starts.
-    pub(crate) waits_for: Vec<usize>,
-}
-
-/// Shared setup for the workers of a phase.
-#[derive(Debug)]
-pub(crate) struct PhaseSetup<'a> {
-    pub(crate) files: &'a [FilePlan],
-    pub(crate) clock: &'a ClockChoice,
-    /// The simulated card, and its start time.
-    pub(crate) sim: Option<(Arc<SimScheduler>, u64)>,
-    pub(crate) direct_fallback: bool,
-    pub(crate) replace_engines: bool,
-}
 
 /// A running worker: its request source, its backend and its accounting.
 pub(crate) struct Worker<'a, D: Drive, C> {
@@ -161,9 +125,11 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         let (job, after) = (self.plan.name.as_str(), self.plan.commands.after.as_deref());
         let mut record = self.close(last, stop);
         if let Some(Err(errno)) =
-            after.map(|command| crate::worker_setup::run_command(job, "postrun", command))
+            after.map(|command| worker_setup::run_command(job, "postrun", command))
         {
-            record.errors.push(command_failed("postrun", errno));
+            record
+                .errors
+                .push(worker_setup::command_failed("postrun", errno));
         }
         record
     }

@@ -4,6 +4,8 @@
 use crate::error::RunError;
 use hakaru_model::job::rules::{MemoryMode, MemoryPolicy, Priority};
 use hakaru_model::plan::WorkerPlan;
+use hakaru_model::record::{FailureKind, IoError};
+use hakaru_model::units::{Bytes, Nanos};
 use hakaru_sys::Errno;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -104,6 +106,22 @@ fn list(text: &str) -> Option<Vec<u32>> {
         all.extend(first..=last);
     }
     Some(all)
+}
+
+/// The shell could not be started, or its output file could not be written.
+pub(crate) fn command_failed(when: &str, errno: Errno) -> IoError {
+    let (action, file) = (format!("exec_{when}"), "sh".to_owned());
+    IoError {
+        action,
+        op: None,
+        kind: FailureKind::Command,
+        file,
+        offset: Bytes(0),
+        len: Bytes(0),
+        errno: errno.raw_os_error(),
+        at: Nanos(0),
+        mismatches: Vec::new(),
+    }
 }
 
 /// Runs a shell command. Its output goes to `JOB.WHEN.txt` in the current directory.

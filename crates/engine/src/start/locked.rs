@@ -1,6 +1,7 @@
 //! Workers whose files are locked for each I/O (`lockfile`).
 
-use super::{offload, run_sync};
+use super::launch::run_sync;
+use super::offload;
 use crate::backend::locked::LockedBackend;
 use crate::error::RunError;
 use crate::files;
@@ -19,7 +20,7 @@ pub(super) fn run(
         setup,
         ..
     } = parts.context;
-    let files = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
+    let files = setup.open(plan, caveats)?;
     // The first engine has already dropped the caches and read ahead.
     let opened = files::open_only(plan, setup.files, setup.direct_fallback, caveats)?;
     let engine = offload::submitter(plan, 0, opened)?;

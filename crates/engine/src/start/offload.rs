@@ -1,10 +1,12 @@
 //! Engines of `io_submit_mode=offload`: one per I/O in flight, each with its own files and buffer.
 
-use super::{call_flags, none, one_slot, polls_for_some, ring_options, run_queue};
+use super::launch::run_queue;
+use super::options::{
+    call_flags, map_regions, one_slot, polls_for_some, ring_options, unavailable,
+};
 use crate::backend::falloc::{FallocateCall, Truncate};
 use crate::backend::files::{FileBackend, Positional, Seek, Vectored};
 use crate::backend::libaio::AioBackend;
-use crate::backend::mmap::MmapBackend;
 use crate::backend::null::NullBackend;
 use crate::backend::offload::{BlockingQueue, OffloadBackend, Submitter};
 use crate::backend::uring::RingBackend;
@@ -27,7 +29,7 @@ pub(super) fn run(
     caveats: &mut Vec<Caveat>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let (plan, setup) = (parts.context.plan, parts.context.setup);
-    let files = files::open_all(plan, setup.files, setup.direct_fallback, caveats)?;
+    let files = setup.open(plan, caveats)?;
     let mut rng = Rng::fork(plan.seed, 0xf2);
     let mut submitters = Vec::with_capacity(plan.queue.iodepth as usize);
     for number in 0..plan.queue.iodepth {
@@ -55,7 +57,7 @@ pub(super) fn submitter(
     opened: Vec<OwnedFd>,
 ) -> Result<Submitter, RunError> {
     let slots = one_slot(plan)?;
-    let none = |errno| none(plan, errno);
+    let unavailable = |errno| unavailable(plan, errno);
     Ok(match plan.ioengine {
         IoEngine::Null => Box::new(NullBackend::new(slots)),
         IoEngine::Sync => Box::new(FileBackend::new(opened, slots, Seek)),
@@ -65,26 +67,18 @@ pub(super) fn submitter(
             Some(some) => Box::new(FileBackend::new(opened, slots, some)),
         },
         IoEngine::Splice => {
-            let pipe = SplicePipe::new().map_err(none)?;
+            let pipe = SplicePipe::new().map_err(unavailable)?;
             Box::new(FileBackend::new(opened, slots, pipe))
         }
         IoEngine::Falloc => Box::new(FileBackend::new(opened, slots, FallocateCall)),
         IoEngine::Ftruncate => Box::new(FileBackend::new(opened, slots, Truncate)),
         IoEngine::Mmap => {
-            let (regions, random) = (&plan.stream.regions, plan.stream.access.random);
-            let mapped = MmapBackend::new(
-                opened,
-                regions,
-                slots,
-                plan.writes,
-                random,
-                plan.files.direct,
-            );
-            Box::new(mapped.map_err(none)?)
+            let mapped = map_regions(plan, slots, opened);
+            Box::new(mapped.map_err(unavailable)?)
         }
         IoEngine::Libaio => {
             let queue = AioQueue::new(slots)
-                .map_err(none)?
+                .map_err(unavailable)?
                 .nowait(plan.engine.nowait);
             Box::new(BlockingQueue::new(AioBackend::new(queue, opened, 1, 1)))
         }
@@ -94,7 +88,7 @@ pub(super) fn submitter(
                 shared: true,
                 ..ring_options(plan)
             };
-            let ring = Ring::new(slots, opened, options).map_err(none)?;
+            let ring = Ring::new(slots, opened, options).map_err(unavailable)?;
             Box::new(BlockingQueue::new(RingBackend::new(ring, 1)))
         }
         IoEngine::Psync => Box::new(FileBackend::new(opened, slots, Positional)),

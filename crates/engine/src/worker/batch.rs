@@ -1,6 +1,6 @@
 //! Counts the I/Os that a queue completed, a batch at a time.
 
-use super::InflightIo;
+use super::in_flight::InflightIo;
 use crate::backend::CompletionSink;
 use crate::clock::Clock;
 use crate::worker_stats::{CompletedIo, WorkerStats};

@@ -2,8 +2,9 @@
 //!
 //! Uses the same worker loops with different requests.
 
+use super::Worker;
 use super::drive::Drive;
-use super::{InflightIo, Worker};
+use super::in_flight::InflightIo;
 use crate::backend::{Files, SyncKind};
 use crate::clock::Clock;
 use crate::verify::VerifySchedule;

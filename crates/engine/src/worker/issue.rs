@@ -1,6 +1,6 @@
 //! How a worker's I/Os are issued: the backend, and the content of its buffers.
 
-use super::flush::FlushState;
+use super::flush_state::FlushState;
 use crate::backend::Files;
 use crate::content::Content;
 use hakaru_model::job::BufferContent;

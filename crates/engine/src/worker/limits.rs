@@ -1,43 +1,20 @@
 //! Limits of a job (minimum rate, maximum latency), and the search for the greatest queue depth
 //! that meets a latency target.
 
-use super::drive::Drive;
-use super::{InFlight, InflightIo, Worker};
-use crate::clock::Clock;
-use crate::shared::Message;
-use crate::worker_setup;
-use hakaru_model::job::rules::{ExitScope, LatencyTarget, MinimumRate};
+use hakaru_model::job::rules::{LatencyTarget, MinimumRate};
 use hakaru_model::job::{Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{FailureKind, IoError, StopReason};
-use hakaru_model::units::{Bytes, Nanos};
-use hakaru_sys::Errno;
-use std::sync::atomic::Ordering::Relaxed;
+use hakaru_model::record::FailureKind;
+use hakaru_model::units::Nanos;
 
 /// Limits of a worker.
 #[derive(Debug)]
 pub(super) struct WorkerLimits {
-    least: Option<MinRateCheck>,
-    search: Option<Search>,
-    max_latency: PerOp<Option<Nanos>>,
+    pub(super) least: Option<MinRateCheck>,
+    pub(super) search: Option<Search>,
+    pub(super) max_latency: PerOp<Option<Nanos>>,
     /// Time of the next evaluation, in ticks.
     pub(super) due: u64,
-}
-
-/// The shell could not be started, or its output file could not be written.
-pub(super) fn command_failed(when: &str, errno: Errno) -> IoError {
-    let (action, file) = (format!("exec_{when}"), "sh".to_owned());
-    IoError {
-        action,
-        op: None,
-        kind: FailureKind::Command,
-        file,
-        offset: Bytes(0),
-        len: Bytes(0),
-        errno: errno.raw_os_error(),
-        at: Nanos(0),
-        mismatches: Vec::new(),
-    }
 }
 
 /// Time in ns before the minimum rate is evaluated, as in fio.
@@ -48,8 +25,8 @@ const SETTLES: u64 = 2_000_000_000;
 /// It is evaluated only when an I/O has just completed: a job with one I/O every three seconds is not slow in
 /// between.
 #[derive(Debug)]
-struct MinRateCheck {
-    rate: MinimumRate,
+pub(super) struct MinRateCheck {
+    pub(super) rate: MinimumRate,
     /// Time at which evaluation begins.
     settled: u64,
     /// Last evaluation of each operation; `None` before the first counted I/O.
@@ -63,22 +40,22 @@ struct MinRateCheck {
 /// Binary search for the queue depth, between a depth that met the latency target and one that did
 /// not.
 #[derive(Debug)]
-struct Search {
-    target: LatencyTarget,
-    depth: u32,
+pub(super) struct Search {
+    pub(super) target: LatencyTarget,
+    pub(super) depth: u32,
     /// Greatest depth that met the target; 0 if none did yet.
-    low: u32,
+    pub(super) low: u32,
     /// Greatest depth that is still a candidate.
-    high: u32,
-    within: u64,
-    beyond: u64,
-    window_ends: u64,
+    pub(super) high: u32,
+    pub(super) within: u64,
+    pub(super) beyond: u64,
+    pub(super) window_ends: u64,
     window: u64,
 }
 
 /// Result of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SearchStep {
+pub(super) enum SearchStep {
     /// Continue with this depth.
     Try(u32),
     /// The search has ended with this depth.
@@ -153,13 +130,13 @@ impl WorkerLimits {
 }
 
 impl Search {
-    fn restart(&mut self, now: u64) {
+    pub(super) fn restart(&mut self, now: u64) {
         (self.within, self.beyond) = (0, 0);
         self.window_ends = now + self.window;
     }
 
     /// Evaluates the I/Os of a window; `None` if there were none.
-    fn judge(&mut self) -> Option<SearchStep> {
+    pub(super) fn judge(&mut self) -> Option<SearchStep> {
         let all = self.within + self.beyond;
         if all == 0 {
             return None;
@@ -182,200 +159,6 @@ impl Search {
     }
 }
 
-impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Returns the stop reason if the run or another worker ended this worker.
-    pub(super) fn told_to_stop(&self) -> Option<StopReason> {
-        if self.context.shared.stop.load(Relaxed) {
-            return Some(StopReason::Stopped);
-        }
-        self.context.shared.progress[self.context.index]
-            .ended
-            .load(Relaxed)
-            .then_some(StopReason::Ended)
-    }
-
-    /// Ends the workers that must end with this one.
-    pub(super) fn end_others(&self, stop: StopReason) {
-        let exit = &self.plan.termination.exit;
-        let scope = if stop == StopReason::Error && exit.on_error {
-            Some(ExitScope::All)
-        } else {
-            exit.ends
-        };
-        match scope.filter(|_| stop != StopReason::Stopped) {
-            None => {}
-            Some(ExitScope::Group) => self.context.shared.end(Some(self.plan.group)),
-            Some(ExitScope::Phase | ExitScope::All) => self.context.shared.end(None),
-        }
-    }
-
-    /// Waits for the workers that must finish before this one starts.
-    pub(super) fn wait_for_others(&self) {
-        if self.context.waits_for.is_empty() {
-            return;
-        }
-        self.clock.step_aside();
-        let give_up = || self.told_to_stop().is_some();
-        self.context
-            .shared
-            .done
-            .wait_for(&self.context.waits_for, give_up);
-        self.clock.step_in();
-    }
-
-    /// Runs a command of the job. Returns whether it succeeded, because the job may depend on it.
-    pub(super) fn run_command(&mut self, when: &str, command: Option<&str>) -> bool {
-        let Some(command) = command else { return true };
-        match worker_setup::run_command(&self.plan.name, when, command) {
-            Ok(status) if status.success() => true,
-            Ok(status) => {
-                let name = &self.plan.name;
-                let action =
-                    format!("exec_{when} ({status}; what it printed is in {name}.{when}.txt)");
-                let failed = command_failed(when, Errno::CANCELED);
-                self.account.errors.push(IoError { action, ..failed });
-                false
-            }
-            Err(errno) => {
-                self.account.errors.push(command_failed(when, errno));
-                false
-            }
-        }
-    }
-
-    /// Sends partial results if requested.
-    pub(super) fn answer_if_asked(&self, now: u64) {
-        if self.context.shared.progress[self.context.index]
-            .asked
-            .swap(false, Relaxed)
-        {
-            let (worker, record) = (self.context.index, Box::new(self.so_far(now)));
-            // The receiver is gone only when the run is being torn down.
-            let _ = self
-                .context
-                .messages
-                .send(Message::SoFar { worker, record });
-        }
-    }
-
-    /// Whether this error means that the device is full, which ends a job with `fill_device`.
-    pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
-        self.plan.files.fill_device
-            && op == Op::Write
-            && matches!(errno, Errno::NOSPC | Errno::DQUOT)
-    }
-
-    /// Checks the latency of one I/O against the maximum.
-    pub(super) fn judge_latency(
-        &mut self,
-        flight: &InflightIo,
-        lat: Nanos,
-        done: u64,
-    ) -> Option<StopReason> {
-        let limits = self.account.limits.as_mut()?;
-        let request = flight.request;
-        if let Some(search) = &mut limits.search
-            && !self.time.in_ramp
-        {
-            *(if lat <= search.target.target {
-                &mut search.within
-            } else {
-                &mut search.beyond
-            }) += 1;
-        }
-        let max = limits.max_latency[request.op].filter(|max| lat > *max)?;
-        let kind = FailureKind::TooSlow { latency: lat, max };
-        let error = self.error(
-            request.op.name(),
-            kind,
-            request.region,
-            request.offset,
-            request.len,
-            Errno::TIMEDOUT,
-            done,
-        );
-        self.account.errors.push_last(IoError {
-            op: Some(request.op),
-            ..error
-        });
-        Some(StopReason::Error)
-    }
-
-    /// Evaluates the limits that are due.
-    pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
-        let limits = self.account.limits.as_mut()?;
-        if self.time.in_ramp {
-            // Restarted after the ramp time.
-            limits.due = u64::MAX;
-            return None;
-        }
-        if now < limits.due {
-            return None;
-        }
-        limits.due = u64::MAX;
-        let mut missed = None;
-        if let Some(least) = &mut limits.least {
-            let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
-            let works = |op| !self.account.stats.rests(op);
-            missed = least.missed(self.account.stats.totals(), now, cycle, works, |ticks| {
-                self.clock.nanos(ticks)
-            });
-            limits.due = now
-                + self
-                    .clock
-                    .ticks(self.time.glance.min(least.rate.cycle.0))
-                    .max(1);
-        }
-        let mut found = None;
-        if let Some(search) = &mut limits.search {
-            // The window of a queue is evaluated in [`Worker::adapt_depth`], which has access to
-            // the queue.
-            if !D::QUEUED && now >= search.window_ends {
-                found = search
-                    .judge()
-                    .filter(|found| *found == SearchStep::Depth(1) && !search.target.keep_running);
-                search.restart(now);
-            }
-            limits.due = limits.due.min(search.window_ends.max(now + 1));
-        }
-        let Some((op, kind)) = missed else {
-            return found.map(|_| StopReason::Done);
-        };
-        let error = self.error(op.name(), kind, 0, 0, 0, Errno::IO, now);
-        self.account.errors.push_last(IoError {
-            op: Some(op),
-            ..error
-        });
-        Some(StopReason::Error)
-    }
-
-    /// Ends a window of the depth search, and sets the queue depth.
-    pub(super) fn adapt_depth(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
-        let search = self.account.limits.as_mut()?.search.as_mut()?;
-        if self.time.in_ramp || now < search.window_ends {
-            return None;
-        }
-        let found = search.judge();
-        search.restart(now);
-        let keep_running = search.target.keep_running;
-        let depth = match found? {
-            SearchStep::Depth(depth) if keep_running => {
-                // Continues the search from the current depth.
-                (search.low, search.high) = (0, self.plan.queue.iodepth);
-                depth
-            }
-            SearchStep::Depth(depth) => {
-                search.depth = depth;
-                return Some(StopReason::Done);
-            }
-            SearchStep::Try(depth) => depth,
-        };
-        search.depth = depth;
-        q.set_depth(depth as usize);
-        None
-    }
-}
-
 impl MinRateCheck {
     fn new(rate: MinimumRate) -> MinRateCheck {
         let none = PerOp::default();
@@ -390,7 +173,7 @@ impl MinRateCheck {
 
     /// Returns an operation that missed its minimum rate since its last evaluation, with the failure. An operation is
     /// evaluated when one of its I/Os has completed since the last check, and a cycle has ended.
-    fn missed(
+    pub(super) fn missed(
         &mut self,
         totals: PerOp<(u64, u64)>,
         now: u64,
@@ -440,33 +223,6 @@ impl MinRateCheck {
             (self.since[op], self.done[op]) = (Some(now), totals[op]);
         }
         missed
-    }
-}
-
-impl InFlight {
-    /// Sets the queue depth; excess I/Os complete first.
-    fn set_depth(&mut self, depth: usize) {
-        let depth = depth.clamp(1, self.flights.len());
-        while self.usable < depth
-            && let Some(slot) = self.parked.pop()
-        {
-            self.free.push(slot);
-            self.usable += 1;
-        }
-        while self.usable > depth
-            && let Some(slot) = self.free.pop()
-        {
-            self.parked.push(slot);
-            self.usable -= 1;
-        }
-        self.wanted = depth;
-    }
-
-    /// Parks slots that were still busy when the depth was lowered.
-    pub(super) fn keep_depth(&mut self) {
-        if self.usable > self.wanted {
-            self.set_depth(self.wanted);
-        }
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Only jobs with one of these options use this code.
 
+use super::Worker;
 use super::drive::Drive;
+use super::in_flight::{InFlight, InflightIo};
 use super::zoned::ZonedIo;
-use super::{InFlight, InflightIo, Worker};
 use crate::clock::Clock;
 use crate::pace::ThinkPause;
-use hakaru_model::record::StopReason;
+use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_model::stream::IoRequest;
 
 /// Decision about the next request of a queue.
@@ -149,6 +150,21 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             pacer.paused(begun, now);
         }
         stop
+    }
+
+    /// Removes and recreates the files before a loop.
+    #[cold]
+    fn renew_files(&mut self) -> Result<(), StopReason> {
+        let Some(recreation) = &mut self.source.recreation else {
+            return Ok(());
+        };
+        let regions = self.plan.stream.regions.len() as u32;
+        let Err((region, errno)) = recreation.renew(regions, &mut self.issue.backend) else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        self.note_error("open", FailureKind::File, region, errno, now);
+        Err(StopReason::Error)
     }
 
     fn wait_for_flow(&mut self) -> Result<(), StopReason> {

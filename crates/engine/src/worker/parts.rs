@@ -1,6 +1,6 @@
 //! A worker that is open, except for its backend.
 
-use super::WorkerContext;
+use super::context::WorkerContext;
 use super::source::Source;
 use crate::error::RunError;
 use crate::files::FileRecreator;

@@ -1,10 +1,6 @@
 //! `sync_file_range`: starts writeback of the data written since the last call, every N writes.
 
-use super::Worker;
-use super::drive::Drive;
 use crate::backend::SyncKind;
-use crate::clock::Clock;
-use hakaru_model::job::Op;
 use hakaru_model::job::rules::RangeSync;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::IoRequest;
@@ -32,7 +28,7 @@ impl Ranges {
     }
 
     /// Counts a write. Returns the range to write back, if it is time.
-    fn note(&mut self, request: &IoRequest) -> Option<SyncKind> {
+    pub(super) fn note(&mut self, request: &IoRequest) -> Option<SyncKind> {
         let (from, to) = self.dirty.get_mut(request.region as usize)?;
         *from = request.offset.min(*from);
         *to = (request.offset + u64::from(request.len)).max(*to);
@@ -61,31 +57,10 @@ impl Ranges {
     }
 }
 
-impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Starts writeback when it is due, but not after a `last` write without a next one, as in fio.
-    /// Returns the time afterwards.
-    pub(super) fn sync_range_if_due(&mut self, request: &IoRequest, now: u64, last: bool) -> u64 {
-        let Some(ranges) = self
-            .issue
-            .flushes
-            .ranges
-            .as_mut()
-            .filter(|_| request.op == Op::Write)
-        else {
-            return now;
-        };
-        match ranges.note(request) {
-            Some(kind) if !(last && self.source.stream.is_over()) => {
-                self.sync(request.region, kind)
-            }
-            _ => now,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_model::job::Op;
 
     #[test]
     fn a_range_covers_what_was_written_since_the_last() {

@@ -2,13 +2,9 @@
 //!
 //! As in fio, a job that only reads cannot create them: its second loop ends with ENOENT.
 
-use super::Worker;
-use super::drive::Drive;
 use crate::backend::Files;
-use crate::clock::Clock;
 use crate::files::FileRecreator;
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_sys::Errno;
 
 /// Start of the next loop, and how to recreate its files.
@@ -41,37 +37,23 @@ impl<'a> FileRecreation<'a> {
         }))
     }
 
+    /// Removes and recreates the files of a worker. `Err` has the region of the file that failed.
+    pub(super) fn renew(
+        &mut self,
+        regions: u32,
+        backend: &mut impl Files,
+    ) -> Result<(), (u32, Errno)> {
+        self.next_at = self.next_at.saturating_sub(self.pass);
+        for region in 0..regions {
+            let file = self.reopener.renew(region);
+            file.and_then(|file| file.map_or(Ok(()), |f| backend.replace_file(region, f)))
+                .map_err(|errno| (region, errno))?;
+        }
+        Ok(())
+    }
+
     /// Whether the next loop starts with `left` remaining bytes.
     pub(super) fn begins_loop(&self, left: u64) -> bool {
         self.next_at > 0 && left <= self.next_at
-    }
-}
-
-impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Removes and recreates the files.
-    #[cold]
-    pub(super) fn renew_files(&mut self) -> Result<(), StopReason> {
-        let Some(recreation) = &mut self.source.recreation else {
-            return Ok(());
-        };
-        let (backend, plan) = (&mut self.issue.backend, self.plan);
-        recreation.next_at = recreation.next_at.saturating_sub(recreation.pass);
-        let mut failed: Option<(u32, Errno)> = None;
-        for region in 0..plan.stream.regions.len() as u32 {
-            let answer = recreation
-                .reopener
-                .renew(region)
-                .and_then(|file| file.map_or(Ok(()), |f| backend.replace_file(region, f)));
-            if let Err(errno) = answer {
-                failed = Some((region, errno));
-                break;
-            }
-        }
-        let Some((region, errno)) = failed else {
-            return Ok(());
-        };
-        let now = self.clock.now();
-        self.note_error("open", FailureKind::File, region, errno, now);
-        Err(StopReason::Error)
     }
 }

@@ -2,13 +2,17 @@
 //!
 //! Jobs without such options use the plain loops of the parent module.
 
+use super::Worker;
 use super::drive::Drive;
-use super::{InFlight, InflightIo, Worker};
+use super::in_flight::{InFlight, InflightIo};
+use super::limits::SearchStep;
 use crate::clock::Clock;
 use crate::iolog::{LogSample, Periods};
 use crate::shared::Message;
-use hakaru_model::record::StopReason;
+use hakaru_model::job::Op;
+use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::units::Nanos;
+use hakaru_sys::Errno;
 use std::time::Duration;
 
 /// Time a worker waits for a free log chunk before it checks whether the receiver still exists.
@@ -74,6 +78,123 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             self.tell_log();
         }
         stop
+    }
+
+    /// Whether this error means that the device is full, which ends a job with `fill_device`.
+    pub(super) fn is_full(&self, op: Op, errno: Errno) -> bool {
+        self.plan.files.fill_device
+            && op == Op::Write
+            && matches!(errno, Errno::NOSPC | Errno::DQUOT)
+    }
+
+    /// Checks the latency of one I/O against the maximum.
+    pub(super) fn judge_latency(
+        &mut self,
+        flight: &InflightIo,
+        lat: Nanos,
+        done: u64,
+    ) -> Option<StopReason> {
+        let limits = self.account.limits.as_mut()?;
+        let request = flight.request;
+        if let Some(search) = &mut limits.search
+            && !self.time.in_ramp
+        {
+            *(if lat <= search.target.target {
+                &mut search.within
+            } else {
+                &mut search.beyond
+            }) += 1;
+        }
+        let max = limits.max_latency[request.op].filter(|max| lat > *max)?;
+        let kind = FailureKind::TooSlow { latency: lat, max };
+        let error = self.error(
+            request.op.name(),
+            kind,
+            request.region,
+            request.offset,
+            request.len,
+            Errno::TIMEDOUT,
+            done,
+        );
+        self.account.errors.push_last(IoError {
+            op: Some(request.op),
+            ..error
+        });
+        Some(StopReason::Error)
+    }
+
+    /// Evaluates the limits that are due.
+    pub(super) fn check_limits(&mut self, now: u64) -> Option<StopReason> {
+        let limits = self.account.limits.as_mut()?;
+        if self.time.in_ramp {
+            // Restarted after the ramp time.
+            limits.due = u64::MAX;
+            return None;
+        }
+        if now < limits.due {
+            return None;
+        }
+        limits.due = u64::MAX;
+        let mut missed = None;
+        if let Some(least) = &mut limits.least {
+            let cycle = self.clock.ticks(least.rate.cycle.0).max(1);
+            let works = |op| !self.account.stats.rests(op);
+            missed = least.missed(self.account.stats.totals(), now, cycle, works, |ticks| {
+                self.clock.nanos(ticks)
+            });
+            limits.due = now
+                + self
+                    .clock
+                    .ticks(self.time.glance.min(least.rate.cycle.0))
+                    .max(1);
+        }
+        let mut found = None;
+        if let Some(search) = &mut limits.search {
+            // The window of a queue is evaluated in [`Worker::adapt_depth`], which has access to
+            // the queue.
+            if !D::QUEUED && now >= search.window_ends {
+                found = search
+                    .judge()
+                    .filter(|found| *found == SearchStep::Depth(1) && !search.target.keep_running);
+                search.restart(now);
+            }
+            limits.due = limits.due.min(search.window_ends.max(now + 1));
+        }
+        let Some((op, kind)) = missed else {
+            return found.map(|_| StopReason::Done);
+        };
+        let error = self.error(op.name(), kind, 0, 0, 0, Errno::IO, now);
+        self.account.errors.push_last(IoError {
+            op: Some(op),
+            ..error
+        });
+        Some(StopReason::Error)
+    }
+
+    /// Ends a window of the depth search, and sets the queue depth.
+    pub(super) fn adapt_depth(&mut self, q: &mut InFlight, now: u64) -> Option<StopReason> {
+        let search = self.account.limits.as_mut()?.search.as_mut()?;
+        if self.time.in_ramp || now < search.window_ends {
+            return None;
+        }
+        let found = search.judge();
+        search.restart(now);
+        let keep_running = search.target.keep_running;
+        let depth = match found? {
+            SearchStep::Depth(depth) if keep_running => {
+                // Continues the search from the current depth.
+                (search.low, search.high) = (0, self.plan.queue.iodepth);
+                depth
+            }
+            SearchStep::Depth(depth) => {
+                search.depth = depth;
+                return Some(StopReason::Done);
+            }
+            SearchStep::Try(depth) => depth,
+        };
+        search.depth = depth;
+        q.set_depth(depth as usize);
+        None
     }
 
     /// Starts the log with the measurement.

@@ -1,6 +1,6 @@
 //! The source of a worker's I/Os: which request comes next, and when it may be issued.
 
-use super::WorkerContext;
+use super::context::WorkerContext;
 use super::recreate::FileRecreation;
 use super::replay::ReplayCursor;
 use crate::clock::Clock;

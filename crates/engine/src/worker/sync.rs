@@ -1,8 +1,9 @@
 //! The loop of backends that perform one I/O at a time.
 
+use super::Worker;
 use super::drive::OneAtATime;
+use super::in_flight::InflightIo;
 use super::writes::{MARKED, WORTH_A_STAMP};
-use super::{InflightIo, Worker};
 use crate::backend::SyncBackend;
 use crate::clock::Clock;
 use hakaru_model::job::Op;

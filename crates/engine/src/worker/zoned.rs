@@ -1,8 +1,9 @@
 //! A worker with zones (`zonemode=zbd`): each request gets its offset when it is about to be
 //! issued.
 
+use super::Worker;
 use super::drive::Drive;
-use super::{InflightIo, Worker};
+use super::in_flight::InflightIo;
 use crate::clock::Clock;
 use crate::zones::ZonePlacement;
 use hakaru_model::job::Op;
