@@ -5,13 +5,12 @@ use crate::caveat::Caveat;
 use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Summary};
 use crate::job::Op;
 use crate::lint::LintWarning;
-use crate::units::{Bytes, BytesPerSec, Nanos};
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 mod steps;
 
-use steps::StoredStep;
-pub use steps::{FillContent, StepKind};
+pub use steps::{DeviceSegment, FillContent, PreparedStep, StepKind};
 
 /// Campaign and point that a run belongs to, as stored in its record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,66 +32,8 @@ pub struct CampaignPoint {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepared: Vec<PreparedStep>,
     /// Bytes written by laying out the files before the measurement.
-    #[serde(default, skip_serializing_if = "nothing")]
+    #[serde(default, skip_serializing_if = "Bytes::is_zero")]
     pub laid_out: Bytes,
-}
-
-/// One preparation step of the storage, with its cost.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredStep")]
-pub struct PreparedStep {
-    /// The step.
-    #[serde(flatten)]
-    pub step: StepKind,
-    /// How long it took.
-    pub elapsed: Nanos,
-    /// Speed of each segment of the device, if the step wrote the whole device.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub speed: Vec<DeviceSegment>,
-    /// Bytes written, if [`PreparedStep::speed`] does not include them; stored once, with the first
-    /// run after the step.
-    #[serde(default, skip_serializing_if = "nothing")]
-    pub written: Bytes,
-}
-
-impl PreparedStep {
-    /// Returns the bytes written by the step; 0 if unknown.
-    pub fn bytes_written(&self) -> Bytes {
-        Bytes(self.speed.iter().fold(self.written.0, |sum, stretch| {
-            sum.saturating_add(stretch.len.0)
-        }))
-    }
-
-    /// Returns the step without the data that is stored only with the first run (speed and bytes written).
-    pub fn without_measurements(self) -> PreparedStep {
-        PreparedStep {
-            speed: Vec::new(),
-            written: Bytes(0),
-            ..self
-        }
-    }
-}
-
-fn nothing(bytes: &Bytes) -> bool {
-    bytes.0 == 0
-}
-
-/// Segment of a device and the time that it took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeviceSegment {
-    /// Start offset.
-    pub offset: Bytes,
-    /// Length.
-    pub len: Bytes,
-    /// Time that it took.
-    pub elapsed: Nanos,
-}
-
-impl DeviceSegment {
-    /// Returns the speed; `None` if the elapsed time is 0.
-    pub fn rate(&self) -> Option<BytesPerSec> {
-        self.len.per(self.elapsed)
-    }
 }
 
 /// Summary of a campaign, ready for a report.

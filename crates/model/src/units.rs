@@ -112,6 +112,11 @@ impl Nanos {
 }
 
 impl Bytes {
+    /// Whether it is 0, which records omit.
+    pub(crate) const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// Returns the size rounded down to whole MiB; sizes below 1 MiB are unchanged.
     pub const fn whole_mib(self) -> Bytes {
         if self.0 < 1 << 20 {

@@ -1,8 +1,61 @@
-//! Kinds of preparation steps, and their form in older records.
+//! Preparation steps of the storage, and their form in older records.
 
-use super::{DeviceSegment, PreparedStep};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, BytesPerSec, Nanos};
 use serde::{Deserialize, Serialize};
+
+/// One preparation step of the storage, with its cost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredStep")]
+pub struct PreparedStep {
+    /// The step.
+    #[serde(flatten)]
+    pub step: StepKind,
+    /// How long it took.
+    pub elapsed: Nanos,
+    /// Speed of each segment of the device, if the step wrote the whole device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speed: Vec<DeviceSegment>,
+    /// Bytes written, if [`PreparedStep::speed`] does not include them; stored once, with the first
+    /// run after the step.
+    #[serde(default, skip_serializing_if = "Bytes::is_zero")]
+    pub written: Bytes,
+}
+
+impl PreparedStep {
+    /// Returns the bytes written by the step; 0 if unknown.
+    pub fn bytes_written(&self) -> Bytes {
+        Bytes(self.speed.iter().fold(self.written.0, |sum, segment| {
+            sum.saturating_add(segment.len.0)
+        }))
+    }
+
+    /// Returns the step without the data that is stored only with the first run (speed and bytes written).
+    pub fn without_measurements(self) -> PreparedStep {
+        PreparedStep {
+            speed: Vec::new(),
+            written: Bytes(0),
+            ..self
+        }
+    }
+}
+
+/// Segment of a device and the time that it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceSegment {
+    /// Start offset.
+    pub offset: Bytes,
+    /// Length.
+    pub len: Bytes,
+    /// Time that it took.
+    pub elapsed: Nanos,
+}
+
+impl DeviceSegment {
+    /// Returns the speed; `None` if the elapsed time is 0.
+    pub fn rate(&self) -> Option<BytesPerSec> {
+        self.len.per(self.elapsed)
+    }
+}
 
 /// Kind of a preparation step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
