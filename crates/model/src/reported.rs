@@ -426,38 +426,25 @@ mod tests {
             share: Quantile::P999,
             value: Nanos(5),
         };
-        let op = OpReport {
-            clat: vec![percentile],
-            ..OpReport::default()
-        };
-        let ops = PerOp {
-            read: op,
-            ..PerOp::default()
-        };
-        let worker = WorkerReport {
-            members: 16,
-            ops,
-            ..WorkerReport::default()
-        };
-        let unstated = vec![UnstatedJob {
-            phase: 0,
-            job: 1,
-            properties: vec![JobProperty::QueueDepth],
-        }];
+        let mut worker = WorkerReport::default();
+        worker.members = 16;
+        worker.ops.read.clat = vec![percentile];
         let reported = Reported {
             blocks: vec![block],
             workers: vec![worker],
-            unstated,
+            unstated: vec![UnstatedJob {
+                phase: 0,
+                job: 1,
+                properties: vec![JobProperty::QueueDepth],
+            }],
         };
         let text = serde_json::to_string(&reported).unwrap();
         assert!(text.contains(r#"["max","1532.3","k"]"#), "{text}");
         assert_eq!(serde_json::from_str::<Reported>(&text).unwrap(), reported);
         assert_eq!(reported.blocks[0].count(), 1);
         assert!(reported.is_unstated(0, 1, JobProperty::QueueDepth));
-        assert!(
-            !reported.is_unstated(0, 0, JobProperty::QueueDepth)
-                && !reported.is_unstated(0, 1, JobProperty::Direct)
-        );
+        assert!(!reported.is_unstated(0, 0, JobProperty::QueueDepth));
+        assert!(!reported.is_unstated(0, 1, JobProperty::Direct));
     }
 
     proptest! {

@@ -42,31 +42,22 @@ fn stream(job: &Job, seed: u64, there: u64) -> StreamPlan {
         seed,
         phases: vec![phase],
     };
-    let facts: Facts = scenario
-        .paths()
-        .into_iter()
-        .map(|path| {
-            let kind = if there > 0 {
-                TargetKind::File
-            } else {
-                TargetKind::Absent
-            };
-            let free = Some(Bytes(1 << 50));
-            let facts = TargetFacts {
-                path: path.clone(),
-                kind,
-                size: Bytes(there),
-                free,
-                logical_block: 512,
-                direct_io: None,
-                writable: true,
-            };
-            (path, facts)
-        })
-        .collect();
-    Plan::resolve(&scenario, &facts).expect("it fits").phases[0].workers[0]
-        .stream
-        .clone()
+    let facts = |path: PathBuf| TargetFacts {
+        path,
+        kind: match there {
+            0 => TargetKind::Absent,
+            _ => TargetKind::File,
+        },
+        size: Bytes(there),
+        free: Some(Bytes(1 << 50)),
+        logical_block: 512,
+        direct_io: None,
+        writable: true,
+    };
+    let paths = scenario.paths().into_iter();
+    let facts: Facts = paths.map(|path| (path.clone(), facts(path))).collect();
+    let plan = Plan::resolve(&scenario, &facts).expect("it fits");
+    plan.phases[0].workers[0].stream.clone()
 }
 
 fn moved(requests: &[IoRequest]) -> u64 {
@@ -240,8 +231,7 @@ proptest! {
         let op = if write { Op::Write } else { Op::Read };
         let mut job = job(Access::only(op, false), BlockSize::Fixed(Bytes(block)), 1);
         job.access.stride = hole as i64;
-        let size = part * UNIT;
-        let file = size + beyond * UNIT;
+        let (size, file) = (part * UNIT, (part + beyond) * UNIT);
         let io_size = size * io_percent / 100;
         job.extent.size = bytes(size);
         (job.extent.io_size, job.extent.loops) = (bytes(io_size).filter(|_| io_percent > 0), if io_percent > 0 { 1 } else { loops });

@@ -68,9 +68,9 @@ pub(super) fn links<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ChainLink>
 /// Parses the form of older records, `mmcblk0p2 (partition 2 of mmcblk0)`. `None` for the bus at the end of a chain,
 /// which the record stores separately.
 fn of_text(text: &str) -> Option<ChainLink> {
-    let (text, beside) = match text.strip_prefix("and ") {
-        Some(rest) => (rest, true),
-        None => (text, false),
+    let (beside, text) = match text.strip_prefix("and ") {
+        Some(rest) => (true, rest),
+        None => (false, text),
     };
     let (name, role) = match text.split_once(" (") {
         Some((name, role)) => (name, role.strip_suffix(')').unwrap_or(role)),
@@ -129,40 +129,18 @@ mod tests {
                 "nvme0n1p3 (partition 3 of nvme0n1)", "nvme0n1 (disk)", "and sdb (disk)",
                 "SD or eMMC bus (sdhci-iproc)", "USB, 480 Mbit/s (uas)", "virtio (virtio_blk)", "NVMe (nvme)"]"#,
         );
-        let text = |text: &str| text.to_owned();
-        let wanted = [
-            link(
-                "dm-1",
-                LinkRole::Mapping {
-                    kind: text("lvm"),
-                    label: text("vg-root"),
-                },
-            ),
-            link(
-                "md0",
-                LinkRole::Array {
-                    level: text("raid1"),
-                },
-            ),
-            link(
-                "loop0",
-                LinkRole::Loop {
-                    file: text("/srv/a (b).img"),
-                },
-            ),
-            link(
-                "nvme0n1p3",
-                LinkRole::Partition {
-                    number: 3,
-                    of: text("nvme0n1"),
-                },
-            ),
+        let (kind, label) = ("lvm".to_owned(), "vg-root".to_owned());
+        let (level, file) = ("raid1".to_owned(), "/srv/a (b).img".to_owned());
+        let (number, of) = (3, "nvme0n1".to_owned());
+        let mut wanted = [
+            link("dm-1", LinkRole::Mapping { kind, label }),
+            link("md0", LinkRole::Array { level }),
+            link("loop0", LinkRole::Loop { file }),
+            link("nvme0n1p3", LinkRole::Partition { number, of }),
             link("nvme0n1", LinkRole::Disk),
-            ChainLink {
-                beside: true,
-                ..link("sdb", LinkRole::Disk)
-            },
+            link("sdb", LinkRole::Disk),
         ];
+        wanted[5].beside = true;
         assert_eq!(old, wanted);
         assert_eq!(read(&serde_json::to_string(&old).unwrap()), wanted);
     }

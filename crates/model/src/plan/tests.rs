@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
+use std::collections::BTreeSet;
 
 fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {
@@ -16,13 +17,19 @@ fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
 }
 
 fn scenario(job: Job) -> Scenario {
+    one_after_another(vec![job])
+}
+
+/// A scenario with a phase for each job.
+fn one_after_another(jobs: Vec<Job>) -> Scenario {
+    let phase = |job: Job| Phase {
+        name: job.name.clone(),
+        jobs: vec![job],
+    };
     Scenario {
         name: "t".into(),
         seed: 1,
-        phases: vec![Phase {
-            name: job.name.clone(),
-            jobs: vec![job],
-        }],
+        phases: jobs.into_iter().map(phase).collect(),
     }
 }
 
@@ -76,42 +83,23 @@ fn direct_io_wants_multiples_of_the_logical_block() {
 }
 
 #[test]
-fn what_cannot_work_is_said_with_its_cure() {
-    let cases: [(Job, TargetFacts, &str); 6] = [
-        (job(Op::Read), facts("f", TargetKind::Other, 0), "socket"),
-        (
-            job(Op::Write),
-            TargetFacts {
-                writable: false,
-                ..facts("f", TargetKind::File, 9)
-            },
-            "read-only",
-        ),
-        (
-            job(Op::Write),
-            TargetFacts {
-                free: Some(Bytes(10)),
-                ..facts("f", TargetKind::Absent, 0)
-            },
-            "smaller size",
-        ),
-        (
-            job(Op::Trim),
-            facts("f", TargetKind::File, 1 << 20),
-            "block devices only",
-        ),
-        (
-            job(Op::Read).with_block(Bytes(2 << 20)),
-            facts("f", TargetKind::File, 9),
-            "less than one block",
-        ),
-        (
-            job(Op::Read),
-            facts("f", TargetKind::BlockDevice, 4096),
-            "past its end",
-        ),
-    ];
-    for (job, facts, word) in cases {
+fn impossible_jobs_are_refused_with_the_cure() {
+    let socket = facts("f", TargetKind::Other, 0);
+    let mut read_only = facts("f", TargetKind::File, 9);
+    read_only.writable = false;
+    let mut full = facts("f", TargetKind::Absent, 0);
+    full.free = Some(Bytes(10));
+    let file = |size| facts("f", TargetKind::File, size);
+    let device = facts("f", TargetKind::BlockDevice, 4096);
+    let large_blocks = job(Op::Read).with_block(Bytes(2 << 20));
+    for (job, facts, word) in [
+        (job(Op::Read), socket, "socket"),
+        (job(Op::Write), read_only, "read-only"),
+        (job(Op::Write), full, "smaller size"),
+        (job(Op::Trim), file(1 << 20), "block devices only"),
+        (large_blocks, file(9), "less than one block"),
+        (job(Op::Read), device, "past its end"),
+    ] {
         let error = resolve(job, &[facts]).unwrap_err().to_string();
         assert!(error.contains(word), "{error} should say {word}");
     }
@@ -125,25 +113,9 @@ fn what_a_job_removes_is_laid_out_anew_for_the_next_and_what_it_makes_is_not_lai
             ioengine,
             ..job(Op::Read)
         });
-        let phases = jobs
-            .map(|job| Phase {
-                name: job.name.clone(),
-                jobs: vec![job],
-            })
-            .collect();
-        let plan = Plan::resolve(
-            &Scenario {
-                name: "t".into(),
-                seed: 1,
-                phases,
-            },
-            &absent,
-        )
-        .unwrap();
-        plan.phases
-            .iter()
-            .map(|p| p.files[0].lay_out)
-            .collect::<Vec<_>>()
+        let plan = Plan::resolve(&one_after_another(jobs.collect()), &absent).unwrap();
+        let lay_out = plan.phases.iter().map(|phase| phase.files[0].lay_out);
+        lay_out.collect::<Vec<_>>()
     };
     let written = LayOut::Write(Fallocate::Native);
     use IoEngine::{Filecreate, Filedelete, Filestat};
@@ -206,15 +178,9 @@ fn clones_share_a_named_file_and_own_a_formatted_one() {
     let mut shared = job(Op::Write);
     shared.numjobs = 3;
     let plan = resolve(shared.clone(), &[facts("f", TargetKind::Absent, 0)]).unwrap();
-    assert_eq!(
-        (plan.phases[0].files.len(), plan.phases[0].workers.len()),
-        (1, 3)
-    );
-    let seeds: std::collections::BTreeSet<u64> = plan.phases[0]
-        .workers
-        .iter()
-        .map(|w| w.stream.seed)
-        .collect();
+    let PhasePlan { files, workers, .. } = &plan.phases[0];
+    assert_eq!((files.len(), workers.len()), (1, 3));
+    let seeds: BTreeSet<u64> = workers.iter().map(|w| w.stream.seed).collect();
     assert_eq!(seeds.len(), 3, "clones draw different offsets");
     shared.target = Target::Formatted {
         directories: vec!["d".into()],
@@ -228,15 +194,8 @@ fn clones_share_a_named_file_and_own_a_formatted_one() {
         .map(|p| facts(p.to_str().unwrap(), TargetKind::Absent, 0))
         .collect();
     let plan = resolve(shared, &known).unwrap();
-    assert_eq!(
-        plan.phases[0].workers[1]
-            .stream
-            .regions
-            .iter()
-            .map(|r| r.len)
-            .sum::<u64>(),
-        1 << 20
-    );
+    let regions = &plan.phases[0].workers[1].stream.regions;
+    assert_eq!(regions.iter().map(|r| r.len).sum::<u64>(), 1 << 20);
 }
 
 #[test]
@@ -425,15 +384,10 @@ fn places_and_sizes_are_whole_blocks_as_in_fio() {
         )
     };
     let size = |spec| move |job: &mut Job| job.extent.size = Some(spec);
+    let odd = SizeSpec::Bytes(Bytes(1000 << 10));
     assert_eq!(region(&size(SizeSpec::Percent(33))), (0, 21, 21));
-    assert_eq!(
-        region(&size(SizeSpec::Bytes(Bytes(1000 << 10)))),
-        (0, 16, 16)
-    );
-    let random = |job: &mut Job| {
-        job.extent.size = Some(SizeSpec::Bytes(Bytes(1000 << 10)));
-        job.access.random = true;
-    };
+    assert_eq!(region(&size(odd)), (0, 16, 16));
+    let random = |job: &mut Job| (job.extent.size, job.access.random) = (Some(odd), true);
     assert_eq!(region(&random), (0, 15, 15));
     let offset = |job: &mut Job| {
         (job.extent.size, job.extent.offset) = (None, SizeSpec::Percent(33));
@@ -484,32 +438,22 @@ proptest::proptest! {
 #[test]
 fn sizes_of_files_are_drawn_from_their_range() {
     let mut drawn = job(Op::Write);
-    let names: Vec<PathBuf> = (0..40).map(|i| PathBuf::from(format!("f{i}"))).collect();
-    drawn.target = Target::Paths(names.clone());
+    let names = || (0..40).map(|i| format!("f{i}"));
+    drawn.target = Target::Paths(names().map(PathBuf::from).collect());
     (drawn.extent.filesize, drawn.extent.filesize_max) = (Some(Bytes(5000)), Some(Bytes(1 << 20)));
     drawn.extent.size = None;
-    let known: Vec<TargetFacts> = names
-        .iter()
-        .map(|name| facts(name.to_str().unwrap(), TargetKind::Absent, 0))
-        .collect();
+    let absent = |name: String| facts(&name, TargetKind::Absent, 0);
+    let known: Vec<TargetFacts> = names().map(absent).collect();
     let sizes = |job: &Job| {
         let plan = resolve(job.clone(), &known).unwrap();
-        plan.phases[0]
-            .files
-            .iter()
-            .map(|file| file.size.0)
-            .collect::<Vec<_>>()
+        let files = plan.phases[0].files.iter();
+        files.map(|file| file.size.0).collect::<Vec<_>>()
     };
     let free = sizes(&drawn);
-    assert!(
-        free.iter()
-            .all(|size| (4096..=1 << 20).contains(size) && size.is_multiple_of(4096)),
-        "{free:?}"
-    );
-    assert!(
-        free.iter().collect::<std::collections::BTreeSet<_>>().len() > 30,
-        "{free:?}"
-    );
+    let fits = |size: &u64| (4096..=1 << 20).contains(size) && size.is_multiple_of(4096);
+    assert!(free.iter().all(fits), "{free:?}");
+    let different: BTreeSet<_> = free.iter().collect();
+    assert!(different.len() > 30, "{free:?}");
     assert_eq!(free, sizes(&drawn), "the same plan each time");
     drawn.extent.size = Some(SizeSpec::Bytes(Bytes(3 << 20)));
     let bound = sizes(&drawn);
@@ -518,7 +462,7 @@ fn sizes_of_files_are_drawn_from_their_range() {
 }
 
 #[test]
-fn an_offset_in_hundredths_is_rounded_up_to_what_was_asked_for() {
+fn an_offset_in_percent_is_rounded_up_to_its_alignment() {
     let known = [facts("f", TargetKind::File, 10 << 20)];
     let begins = |align| {
         let mut job = job(Op::Read);
@@ -551,15 +495,7 @@ fn a_file_system_too_full_is_an_error_unless_jobs_are_left_out() {
     known.free = Some(Bytes(1 << 20));
     let refused = resolve(job.clone(), std::slice::from_ref(&known)).unwrap_err();
     assert!(matches!(refused, PlanError::NoSpace { .. }), "{refused}");
-    let scenario = Scenario {
-        name: "s".into(),
-        seed: 1,
-        phases: vec![Phase {
-            name: "p".into(),
-            jobs: vec![job],
-        }],
-    };
-    let plan = Plan::resolve_what_fits(&scenario, &[("f".into(), known)].into()).unwrap();
+    let plan = Plan::resolve_what_fits(&scenario(job), &[("f".into(), known)].into()).unwrap();
     assert_eq!((plan.phases[0].workers.len(), plan.skipped.len()), (1, 0));
 }
 
@@ -580,32 +516,17 @@ fn what_fits_is_planned_without_what_does_not() {
     let known = BTreeMap::from([("f".into(), facts("f", TargetKind::Absent, 0))]);
     let mut both = scenario(sizeless.clone());
     both.phases[0].jobs.push(job(Op::Read));
-    assert!(matches!(
-        Plan::resolve(&both, &known),
-        Err(PlanError::NoSize { .. })
-    ));
+    let whole = Plan::resolve(&both, &known);
+    assert!(matches!(whole, Err(PlanError::NoSize { .. })));
     let plan = Plan::resolve_what_fits(&both, &known).unwrap();
-    assert_eq!(
-        plan.phases[0]
-            .workers
-            .iter()
-            .map(|worker| worker.job)
-            .collect::<Vec<_>>(),
-        [1]
-    );
-    assert_eq!(
-        (
-            plan.skipped.len(),
-            plan.skipped[0].phase,
-            plan.skipped[0].job
-        ),
-        (1, 0, 0)
-    );
+    let planned: Vec<_> = plan.phases[0].workers.iter().map(|w| w.job).collect();
+    assert_eq!(planned, [1]);
+    let skipped: Vec<_> = plan.skipped.iter().map(|s| (s.phase, s.job)).collect();
+    assert_eq!(skipped, [(0, 0)]);
     let plan = Plan::resolve_what_fits(&scenario(sizeless), &known).unwrap();
-    assert!(
-        plan.phases[0].workers.is_empty()
-            && matches!(plan.skipped[0].error, PlanError::NoSize { .. })
-    );
+    assert!(plan.phases[0].workers.is_empty());
+    let error = &plan.skipped[0].error;
+    assert!(matches!(error, PlanError::NoSize { .. }), "{error}");
 }
 
 #[test]
@@ -646,39 +567,24 @@ fn percents_are_those_of_the_file_before_the_job_as_in_fio() {
         let mut job = job(Op::Read);
         job.extent.filesize = Some(Bytes(512 << 10));
         change(&mut job);
-        let kind = if size > 0 {
-            TargetKind::File
-        } else {
-            TargetKind::Absent
+        let kind = match size {
+            0 => TargetKind::Absent,
+            _ => TargetKind::File,
         };
         let plan = resolve(job, &[facts("f", kind, size)]).unwrap();
-        (
-            plan.phases[0].workers[0].stream.regions[0].offset,
-            plan.phases[0].files[0].size.0,
-        )
+        let PhasePlan { files, workers, .. } = &plan.phases[0];
+        (workers[0].stream.regions[0].offset, files[0].size.0)
     };
     let half = |job: &mut Job| {
-        (job.extent.size, job.extent.offset) = (
-            Some(SizeSpec::Bytes(Bytes(40 << 10))),
-            SizeSpec::Percent(50),
-        );
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(40 << 10)));
+        job.extent.offset = SizeSpec::Percent(50);
     };
-    assert_eq!(
-        region(0, &half),
-        (0, 512 << 10),
-        "a new file has no bytes to take 50% of"
-    );
-    assert_eq!(
-        region(100 << 10, &half),
-        (53_248, 512 << 10),
-        "50% of 100 KiB, in whole blocks"
-    );
+    // A new file has no bytes to take 50% of; 50% of 100 KiB are rounded to whole blocks.
+    assert_eq!(region(0, &half), (0, 512 << 10));
+    assert_eq!(region(100 << 10, &half), (53_248, 512 << 10));
+    // 33% of 512 KiB are 42 blocks and a part.
     let third = |job: &mut Job| job.extent.size = Some(SizeSpec::Percent(33));
-    assert_eq!(
-        region(0, &third).1,
-        172_032,
-        "33% of 512 KiB are 42 blocks and a part"
-    );
+    assert_eq!(region(0, &third).1, 172_032);
 }
 
 #[test]

@@ -235,6 +235,10 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_normal_distribution_has_as_many_blocks_as_that_of_fio() {
         for (deviation, used) in [
             (0.0, 500..560),
             (10.0, 530..590),

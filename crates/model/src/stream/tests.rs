@@ -86,7 +86,7 @@ fn negative_holes_step_back_as_in_fio() {
 }
 
 #[test]
-fn a_course_backwards_leaves_nothing_out() {
+fn a_backward_traversal_leaves_nothing_out() {
     let mut p = plan(
         Access::only(Op::Read, false),
         1024,
@@ -99,7 +99,7 @@ fn a_course_backwards_leaves_nothing_out() {
 }
 
 #[test]
-fn an_interleaved_course_comes_to_each_block_once_a_pass() {
+fn an_interleaved_traversal_visits_each_block_once_a_pass() {
     for (blocks, step) in [(7, 3), (6, 3), (8, 17), (1, 2)] {
         let mut p = plan(
             Access::only(Op::Read, false),
@@ -194,16 +194,14 @@ fn sizes_need_not_be_multiples_of_the_smallest() {
 fn sizes_of_a_range_are_multiples_of_the_smallest_or_the_largest_as_in_fio() {
     for random in [false, true] {
         let mut p = plan(Access::only(Op::Read, random), 3072, 4 << 20, Some(4 << 20));
-        p.block.read = BlockSize::Range {
-            min: Bytes(3072),
-            max: Bytes(10_240),
-        };
+        let (min, max) = (Bytes(3072), Bytes(10_240));
+        p.block.read = BlockSize::Range { min, max };
         p.pass_end = PassEnd::Stop;
         let mut times = std::collections::BTreeMap::new();
         let requests: Vec<IoRequest> = p.requests().collect();
-        requests
-            .iter()
-            .for_each(|r| *times.entry(r.len).or_insert(0u32) += 1);
+        for request in &requests {
+            *times.entry(request.len).or_insert(0u32) += 1;
+        }
         let ragged = times
             .iter()
             .filter(|&(len, &n)| ![3072, 6144, 9216, 10_240].contains(len) && n > 1);
@@ -215,12 +213,8 @@ fn sizes_of_a_range_are_multiples_of_the_smallest_or_the_largest_as_in_fio() {
             (share(3072) - small).abs() < 0.08 && (share(10_240) - large).abs() < 0.05,
             "{times:?}"
         );
-        if random {
-            assert!(
-                requests.iter().all(|r| (r.offset - 4096) % 3072 == 0),
-                "offsets are multiples of the smallest"
-            );
-        }
+        let aligned = requests.iter().all(|r| (r.offset - 4096) % 3072 == 0);
+        assert!(!random || aligned, "offsets are multiples of the smallest");
     }
 }
 
@@ -310,57 +304,44 @@ fn writes_have_the_place_and_size_of_the_trim_before() {
     );
 }
 
+/// A job with zones of 4 blocks of 1 KiB, of which it transfers `size` blocks and then skips `skip`.
+fn with_zones(access: Access, limit: u64, size: u64, skip: u64) -> StreamPlan {
+    let mut p = plan(access, 1024, 16 * 1024, Some(limit * 1024));
+    p.access.zones = Zones::Strided {
+        range: Bytes(4096),
+        size: Bytes(size * 1024),
+        skip: Bytes(skip * 1024),
+    };
+    p
+}
+
+/// Returns the requests of a plan as numbers of blocks of 1 KiB within the region.
+fn blocks(plan: &StreamPlan) -> Vec<u64> {
+    plan.requests().map(|r| r.offset / 1024 - 4).collect()
+}
+
 #[test]
 fn zones_are_walked_one_after_another() {
-    let mut p = plan(
-        Access::only(Op::Read, false),
-        1024,
-        16 * 1024,
-        Some(9 * 1024),
-    );
-    p.access.zones = Zones::Strided {
-        range: Bytes(4096),
-        size: Bytes(2048),
-        skip: Bytes(1024),
-    };
-    let offsets = |p: &StreamPlan| {
-        p.requests()
-            .map(|r| r.offset / 1024 - 4)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        offsets(&p),
-        [0, 1, 5, 6, 10, 11, 15, 0, 1],
-        "so many bytes, wherever the zones end"
-    );
+    let mut p = with_zones(Access::only(Op::Read, false), 9, 2, 1);
+    // The requested bytes are transferred, wherever the zones end.
+    assert_eq!(blocks(&p), [0, 1, 5, 6, 10, 11, 15, 0, 1]);
+    // All bytes of the file: the job ends with the last zone, whole or not.
     (p.limit_bytes, p.pass_end) = (Some(16 * 1024), PassEnd::Stop);
-    assert_eq!(
-        offsets(&p),
-        [0, 1, 5, 6, 10, 11, 15],
-        "all there is ends with the last zone, whole or not"
-    );
+    let pass = [0, 1, 5, 6, 10, 11, 15];
+    assert_eq!(blocks(&p), pass);
     (p.limit_bytes, p.pass_bytes, p.loops) = (Some(32 * 1024), Some(16 * 1024), 2);
-    assert_eq!(
-        offsets(&p),
-        [0, 1, 5, 6, 10, 11, 15, 0, 1, 5, 6, 10, 11, 15],
-        "two loops"
-    );
+    assert_eq!(blocks(&p), [pass, pass].concat(), "two loops");
+    // No zone begins where the file ends.
     p.regions[0].file_len = 4096 + 15 * 1024;
     (p.regions[0].len, p.limit_bytes, p.pass_bytes, p.loops) = (15 * 1024, Some(9 * 1024), None, 1);
-    assert_eq!(
-        offsets(&p),
-        [0, 1, 5, 6, 10, 11, 0, 1, 5],
-        "no zone begins where the file ends"
-    );
-    (p.regions[0].len, p.regions[0].file_len) = (16 * 1024, 4096 + 16 * 1024);
-    p.access.random = true;
-    p.access.zones = Zones::Strided {
-        range: Bytes(4096),
-        size: Bytes(4096),
-        skip: Bytes(4096),
-    };
-    p.limit_bytes = Some(16 * 1024);
-    for (zone, drawn) in offsets(&p).chunks(4).enumerate() {
+    assert_eq!(blocks(&p), [0, 1, 5, 6, 10, 11, 0, 1, 5]);
+}
+
+#[test]
+fn random_ios_stay_in_their_zone_until_it_is_done() {
+    let mut p = with_zones(Access::only(Op::Read, true), 16, 4, 4);
+    p.pass_end = PassEnd::Stop;
+    for (zone, drawn) in blocks(&p).chunks(4).enumerate() {
         let seen: HashSet<u64> = drawn.iter().copied().collect();
         let start = zone as u64 % 2 * 8;
         assert_eq!(seen, (start..start + 4).collect(), "zone {zone}");
@@ -398,19 +379,11 @@ fn what_is_put_in_front_comes_first() {
     assert_eq!(stream.next(), Some(read(1)));
     stream.put_in_front(vec![read(3)]);
     let rest: Vec<(Op, u64)> = stream.map(|r| (r.op, r.offset)).collect();
-    assert_eq!(
-        rest,
-        [
-            (Op::Read, 2),
-            (Op::Read, 3),
-            (Op::Write, 5120),
-            (Op::Write, 6144)
-        ]
-    );
-    assert_eq!(
-        RequestStream::listed(vec![read(7)]).collect::<Vec<_>>(),
-        [read(7)]
-    );
+    let reads = [(Op::Read, 2), (Op::Read, 3)];
+    let writes = [(Op::Write, 5120), (Op::Write, 6144)];
+    assert_eq!(rest, [reads, writes].concat());
+    let mut listed = RequestStream::listed(vec![read(7)]);
+    assert_eq!((listed.next(), listed.next()), (Some(read(7)), None));
 }
 
 #[test]

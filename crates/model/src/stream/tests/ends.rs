@@ -5,28 +5,24 @@ use super::*;
 
 #[test]
 fn steps_back_end_at_the_end_of_the_file_as_in_fio() {
-    // Requests of `fio --rw=read:-8k` with `--size=100001 --bs=64k`, and with `--size=64k --bs=12k --io_size=200k`.
-    let offsets = |block: u64, len: u64, end: PassEnd| {
+    let stepping = |stride: i64, block: u64, len: u64, limit: u64| {
         let mut access = Access::only(Op::Read, false);
-        access.stride = -8192;
-        let mut p = plan(access, block, len, Some(200 << 10));
-        (p.regions[0].offset, p.pass_end) = (0, end);
-        p.requests().map(|r| r.offset).collect::<Vec<_>>()
+        access.stride = stride;
+        let mut p = plan(access, block, len, Some(limit));
+        (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
+        p
     };
-    assert_eq!(offsets(65_536, 100_001, PassEnd::Stop), [0]);
-    let again = offsets(12_288, 65_536, PassEnd::MoveBytes(200 << 10));
-    assert_eq!(again[12..], [49_152, 53_248, 0, 4096, 8192]);
+    let offsets = |p: StreamPlan| p.requests().map(|r| r.offset).collect::<Vec<_>>();
+    // Requests of `fio --rw=read:-8k` with `--size=100001 --bs=64k`, and with `--size=64k --bs=12k --io_size=200k`.
+    assert_eq!(offsets(stepping(-8192, 65_536, 100_001, 200 << 10)), [0]);
+    let mut p = stepping(-8192, 12_288, 65_536, 200 << 10);
+    p.pass_end = PassEnd::MoveBytes(200 << 10);
+    assert_eq!(offsets(p)[12..], [49_152, 53_248, 0, 4096, 8192]);
     // A gap larger than the file: `--rw=read:-100k --size=64k --bs=4k` reads one block.
-    let mut access = Access::only(Op::Read, false);
-    access.stride = -102_400;
-    let mut p = plan(access, 4096, 65_536, Some(65_536));
-    (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
+    let p = stepping(-102_400, 4096, 65_536, 65_536);
     assert_eq!(p.requests().count(), 1);
     // `--rw=read:-8k --size=64k --bssplit=4k/50:8k/50`: an I/O of 8 KiB at 57344 is the last.
-    let mut access = Access::only(Op::Read, false);
-    access.stride = -8192;
-    let mut p = plan(access, 4096, 65_536, Some(65_536));
-    (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
+    let mut p = stepping(-8192, 4096, 65_536, 65_536);
     p.block.read = BlockSize::Split(vec![(Bytes(4096), 50), (Bytes(8192), 50)]);
     for seed in 0..20 {
         p.seed = seed;

@@ -2,16 +2,50 @@
 
 use super::*;
 
+fn phase() -> impl Strategy<Value = String> {
+    select(vec!["seq-read", "rand-write"]).prop_map(str::to_owned)
+}
+
+fn word() -> impl Strategy<Value = String> {
+    select(vec!["a", "b"]).prop_map(str::to_owned)
+}
+
+/// Generates a key, or a figure of few values.
+fn n() -> impl Strategy<Value = u32> {
+    0u32..5
+}
+
+fn figure() -> impl Strategy<Value = u32> {
+    any::<u32>()
+}
+
+fn time() -> impl Strategy<Value = Nanos> {
+    figure().prop_map(|n| Nanos(n.into()))
+}
+
+fn size() -> impl Strategy<Value = Bytes> {
+    figure().prop_map(|n| Bytes(n.into()))
+}
+
+fn rate() -> impl Strategy<Value = BytesPerSec> {
+    n().prop_map(|n| BytesPerSec(n.into()))
+}
+
 /// Generates caveats of each kind, with few different keys so that many of them merge.
 pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
-    let phase = || select(vec!["seq-read", "rand-write"]).prop_map(str::to_owned);
-    let word = || select(vec!["a", "b"]).prop_map(str::to_owned);
-    let n = || 0u32..5;
-    let figure = || any::<u32>();
-    let time = || any::<u32>().prop_map(|n| Nanos(n.into()));
-    let size = || any::<u32>().prop_map(|n| Bytes(n.into()));
-    let rate = || n().prop_map(|n| BytesPerSec(n.into()));
-    let of_setup = prop_oneof![
+    prop_oneof![
+        of_setup(),
+        of_host(),
+        of_interruption(),
+        of_figures(),
+        of_device(),
+        of_series(),
+        of_import()
+    ]
+}
+
+fn of_setup() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         (word(), n()).prop_map(|(ioengine, asked)| Caveat::DepthCapped { ioengine, asked }),
         (word(), word(), word()).prop_map(|(asked, used, because)| Caveat::EngineReplaced {
             asked,
@@ -29,8 +63,11 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
             path: path.map_or(CacheOf::Host, CacheOf::File),
             because
         }),
-    ];
-    let of_host = prop_oneof![
+    ]
+}
+
+fn of_host() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         (word(), word()).prop_map(|(used, because)| Caveat::ClockFallback { used, because }),
         (word(), any::<i64>()).prop_map(|(clock, ppm)| Caveat::ClockDrift { clock, ppm }),
         (phase(), time(), figure()).prop_map(|(phase, per_io, share_permille)| Caveat::Overhead {
@@ -42,6 +79,11 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
         n().prop_map(|flags| Caveat::HostThrottled { flags }),
         word().prop_map(|governor| Caveat::PowerSaving { governor }),
         word().prop_map(|because| Caveat::NoDiskStats { because }),
+    ]
+}
+
+fn of_interruption() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         (phase(), any::<bool>(), figure(), time(), time()).prop_map(
             |(phase, stopped, times, total, longest)| Caveat::Paused {
                 phase,
@@ -65,8 +107,11 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
             stolen,
             measured
         }),
-    ];
-    let of_run = prop_oneof![
+    ]
+}
+
+fn of_figures() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         (phase(), time(), n()).prop_map(|(phase, measured, wanted)| Caveat::Short {
             phase,
             measured,
@@ -77,6 +122,31 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
             samples: samples.into(),
             percentile: Quantile::new(f64::from(tenth) / 10.0).expect("a share")
         }),
+        (phase(), n(), rate(), rate()).prop_map(|(phase, at, before, after)| Caveat::Cliff {
+            phase,
+            at: Bytes(at.into()),
+            before,
+            after
+        }),
+        (phase(), figure()).prop_map(|(phase, share_permille)| Caveat::ReadElsewhere {
+            phase,
+            share_permille
+        }),
+        (phase(), no_amplification())
+            .prop_map(|(phase, because)| Caveat::NoAmplification { phase, because }),
+    ]
+}
+
+fn no_amplification() -> impl Strategy<Value = NoAmplification> {
+    let own = Bytes(1);
+    prop_oneof![
+        Just(NoAmplification::RampNotCounted),
+        size().prop_map(move |others| NoAmplification::OtherUsers { others, own }),
+    ]
+}
+
+fn of_device() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         (phase(), figure(), n(), word()).prop_map(|(phase, count, errno, action)| {
             Caveat::DeviceErrors {
                 phase,
@@ -92,31 +162,11 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
             .prop_map(|(phase, op, kind)| Caveat::RuleBroken { phase, op, kind }),
         (phase(), time()).prop_map(|(phase, measured)| Caveat::Interrupted { phase, measured }),
         (figure(), n()).prop_map(|(whole, of)| Caveat::CutShort { whole, of }),
-        (phase(), n(), rate(), rate()).prop_map(|(phase, at, before, after)| Caveat::Cliff {
-            phase,
-            at: Bytes(at.into()),
-            before,
-            after
-        }),
-        (phase(), figure()).prop_map(|(phase, share_permille)| Caveat::ReadElsewhere {
-            phase,
-            share_permille
-        }),
-        (phase(), size(), any::<bool>()).prop_map(|(phase, others, ramp)| {
-            Caveat::NoAmplification {
-                phase,
-                because: if ramp {
-                    NoAmplification::RampNotCounted
-                } else {
-                    NoAmplification::OtherUsers {
-                        others,
-                        own: Bytes(1),
-                    }
-                },
-            }
-        }),
-    ];
-    let of_series = prop_oneof![
+    ]
+}
+
+fn of_series() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         figure().prop_map(|runs| Caveat::FewRuns { runs }),
         (phase(), figure(), n()).prop_map(|(phase, count, runs)| Caveat::Outliers {
             phase,
@@ -133,8 +183,11 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
         }),
         (phase(), figure()).prop_map(|(phase, runs)| Caveat::Skewed { phase, runs }),
         (phase(), figure()).prop_map(|(phase, runs)| Caveat::TwoModes { phase, runs }),
-    ];
-    let of_import = prop_oneof![
+    ]
+}
+
+fn of_import() -> impl Strategy<Value = Caveat> {
+    prop_oneof![
         (phase(), word(), word(), word()).prop_map(|(phase, stated, follows, hint)| {
             Caveat::Contradiction {
                 phase,
@@ -147,6 +200,5 @@ pub(crate) fn caveat() -> impl Strategy<Value = Caveat> {
         word().prop_map(|missing| Caveat::CutOff { missing }),
         (figure(), word()).prop_map(|(count, first)| Caveat::Unread { count, first }),
         (figure(), word()).prop_map(|(count, what)| Caveat::Pooled { count, what }),
-    ];
-    prop_oneof![of_setup, of_host, of_run, of_series, of_import]
+    ]
 }

@@ -24,18 +24,16 @@ fn distribution() -> impl Strategy<Value = Distribution> {
     ]
 }
 
+fn zone_resets() -> impl Strategy<Value = ZoneResets> {
+    any::<[u32; 2]>().prop_map(|[threshold_millionths, every]| ZoneResets {
+        threshold_millionths,
+        every,
+    })
+}
+
 fn zones() -> impl Strategy<Value = Zones> {
-    let resets =
-        (any::<u32>(), any::<u32>()).prop_map(|(threshold_millionths, every)| ZoneResets {
-            threshold_millionths,
-            every,
-        });
-    let device = (
-        any::<[u32; 2]>(),
-        any::<bool>(),
-        any::<bool>(),
-        option::of(resets),
-    );
+    let flags = any::<[bool; 2]>();
+    let device = (any::<[u32; 2]>(), flags, option::of(zone_resets()));
     prop_oneof![
         4 => Just(Zones::None),
         1 => (8u64..64, 8u64..64, 0u64..64).prop_map(|(range, size, skip)| Zones::Strided {
@@ -43,10 +41,10 @@ fn zones() -> impl Strategy<Value = Zones> {
             size: Bytes(size * UNIT),
             skip: Bytes(skip * UNIT),
         }),
-        1 => device.prop_map(|(open, read_beyond, ignore_limits, resets)| Zones::Device {
+        1 => device.prop_map(|(open, [read_beyond, ignore_limits], resets)| Zones::Device {
             size: read_beyond.then_some(Bytes(1 << 20)),
             capacity: None,
-                skip: Bytes(0),
+            skip: Bytes(0),
             max_open: open[0],
             max_open_each: open[1],
             read_beyond_write_pointer: read_beyond,
@@ -56,74 +54,61 @@ fn zones() -> impl Strategy<Value = Zones> {
     ]
 }
 
-/// Generates access patterns with all options.
-fn any_access() -> impl Strategy<Value = Access> {
-    let order = prop_oneof![
+fn order() -> impl Strategy<Value = TraversalOrder> {
+    prop_oneof![
         Just(TraversalOrder::Forward),
         Just(TraversalOrder::Backward),
         (1u64..64).prop_map(|units| TraversalOrder::Interleaved {
             step: Bytes(units * UNIT)
         }),
-    ];
-    let run = (1u32..5, any::<bool>(), any::<bool>());
+    ]
+}
+
+/// Generates access patterns with all options.
+fn any_access() -> impl Strategy<Value = Access> {
+    let run = (-8i64..8, 1u32..5, any::<bool>(), any::<bool>());
+    let centre = option::of((0u32..8).prop_map(|n| f64::from(n) / 8.0));
+    let place = (distribution(), centre, order(), zones());
     let percent = option::of(per_op(0u32..=100));
-    let place = (
-        distribution(),
-        option::of((0u32..8).prop_map(|n| f64::from(n) / 8.0)),
-    );
-    (access(), -8i64..8, run, place, percent, order, zones()).prop_map(
-        |(
-            access,
-            stride,
-            (run_length, run_identical, trim_before_write),
-            place,
-            percentage_random,
-            order,
-            zones,
-        )| Access {
+    (access(), run, place, percent).prop_map(|(access, run, place, percentage_random)| {
+        let (stride, run_length, run_identical, trim_before_write) = run;
+        let (distribution, centre, order, zones) = place;
+        Access {
             stride: stride * UNIT as i64,
             run_length,
             run_identical,
             trim_before_write,
-            distribution: place.0,
-            centre: place.1,
+            distribution,
+            centre,
             percentage_random,
             order,
             zones,
             ..access
-        },
-    )
+        }
+    })
 }
 
 /// Generates a job that most targets support: any sizes and offsets, few of the rarer options.
 pub(crate) fn plain_job() -> impl Strategy<Value = Job> {
     let shape = (access(), block(), 1u32..4, 1u32..4, 1u32..64);
-    let extent = (
-        option::of(size_spec()),
-        option::of(1u64..1 << 22),
-        option::of(size_spec()),
-        size_spec(),
-        size_spec(),
-    );
-    let rest = (
-        option::of(1u64..1000),
-        1u32..4,
-        any::<bool>(),
-        option::of(any::<u64>()),
-        select(IoEngine::ALL),
-    );
+    let places = [size_spec(), size_spec()];
+    let sizes = [option::of(size_spec()), option::of(size_spec())];
+    let extent = (sizes, option::of(1u64..1 << 22), places);
+    let engine = select(IoEngine::ALL);
+    let seed = option::of(any::<u64>());
+    let count = (option::of(1u64..1000), 1u32..4);
+    let rest = (count, any::<bool>(), seed, engine);
     (name(), shape, extent, rest).prop_map(|(name, shape, extent, rest)| {
         let (access, block, files, numjobs, iodepth) = shape;
         let paths = (0..files).map(|file| PathBuf::from(format!("f{file}")));
         let mut job = Job::new(&name, Target::Paths(paths.collect()), access);
         job.block = PerOp::all(block);
         (job.numjobs, job.queue.iodepth) = (numjobs, iodepth);
-        job.extent.size = extent.0;
+        [job.extent.size, job.extent.io_size] = extent.0;
         job.extent.filesize = extent.1.map(Bytes);
-        job.extent.io_size = extent.2;
-        (job.extent.offset, job.extent.offset_increment) = (extent.3, extent.4);
-        (job.extent.number_ios, job.extent.loops) = (rest.0, rest.1);
-        (job.files.direct, job.seed, job.ioengine) = (rest.2, rest.3, rest.4);
+        [job.extent.offset, job.extent.offset_increment] = extent.2;
+        (job.extent.number_ios, job.extent.loops) = rest.0;
+        (job.files.direct, job.seed, job.ioengine) = (rest.1, rest.2, rest.3);
         job
     })
 }
@@ -170,16 +155,15 @@ pub(crate) fn scenario_of(jobs: Vec<Job>, seed: u64) -> Scenario {
     }
 }
 
+fn pattern() -> impl Strategy<Value = Vec<PatternPart>> {
+    let part = prop_oneof![
+        prop::collection::vec(any::<u8>(), 1..4).prop_map(PatternPart::Bytes),
+        Just(PatternPart::Offset),
+    ];
+    prop::collection::vec(part, 0..3)
+}
+
 fn verify() -> impl Strategy<Value = Verify> {
-    let pattern = || {
-        prop::collection::vec(
-            prop_oneof![
-                prop::collection::vec(any::<u8>(), 1..4).prop_map(PatternPart::Bytes),
-                Just(PatternPart::Offset),
-            ],
-            0..3,
-        )
-    };
     let method = prop_oneof![
         Just(VerifyMethod::Crc32c),
         Just(VerifyMethod::Sha3_512),
@@ -187,37 +171,27 @@ fn verify() -> impl Strategy<Value = Verify> {
         pattern().prop_map(VerifyMethod::Pattern),
         pattern().prop_map(VerifyMethod::PatternHeader),
     ];
-    let flags = any::<[bool; 7]>();
-    (
-        method,
-        pattern(),
-        flags,
-        any::<[u64; 3]>(),
-        option::of(name()),
-    )
-        .prop_map(|(method, fill, flags, n, folder)| {
+    let (flags, n) = (any::<[bool; 7]>(), any::<[u64; 3]>());
+    (method, pattern(), flags, n, option::of(name())).prop_map(
+        |(method, fill, flags, n, folder)| {
             let mut verify = Verify::by(method);
             verify.fill = fill;
             [verify.read_back, verify.only, verify.fatal, verify.dump, ..] = flags;
-            (verify.save_state, verify.load_state, verify.header_seed) =
-                (flags[4], flags[5], flags[6]);
-            (verify.interval, verify.backlog, verify.backlog_batch) =
-                (Some(Bytes(n[0])), n[1], n[2]);
+            (verify.save_state, verify.load_state) = (flags[4], flags[5]);
+            verify.header_seed = flags[6];
+            verify.interval = Some(Bytes(n[0]));
+            (verify.backlog, verify.backlog_batch) = (n[1], n[2]);
             verify.folder = folder.map(PathBuf::from);
             verify
-        })
+        },
+    )
 }
 
-/// Adds rules of termination, pacing and placement to a job.
-fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
-    let ends = [
-        None,
-        Some(ExitScope::Group),
-        Some(ExitScope::Phase),
-        Some(ExitScope::All),
-    ];
+/// Adds rules of termination to a job.
+fn with_termination(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
+    let (group, phase) = (Some(ExitScope::Group), Some(ExitScope::Phase));
     job.termination.exit = ExitRules {
-        ends: ends[n[0] as usize % 4],
+        ends: [None, group, phase, Some(ExitScope::All)][n[0] as usize % 4],
         on_error: flags[0],
         finish_writing: flags[1],
         phases_after_error: flags[2],
@@ -227,16 +201,20 @@ fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
     job.termination.steady = flags[5].then_some(SteadyStateRule {
         iops: flags[0],
         slope: flags[1],
-        limit: if flags[2] {
-            SteadyLimit::Percent(limit)
-        } else {
-            SteadyLimit::Absolute(limit)
+        limit: match flags[2] {
+            true => SteadyLimit::Percent(limit),
+            false => SteadyLimit::Absolute(limit),
         },
         window: Nanos(n[3].into()),
         ramp: Nanos(n[4].into()),
         interval: Nanos(n[5].into()),
         together: flags[6],
     });
+    job
+}
+
+/// Adds rules of pacing, durability and placement to a job.
+fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
     job.rate.bytes_per_s[Op::Read] = Some(n[6].into());
     job.rate.latency_target = flags[7].then_some(LatencyTarget {
         target: Nanos(n[0].into()),
@@ -244,11 +222,8 @@ fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
         percentile: limit,
         keep_running: flags[3],
     });
-    job.rate.flow = flags[6].then_some(FlowShare {
-        id: n[2],
-        weight: n[3],
-        sleep: Nanos(n[4].into()),
-    });
+    let (id, weight, sleep) = (n[2], n[3], Nanos(n[4].into()));
+    job.rate.flow = flags[6].then_some(FlowShare { id, weight, sleep });
     job.durability.range_sync = flags[1].then_some(RangeSync {
         every: n[5],
         wait_before: flags[2],
@@ -256,10 +231,8 @@ fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
         wait_after: flags[4],
     });
     job.placement.cpus_allowed = vec![n[7], n[6]];
-    job.placement.memory = flags[0].then(|| MemoryPolicy {
-        mode: MemoryMode::Bind,
-        nodes: vec![n[1]],
-    });
+    let (mode, nodes) = (MemoryMode::Bind, vec![n[1]]);
+    job.placement.memory = flags[0].then_some(MemoryPolicy { mode, nodes });
     job.placement.priority.io_class = flags[5].then_some(n[2]);
     job.errors.ignored.write = vec![n[3] as i32];
     job.commands.before = flags[6].then(|| "true".to_owned());
@@ -267,77 +240,71 @@ fn with_rules(mut job: Job, n: [u32; 8], flags: [bool; 8], limit: f64) -> Job {
     job
 }
 
-/// Generates a job with values in most of its fields, even if they contradict each other.
-pub(crate) fn any_job() -> impl Strategy<Value = Job> {
-    let files = (
-        any::<[bool; 12]>(),
-        0usize..64,
-        select(vec![
-            FileOrder::RoundRobin,
-            FileOrder::Sequential,
-            FileOrder::Random,
-            FileOrder::Zipf(1.25),
-            FileOrder::Normal(25.0),
-        ]),
-    );
-    let content = prop_oneof![
+/// Sets options of files, queue and engine.
+fn with_files(mut job: Job, flags: [bool; 12], pick: usize, order: FileOrder) -> Job {
+    let files = &mut job.files;
+    [
+        files.invalidate,
+        files.unlink,
+        files.allow_create,
+        files.overwrite,
+        ..,
+    ] = flags;
+    (files.append, files.atomic, files.time_close) = (flags[4], flags[5], flags[6]);
+    let (keep, truncate) = (Fallocate::Keep, Fallocate::Truncate);
+    files.fallocate = [Fallocate::None, Fallocate::Native, keep, truncate][pick % 4];
+    let (none, random) = (AccessAdvice::None, AccessAdvice::Random);
+    files.advice = [AccessAdvice::AsJob, none, random][pick % 3];
+    files.lifetime = [Lifetime::Untold, Lifetime::Short, Lifetime::Extreme][pick % 3];
+    files.lock = [FileLock::None, FileLock::Exclusive, FileLock::ReadWrite][pick % 3];
+    files.turns = FileTurns {
+        order,
+        run_length: pick as u32,
+        open_files: Some(pick as u32),
+    };
+    (job.queue.offload, job.queue.separate_submit) = (flags[7], flags[8]);
+    job.measure.clat = flags[9];
+    job.engine.stat = [StatCall::Stat, StatCall::Lstat, StatCall::Statx][pick % 3];
+    job.engine.hipri_percentage = flags[10].then_some(pick as u32);
+    job.block_rules.unaligned = flags[11];
+    job
+}
+
+fn file_order() -> impl Strategy<Value = FileOrder> {
+    select(vec![
+        FileOrder::RoundRobin,
+        FileOrder::Sequential,
+        FileOrder::Random,
+        FileOrder::Zipf(1.25),
+        FileOrder::Normal(25.0),
+    ])
+}
+
+fn content() -> impl Strategy<Value = BufferContent> {
+    prop_oneof![
         Just(BufferContent::Random),
         Just(BufferContent::Zero),
         prop::collection::vec(any::<u8>(), 1..5).prop_map(BufferContent::Pattern),
         (0u32..=100).prop_map(BufferContent::Compressible),
-    ];
+    ]
+}
+
+/// Generates a job with values in most of its fields, even if they contradict each other.
+pub(crate) fn any_job() -> impl Strategy<Value = Job> {
+    let files = (any::<[bool; 12]>(), 0usize..64, file_order());
     let rules = (any::<[u32; 8]>(), any::<[bool; 8]>(), float());
-    let rest = (
-        content,
-        option::of(verify()),
-        option::of(block()),
-        prop::collection::vec(quantile(), 0..4),
-        words(),
-    );
+    let percentiles = prop::collection::vec(quantile(), 0..4);
+    let checks = (content(), option::of(verify()));
+    let rest = (checks, option::of(block()), percentiles, words());
     (plain_job(), any_access(), files, rules, rest).prop_map(|(job, access, files, rules, rest)| {
-        let mut job = with_rules(job, rules.0, rules.1, rules.2);
+        let job = with_termination(job, rules.0, rules.1, rules.2);
+        let job = with_rules(job, rules.0, rules.1, rules.2);
+        let mut job = with_files(job, files.0, files.1, files.2);
         job.access = access;
-        let (flags, pick, order) = files;
-        [
-            job.files.invalidate,
-            job.files.unlink,
-            job.files.allow_create,
-            job.files.overwrite,
-            ..,
-        ] = flags;
-        (job.files.append, job.files.atomic, job.files.time_close) = (flags[4], flags[5], flags[6]);
-        (
-            job.queue.offload,
-            job.queue.separate_submit,
-            job.measure.clat,
-        ) = (flags[7], flags[8], flags[9]);
-        job.files.fallocate = [
-            Fallocate::None,
-            Fallocate::Native,
-            Fallocate::Keep,
-            Fallocate::Truncate,
-        ][pick % 4];
-        job.files.advice = [
-            AccessAdvice::AsJob,
-            AccessAdvice::None,
-            AccessAdvice::Random,
-        ][pick % 3];
-        job.files.lifetime = [Lifetime::Untold, Lifetime::Short, Lifetime::Extreme][pick % 3];
-        job.files.lock = [FileLock::None, FileLock::Exclusive, FileLock::ReadWrite][pick % 3];
-        job.files.turns = FileTurns {
-            order,
-            run_length: pick as u32,
-            open_files: Some(pick as u32),
-        };
-        job.engine.stat = [StatCall::Stat, StatCall::Lstat, StatCall::Statx][pick % 3];
-        job.engine.hipri_percentage = flags[10].then_some(pick as u32);
-        (job.buffers.fill, job.verify) = (rest.0, rest.1);
-        job.block_rules = BlockSizeRules {
-            unaligned: flags[11],
-            in_line: rest.2,
-        };
-        job.measure.percentiles = rest.3;
-        job.options = vec![("bs".to_owned(), rest.4)];
+        (job.buffers.fill, job.verify) = rest.0;
+        job.block_rules.in_line = rest.1;
+        job.measure.percentiles = rest.2;
+        job.options = vec![("bs".to_owned(), rest.3)];
         job
     })
 }

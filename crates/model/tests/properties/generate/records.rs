@@ -128,64 +128,74 @@ fn steady_record() -> impl Strategy<Value = SteadyRecord> {
         )
 }
 
-fn worker() -> impl Strategy<Value = WorkerRecord> {
-    let stops = vec![
+fn stop_reason() -> impl Strategy<Value = StopReason> {
+    select(vec![
         StopReason::Done,
         StopReason::Time,
         StopReason::Stopped,
         StopReason::Ended,
         StopReason::Error,
-    ];
-    let errors = (any::<u64>(), prop::collection::vec(io_error(), 0..3));
+    ])
+}
+
+fn error_record() -> impl Strategy<Value = ErrorRecord> {
+    (any::<u64>(), prop::collection::vec(io_error(), 0..3))
+        .prop_map(|(total, first)| ErrorRecord { total, first })
+}
+
+fn engine_use() -> impl Strategy<Value = EngineUse> {
+    any::<[bool; 5]>().prop_map(|flags| EngineUse {
+        registered_buffers: flags[0],
+        registered_files: flags[1],
+        submits_and_waits: flags[2],
+        thread: flags[3],
+        own_file_table: flags[4],
+    })
+}
+
+/// Generates the record of a worker with the fields that every record has.
+fn plain_worker() -> impl Strategy<Value = WorkerRecord> {
+    let ops = [op_record(), op_record(), op_record()];
+    let end = (error_record(), stop_reason());
+    let n = any::<[u64; 6]>();
+    (name(), ops, latency(), intervals(5), end, n).prop_map(
+        |(name, [read, write, trim], sync, intervals, (errors, stop), n)| {
+            let mut worker = WorkerRecord {
+                name,
+                job: n[0] as u32,
+                clone: n[1] as u32,
+                pid: n[2] as u32,
+                runtime: Nanos(n[3]),
+                job_runtime: Nanos(n[4]),
+                ops: PerOp { read, write, trim },
+                sync,
+                intervals,
+                errors,
+                stop,
+                ..WorkerRecord::default()
+            };
+            worker.depth.level = [n[0], n[1], n[2], n[3], n[4], n[5], 0];
+            worker.depth.submit_calls = n[5];
+            worker
+        },
+    )
+}
+
+fn worker() -> impl Strategy<Value = WorkerRecord> {
     let optional = (
         option::of(any::<[u64; 2]>()),
         option::of(per_op(bytes())),
-        option::of(any::<[bool; 5]>()),
+        option::of(engine_use()),
         option::of(steady_record()),
         option::of(any::<u32>()),
     );
-    (
-        name(),
-        [op_record(), op_record(), op_record()],
-        latency(),
-        intervals(5),
-        errors,
-        select(stops),
-        optional,
-        any::<[u64; 6]>(),
-    )
-        .prop_map(
-            |(name, [read, write, trim], sync, intervals, (total, first), stop, optional, n)| {
-                let mut worker = WorkerRecord {
-                    name,
-                    job: n[0] as u32,
-                    clone: n[1] as u32,
-                    pid: n[2] as u32,
-                    runtime: Nanos(n[3]),
-                    job_runtime: Nanos(n[4]),
-                    ops: PerOp { read, write, trim },
-                    sync,
-                    intervals,
-                    errors: ErrorRecord { total, first },
-                    stop,
-                    ..WorkerRecord::default()
-                };
-                worker.other_syncs = optional.0.map(|[data, range]| OtherSyncs { data, range });
-                worker.ramp_bytes = optional.1;
-                worker.engine = optional.2.map(|flags| EngineUse {
-                    registered_buffers: flags[0],
-                    registered_files: flags[1],
-                    submits_and_waits: flags[2],
-                    thread: flags[3],
-                    own_file_table: flags[4],
-                });
-                (worker.steady, worker.latency_depth) = (optional.3, optional.4);
-                worker.depth.level = [n[0], n[1], n[2], n[3], n[4], n[5], 0];
-                worker.depth.submit_calls = n[5];
-                worker.cpu.waited = worker.engine.map(|_| Nanos(n[5]));
-                worker
-            },
-        )
+    (plain_worker(), optional).prop_map(|(mut worker, optional)| {
+        worker.other_syncs = optional.0.map(|[data, range]| OtherSyncs { data, range });
+        (worker.ramp_bytes, worker.engine) = (optional.1, optional.2);
+        (worker.steady, worker.latency_depth) = (optional.3, optional.4);
+        worker.cpu.waited = worker.engine.map(|_| Nanos(worker.depth.submit_calls));
+        worker
+    })
 }
 
 fn disk() -> impl Strategy<Value = DiskStats> {
@@ -199,55 +209,58 @@ fn disk() -> impl Strategy<Value = DiskStats> {
     })
 }
 
-fn phase_record() -> impl Strategy<Value = PhaseRecord> {
-    let pauses = prop::collection::vec(any::<[u64; 2]>(), 0..3).prop_map(|pauses| HostPauses {
-        pauses: pauses
-            .into_iter()
-            .map(|[at, length]| Pause {
-                at: Nanos(at),
-                length: Nanos(length),
-                kind: PauseKind::Suspended,
-            })
-            .collect(),
+fn disks() -> impl Strategy<Value = Vec<DiskStats>> {
+    prop::collection::vec(disk(), 0..2)
+}
+
+fn pauses() -> impl Strategy<Value = HostPauses> {
+    let pause = any::<[u64; 2]>().prop_map(|[at, length]| Pause {
+        at: Nanos(at),
+        length: Nanos(length),
+        kind: PauseKind::Suspended,
+    });
+    prop::collection::vec(pause, 0..3).prop_map(|pauses| HostPauses {
+        pauses,
         stolen: Nanos(5),
         processors: 4,
-    });
-    let traffic =
-        (prop::collection::vec(disk(), 0..2), option::of(bytes())).prop_map(|(disks, own_read)| {
-            MeasuredTraffic {
-                disks,
-                own_read,
-                own_written: own_read,
-            }
-        });
-    let laid_out = (bytes(), nanos(), prop::collection::vec(disk(), 0..2)).prop_map(
-        |(bytes, elapsed, disks)| LaidOut {
-            bytes,
-            elapsed,
-            disks,
-        },
+    })
+}
+
+fn traffic() -> impl Strategy<Value = MeasuredTraffic> {
+    (disks(), option::of(bytes())).prop_map(|(disks, own_read)| MeasuredTraffic {
+        disks,
+        own_read,
+        own_written: own_read,
+    })
+}
+
+fn laid_out() -> impl Strategy<Value = LaidOut> {
+    (bytes(), nanos(), disks()).prop_map(|(bytes, elapsed, disks)| LaidOut {
+        bytes,
+        elapsed,
+        disks,
+    })
+}
+
+fn phase_record() -> impl Strategy<Value = PhaseRecord> {
+    let workers = prop::collection::vec(worker(), 0..3);
+    let optional = (
+        option::of(traffic()),
+        option::of(laid_out()),
+        option::of(pauses()),
     );
-    (
-        name(),
-        any::<i64>(),
-        prop::collection::vec(worker(), 0..3),
-        prop::collection::vec(disk(), 0..2),
-        option::of(traffic),
-        option::of(laid_out),
-        option::of(pauses),
+    (name(), any::<i64>(), workers, disks(), optional).prop_map(
+        |(name, started_unix_ms, workers, disks, (traffic, laid_out, host_pauses))| PhaseRecord {
+            name,
+            started_unix_ms,
+            elapsed: Nanos(9),
+            workers,
+            disks,
+            traffic,
+            laid_out,
+            host_pauses,
+        },
     )
-        .prop_map(
-            |(name, started_unix_ms, workers, disks, traffic, laid_out, host_pauses)| PhaseRecord {
-                name,
-                started_unix_ms,
-                elapsed: Nanos(9),
-                workers,
-                disks,
-                traffic,
-                laid_out,
-                host_pauses,
-            },
-        )
 }
 
 fn bus() -> impl Strategy<Value = Bus> {
@@ -268,68 +281,65 @@ fn bus() -> impl Strategy<Value = Bus> {
     ]
 }
 
-fn device() -> impl Strategy<Value = DeviceIdentity> {
-    let facts = (
-        fact(words()),
-        fact(words()),
-        fact(any::<bool>()),
-        fact(any::<u32>()),
-        fact(bytes()),
-    );
-    let health =
-        (option::of(any::<u64>()), option::of(bytes())).prop_map(|(percent_used, written)| {
-            Health {
-                percent_used,
-                written,
-                warnings: vec!["reserve is low".to_owned()],
-                ..Health::default()
-            }
-        });
-    let registers = (fact(words()), fact(any::<u32>()), fact(bytes())).prop_map(
+fn health() -> impl Strategy<Value = Health> {
+    (option::of(any::<u64>()), option::of(bytes())).prop_map(|(percent_used, written)| Health {
+        percent_used,
+        written,
+        warnings: vec!["reserve is low".to_owned()],
+        ..Health::default()
+    })
+}
+
+fn registers() -> impl Strategy<Value = CardRegisters> {
+    (fact(words()), fact(any::<u32>()), fact(bytes())).prop_map(
         |(cid, speed_class, allocation_unit)| CardRegisters {
             cid,
             speed_class,
             allocation_unit,
             ..CardRegisters::default()
         },
-    );
-    (
-        name(),
-        facts,
-        bus(),
-        option::of(registers),
-        fact(health),
-        bytes(),
     )
-        .prop_map(|(kname, facts, bus, card, health, size)| DeviceIdentity {
-            node: PathBuf::from(format!("/dev/{kname}")),
-            kname,
-            model: facts.0,
-            serial: facts.1.clone(),
-            size,
-            logical_block: 512,
-            physical_block: 4096,
-            rotational: facts.2,
-            scheduler: facts.1.clone(),
-            write_cache: facts.1.clone(),
-            max_sectors_kb: facts.3.clone(),
-            nr_requests: facts.3,
-            discard_max: facts.4.clone(),
-            zoned: facts.1.clone(),
-            read_only: false,
-            removable: true,
-            firmware: facts.1.clone(),
-            wwid: Fact::default(),
-            aliases: vec!["by-id".to_owned()],
-            disk_sequence: Fact::Known(7),
-            driver: facts.1,
-            discard_granularity: facts.4,
-            temperature_mc: Fact::Known(-5),
-            health,
-            bus,
-            card,
-            chain: Vec::new(),
-        })
+}
+
+fn device() -> impl Strategy<Value = DeviceIdentity> {
+    let text = [fact(words()), fact(words())];
+    let figures = (fact(any::<bool>()), fact(any::<u32>()), fact(bytes()));
+    let parts = (bus(), option::of(registers()), fact(health()));
+    (name(), text, figures, parts, bytes()).prop_map(
+        |(kname, [model, text], figures, parts, size)| {
+            let (rotational, number, discard) = figures;
+            let (bus, card, health) = parts;
+            DeviceIdentity {
+                node: PathBuf::from(format!("/dev/{kname}")),
+                kname,
+                model,
+                serial: text.clone(),
+                size,
+                logical_block: 512,
+                physical_block: 4096,
+                rotational,
+                scheduler: text.clone(),
+                write_cache: text.clone(),
+                max_sectors_kb: number.clone(),
+                nr_requests: number,
+                discard_max: discard.clone(),
+                zoned: text.clone(),
+                read_only: false,
+                removable: true,
+                firmware: text.clone(),
+                wwid: Fact::default(),
+                aliases: vec!["by-id".to_owned()],
+                disk_sequence: Fact::Known(7),
+                driver: text,
+                discard_granularity: discard,
+                temperature_mc: Fact::Known(-5),
+                health,
+                bus,
+                card,
+                chain: Vec::new(),
+            }
+        },
+    )
 }
 
 pub(crate) fn identity() -> impl Strategy<Value = Identity> {
@@ -421,62 +431,57 @@ fn point() -> impl Strategy<Value = CampaignPoint> {
         )
 }
 
-/// Generates a whole record, with values in all its fields.
-pub(crate) fn record() -> impl Strategy<Value = RunRecord> {
-    let outcome = prop_oneof![
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
         Just(Outcome::Completed),
         Just(Outcome::Interrupted),
         words().prop_map(|error| Outcome::Failed { error }),
-    ];
-    let origin = prop_oneof![
+    ]
+}
+
+fn origin() -> impl Strategy<Value = Origin> {
+    prop_oneof![
         words().prop_map(|version| Origin::Measured { version }),
         [words(), words()].prop_map(|[program, source]| Origin::Imported {
             program,
             source,
             reported: Box::default()
         }),
-    ];
-    let overhead =
-        any::<[u64; 2]>().prop_map(|[per_io_ps, samples]| Overhead { per_io_ps, samples });
-    let parts = (
-        identity(),
-        environment(),
+    ]
+}
+
+fn overhead() -> impl Strategy<Value = Overhead> {
+    any::<[u64; 2]>().prop_map(|[per_io_ps, samples]| Overhead { per_io_ps, samples })
+}
+
+/// Generates a whole record, with values in all its fields.
+pub(crate) fn record() -> impl Strategy<Value = RunRecord> {
+    let measured = (
         prop::collection::vec(phase_record(), 0..3),
         prop::collection::vec(caveat(), 0..4),
+        outcome(),
+        option::of(overhead()),
     );
-    (
-        any_job(),
-        parts,
-        outcome,
-        origin,
-        option::of(overhead),
-        option::of(point()),
-        any::<i64>(),
-    )
-        .prop_map(
-            |(
-                job,
-                (target, environment, phases, caveats),
-                outcome,
-                origin,
-                overhead,
-                campaign,
-                started_unix_ms,
-            )| RunRecord {
-                format: hakaru_model::record::FORMAT,
-                id: "id".to_owned(),
-                series: "series".to_owned(),
-                repeat: 3,
-                started_unix_ms,
-                origin,
-                scenario: scenario_of(vec![job], 5),
-                target,
-                environment,
-                phases,
-                caveats,
-                outcome,
-                overhead,
-                campaign,
-            },
-        )
+    let run = (any_job(), origin(), any::<i64>(), option::of(point()));
+    let place = (identity(), environment());
+    (run, place, measured).prop_map(|(run, place, measured)| {
+        let ((job, origin, started_unix_ms, campaign), (target, environment)) = (run, place);
+        let (phases, caveats, outcome, overhead) = measured;
+        RunRecord {
+            format: hakaru_model::record::FORMAT,
+            id: "id".to_owned(),
+            series: "series".to_owned(),
+            repeat: 3,
+            started_unix_ms,
+            origin,
+            scenario: scenario_of(vec![job], 5),
+            target,
+            environment,
+            phases,
+            caveats,
+            outcome,
+            overhead,
+            campaign,
+        }
+    })
 }
