@@ -12,13 +12,13 @@ use std::process::{Command, Stdio};
 
 /// Runs the real fio in a separate directory; `None` if fio is not installed.
 fn real(args: &[&str], files: &[(&str, &str)]) -> Option<(bool, String)> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).expect("a file there");
+        std::fs::write(directory.path().join(name), text).expect("a file there");
     }
     let output = Command::new("fio")
         .args(args)
-        .current_dir(&folder)
+        .current_dir(&directory)
         .stdin(Stdio::null())
         .output();
     match output {
@@ -66,7 +66,7 @@ fn jobs(invocation: &Invocation) -> Vec<Job> {
 }
 
 #[test]
-fn each_option_and_engine_of_fio_is_known() {
+fn each_option_of_fio_is_known() {
     let Some((_, text)) = real(&["--cmdhelp=all"], &[]) else {
         return;
     };
@@ -81,22 +81,22 @@ fn each_option_and_engine_of_fio_is_known() {
         .filter(|name| options::find(name).is_none())
         .collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// Engines with options of their own.
+const ENGINES_WITH_OPTIONS: [&str; 6] = ["io_uring", "libaio", "pvsync2", "mmap", "sg", "rados"];
+
+#[test]
+fn each_engine_of_fio_is_known_with_its_options() {
     let Some((_, text)) = real(&["--enghelp"], &[]) else {
         return;
     };
-    for engine in text
-        .lines()
-        .skip(1)
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-    {
-        assert!(
-            options::ENGINES
-                .iter()
-                .any(|known| known.names.contains(&engine)),
-            "engine {engine}"
-        );
-        if !["io_uring", "libaio", "pvsync2", "mmap", "sg", "rados"].contains(&engine) {
+    let engines = text.lines().skip(1).map(str::trim);
+    for engine in engines.filter(|name| !name.is_empty()) {
+        let mut known = options::ENGINES.iter();
+        let known = known.any(|known| known.names.contains(&engine));
+        assert!(known, "engine {engine}");
+        if !ENGINES_WITH_OPTIONS.contains(&engine) {
             continue;
         }
         let Some((_, text)) = real(&[&format!("--enghelp={engine}")], &[]) else {
@@ -112,79 +112,80 @@ fn each_option_and_engine_of_fio_is_known() {
 }
 
 /// Command lines that both programs accept, or both reject.
+const COMMANDS: [&str; 67] = [
+    "--rw=randread:8 --rw_sequencer=identical",
+    "--rw=read:-8k",
+    "--rw=READ",
+    "-rw randread -bs 1k,2k -numjob=2",
+    "--readw=write",
+    "--iodepth_batch_c=4",
+    "--iodep=4",
+    "--bs=1k,2k,4k",
+    "--bs=,2k,",
+    "--bs=0",
+    "--bsrange=1k-2k,2k-4k",
+    "--bsrange=1k:2k",
+    "--bsrange=2k",
+    "--bssplit=1k/10:2k/90,4k",
+    "--direct=2",
+    "--direct=yes",
+    "--direct 1",
+    "--time_based=0 --thread=1 --group_reporting",
+    "--group_reporting=abc",
+    "--rwmixread=101",
+    "--rwmixread=70%",
+    "--random_distribution=zipf:1.2 --norandommap",
+    "--random_distribution=zipf:1",
+    "--random_distribution=pareto:1.1",
+    "--random_distribution=zoned:60/10:30/20:8/30:2/40",
+    "--random_distribution=zoned:60/10:30/20",
+    "--random_distribution=foo",
+    "--cpus_allowed=0",
+    "--percentile_list=99.9:50",
+    "--percentile_list=101",
+    "--percentile_list=a",
+    "--fallocate=keep",
+    "--fallocate=foo",
+    "--sync=dsync",
+    "--sync=foo",
+    "--rate=1m,500k --rate_process=poisson",
+    "--rate=,500k",
+    "--thinktime=1s --thinktime_blocks=4",
+    "--buffer_pattern=0xdeadbeef",
+    "--buffer_pattern=abcd",
+    "--buffer_pattern=0x",
+    "--continue_on_error=io",
+    "--continue_on_error=foo",
+    "--unified_rw_reporting=both",
+    "--verify=foo",
+    "--verify=0",
+    "--mem=foo",
+    "--log_entries=1",
+    "--ioengine=linuxaio",
+    "--ioengine=foo",
+    "--foo=3",
+    "--size=",
+    "--runtime=1h --ramp_time=1m",
+    "--runtime=x",
+    "--readonly --rw=write",
+    "--output-format=json,normal",
+    "--output-format=yaml",
+    "--terse-version=6",
+    "--section=x --eta=never --status-interval=500ms",
+    "--minimal --append-terse --max-jobs=4",
+    "nowhere.fio",
+    "-- nowhere.fio",
+    "--kb_base=1000 --unit_base=8 --significant_figures=6",
+    "--significant_figures=0",
+    "--zonemode=none --lockfile=none --write_hint=none",
+    "--number_ios=10 --io_size=4k --filesize=8k --offset=10%",
+    "--ioengine=io_uring --hipri --fixedbufs --registerfiles --sqthread_poll=1",
+];
+
 #[test]
 fn the_same_command_lines_are_understood() {
-    let commands = [
-        "--rw=randread:8 --rw_sequencer=identical",
-        "--rw=read:-8k",
-        "--rw=READ",
-        "-rw randread -bs 1k,2k -numjob=2",
-        "--readw=write",
-        "--iodepth_batch_c=4",
-        "--iodep=4",
-        "--bs=1k,2k,4k",
-        "--bs=,2k,",
-        "--bs=0",
-        "--bsrange=1k-2k,2k-4k",
-        "--bsrange=1k:2k",
-        "--bsrange=2k",
-        "--bssplit=1k/10:2k/90,4k",
-        "--direct=2",
-        "--direct=yes",
-        "--direct 1",
-        "--time_based=0 --thread=1 --group_reporting",
-        "--group_reporting=abc",
-        "--rwmixread=101",
-        "--rwmixread=70%",
-        "--random_distribution=zipf:1.2 --norandommap",
-        "--random_distribution=zipf:1",
-        "--random_distribution=pareto:1.1",
-        "--random_distribution=zoned:60/10:30/20:8/30:2/40",
-        "--random_distribution=zoned:60/10:30/20",
-        "--random_distribution=foo",
-        "--cpus_allowed=0",
-        "--percentile_list=99.9:50",
-        "--percentile_list=101",
-        "--percentile_list=a",
-        "--fallocate=keep",
-        "--fallocate=foo",
-        "--sync=dsync",
-        "--sync=foo",
-        "--rate=1m,500k --rate_process=poisson",
-        "--rate=,500k",
-        "--thinktime=1s --thinktime_blocks=4",
-        "--buffer_pattern=0xdeadbeef",
-        "--buffer_pattern=abcd",
-        "--buffer_pattern=0x",
-        "--continue_on_error=io",
-        "--continue_on_error=foo",
-        "--unified_rw_reporting=both",
-        "--verify=foo",
-        "--verify=0",
-        "--mem=foo",
-        "--log_entries=1",
-        "--ioengine=linuxaio",
-        "--ioengine=foo",
-        "--foo=3",
-        "--size=",
-        "--runtime=1h --ramp_time=1m",
-        "--runtime=x",
-        "--readonly --rw=write",
-        "--output-format=json,normal",
-        "--output-format=yaml",
-        "--terse-version=6",
-        "--section=x --eta=never --status-interval=500ms",
-        "--minimal --append-terse --max-jobs=4",
-        "nowhere.fio",
-        "-- nowhere.fio",
-        "--kb_base=1000 --unit_base=8 --significant_figures=6",
-        "--significant_figures=0",
-        "--zonemode=none --lockfile=none --write_hint=none",
-        "--number_ios=10 --io_size=4k --filesize=8k --offset=10%",
-        "--ioengine=io_uring --hipri --fixedbufs --registerfiles --sqthread_poll=1",
-    ];
     let mut differing = Vec::new();
-    for command in commands {
+    for command in COMMANDS {
         let words: Vec<&str> = ["--parse-only", "--name=x", "--size=64k"]
             .into_iter()
             .chain(command.split_whitespace())
@@ -216,7 +217,7 @@ fn real_values(option: &str, values: &[&str], before: &[&str]) -> Option<Vec<u64
     let words: Vec<&str> = words.chain(typed.iter().map(String::as_str)).collect();
     let (_, said) = real(&words, &[])?;
     let mark = format!("__handle_option={option},");
-    let told = said.split(mark.as_str()).skip(1);
+    let values = said.split(mark.as_str()).skip(1);
     let number = |text: &str| {
         text.split("out=")
             .nth(1)?
@@ -226,16 +227,19 @@ fn real_values(option: &str, values: &[&str], before: &[&str]) -> Option<Vec<u64
             .ok()
     };
     Some(
-        told.map(|text| number(text).expect("fio tells the number"))
+        values
+            .map(|text| number(text).expect("fio prints the number"))
             .collect(),
     )
 }
 
+/// The job with these options.
+fn parsed(options: &[&str]) -> Job {
+    jobs(&ours(&[&["--name=x"], options].concat(), &[]).expect("ours reads it")).remove(0)
+}
+
 #[test]
-fn sizes_and_times_are_the_same_numbers() {
-    let parsed = |options: &[&str]| {
-        jobs(&ours(&[&["--name=x"], options].concat(), &[]).expect("ours reads it")).remove(0)
-    };
+fn sizes_are_the_same_numbers() {
     let sizes = [
         "4k", "4K", "4kB", "4ki", "4KiB", "1m", "1MiB", "0x1000", "4096b", "1t", "1pib", "1g",
         "+4k", "010",
@@ -255,6 +259,10 @@ fn sizes_and_times_are_the_same_numbers() {
             );
         }
     }
+}
+
+#[test]
+fn times_are_the_same_numbers() {
     let times = [
         "10", "10s", "10m", "2h", "1d", "10ms", "500us", "10usec", "10msec", "10S", "010",
     ];
@@ -297,101 +305,66 @@ fn object<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     Some(&body[body.find('{')? + 1..body.find('}')?])
 }
 
-#[test]
-fn jobs_have_the_same_names_groups_and_typed_options() {
-    let null = "ioengine=null\nsize=8k\n";
-    let calls: Vec<(&str, Vec<(&str, String)>)> = vec![
-        (
-            "--ioengine=null --size=8k --bs=4k --name=a --blocksize=2k --rw=randrw --readwrite=write --time_based=0",
-            vec![],
-        ),
-        (
-            "--name=a --ioengine=null --size=8k --stonewall --name=b --ioengine=null --size=8k --stonewall --name=c --ioengine=null --size=8k --new_group --name=d --ioengine=null --size=8k",
-            vec![],
-        ),
-        (
-            "--name=global --ioengine=null --size=8k --name=a --name=global --bs=1k --name=b --stonewall=0",
-            vec![],
-        ),
-        (
-            "a.fio",
-            vec![(
-                "a.fio",
-                format!(
-                    "[global]\n{null}bs=1k ; c\n[a]\nbs = 2k\nthread\n[global]\nbs=4k\n[b c]\nname=z\nsize=2*$pagesize\n"
-                ),
-            )],
-        ),
-        (
-            "--bs=1k a.fio b.fio --name=z --ioengine=null --size=4k",
-            vec![
-                ("a.fio", format!("[a]\n{null}[a2]\n{null}")),
-                ("b.fio", format!("[global]\n{null}[b]\nstonewall\n[c]\n")),
-            ],
-        ),
-        (
-            "--section=b a.fio",
-            vec![
-                (
-                    "a.fio",
-                    format!("[global]\n{null}[a]\n[b]\ninclude c.inc\n"),
-                ),
-                ("c.inc", "bs=1k\ndescription=x # y\n".to_owned()),
-            ],
-        ),
-    ];
-    for (command, files) in calls {
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(name, text)| (*name, text.as_str()))
-            .collect();
-        let words: Vec<&str> = ["--output-format=json"]
-            .into_iter()
-            .chain(command.split_whitespace())
-            .collect();
-        let Some((_, said)) = real(&words, &files) else {
-            return;
-        };
-        let parsed = ours(&words, &files).unwrap_or_else(|e| panic!("{command}: {e}"));
-        assert_eq!(parsed.action, FioAction::Run);
-        let globals = object(
-            &said[..said.find("\"jobs\"").expect("a result")],
-            "global options",
-        )
-        .map(pairs);
-        assert_eq!(
-            parsed.global_options,
-            globals.unwrap_or_default(),
-            "{command}"
-        );
-        let told: Vec<&str> = said.split("\"jobname\" : ").skip(1).collect();
-        let jobs = jobs(&parsed);
-        assert_eq!(jobs.len(), told.len(), "{command}");
-        for (job, text) in jobs.iter().zip(told) {
-            let name: String = serde_json::from_str(
-                text.lines()
-                    .next()
-                    .unwrap_or_default()
-                    .trim_end_matches(','),
-            )
-            .unwrap();
-            let group = text
-                .split("\"groupid\" : ")
-                .nth(1)
-                .and_then(|t| t.split(',').next())
-                .unwrap_or_default();
-            assert_eq!(
-                (job.name.as_str(), job.group.to_string().as_str()),
-                (name.as_str(), group),
-                "{command}"
-            );
-            assert_eq!(
-                job.options,
-                object(text, "job options").map(pairs).unwrap_or_default(),
-                "{command}: {name}"
-            );
-        }
+/// Runs a command line with both programs, and compares the names, groups and typed options of the jobs.
+fn compare_jobs(command: &str, files: &[(&str, &str)]) {
+    let words: Vec<&str> = ["--output-format=json"]
+        .into_iter()
+        .chain(command.split_whitespace())
+        .collect();
+    let Some((_, said)) = real(&words, files) else {
+        return;
+    };
+    let parsed = ours(&words, files).unwrap_or_else(|e| panic!("{command}: {e}"));
+    assert_eq!(parsed.action, FioAction::Run);
+    let head = &said[..said.find("\"jobs\"").expect("a result")];
+    let globals = object(head, "global options").map(pairs);
+    let globals = globals.unwrap_or_default();
+    assert_eq!(parsed.global_options, globals, "{command}");
+    let texts: Vec<&str> = said.split("\"jobname\" : ").skip(1).collect();
+    let jobs = jobs(&parsed);
+    assert_eq!(jobs.len(), texts.len(), "{command}");
+    for (job, text) in jobs.iter().zip(texts) {
+        let name = text.lines().next().unwrap_or_default();
+        let name: String = serde_json::from_str(name.trim_end_matches(',')).unwrap();
+        assert_eq!(job.name, name, "{command}");
+        let group = text.split("\"groupid\" : ").nth(1);
+        let group = group.and_then(|text| text.split(',').next());
+        assert_eq!(Some(job.group.to_string().as_str()), group, "{command}");
+        let options = object(text, "job options").map(pairs).unwrap_or_default();
+        assert_eq!(job.options, options, "{command}: {name}");
     }
+}
+
+#[test]
+fn jobs_of_command_lines_have_the_same_names_groups_and_options() {
+    for command in [
+        "--ioengine=null --size=8k --bs=4k --name=a --blocksize=2k --rw=randrw --readwrite=write --time_based=0",
+        "--name=a --ioengine=null --size=8k --stonewall --name=b --ioengine=null --size=8k --stonewall --name=c --ioengine=null --size=8k --new_group --name=d --ioengine=null --size=8k",
+        "--name=global --ioengine=null --size=8k --name=a --name=global --bs=1k --name=b --stonewall=0",
+    ] {
+        compare_jobs(command, &[]);
+    }
+}
+
+#[test]
+fn jobs_of_files_have_the_same_names_groups_and_options() {
+    let null = "ioengine=null\nsize=8k\n";
+    let renamed = format!(
+        "[global]\n{null}bs=1k ; c\n[a]\nbs = 2k\nthread\n[global]\nbs=4k\n[b c]\nname=z\nsize=2*$pagesize\n"
+    );
+    compare_jobs("a.fio", &[("a.fio", &renamed)]);
+    let a = format!("[a]\n{null}[a2]\n{null}");
+    let b = format!("[global]\n{null}[b]\nstonewall\n[c]\n");
+    compare_jobs(
+        "--bs=1k a.fio b.fio --name=z --ioengine=null --size=4k",
+        &[("a.fio", &a), ("b.fio", &b)],
+    );
+    let included = format!("[global]\n{null}[a]\n[b]\ninclude c.inc\n");
+    let common = "bs=1k\ndescription=x # y\n";
+    compare_jobs(
+        "--section=b a.fio",
+        &[("a.fio", &included), ("c.inc", common)],
+    );
 }
 
 #[test]

@@ -109,36 +109,19 @@ struct Log {
 
 fn read(text: &str) -> Log {
     let lines: Vec<&str> = text.lines().collect();
-    let start = lines
-        .iter()
-        .position(|line| line.contains(": (g=0)"))
-        .unwrap();
-    let results = lines
-        .iter()
-        .position(|line| line.contains("(groupid="))
-        .unwrap();
+    let find = |what: &str| lines.iter().position(|line| line.contains(what));
+    let (start, results) = (find(": (g=0)").unwrap(), find("(groupid=").unwrap());
     let body = &lines[results..];
-    let date = body[0]
-        .rsplit("pid=")
-        .next()
-        .unwrap()
-        .split_once(": ")
-        .unwrap()
-        .1;
+    let when = body[0].rsplit("pid=").next().unwrap();
+    let (_, date) = when.split_once(": ").unwrap();
+    let owned = |lines: &[&str]| lines.iter().map(|line| line.to_string()).collect();
+    let disks = body.last().filter(|line| line.contains("ios="));
     Log {
         command: lines[..start].join(" ").replace('\\', " "),
-        head: lines[start..results]
-            .iter()
-            .map(|line| line.to_string())
-            .collect(),
-        body: body.iter().map(|line| line.to_string()).collect(),
+        head: owned(&lines[start..results]),
+        body: owned(body),
         shown_unix_ms: unix_ms(date),
-        disks: body
-            .last()
-            .filter(|line| line.contains("ios="))
-            .map(|line| disk(line))
-            .into_iter()
-            .collect(),
+        disks: disks.map(|line| disk(line)).into_iter().collect(),
         numbers: numbers(body),
     }
 }
@@ -150,90 +133,117 @@ enum Part {
 }
 
 fn numbers(body: &[&str]) -> Numbers {
-    let mut all = Numbers {
-        members: field(body[0], "jobs") as u64,
-        pid: number(body[0].rsplit(" pid=").next().unwrap()) as u32,
-        ..Numbers::default()
+    let issued = body.iter().find(|line| line.contains("issued rwts"));
+    let totals = between(issued.unwrap(), "total=", " ").unwrap();
+    let totals: Vec<u64> = totals.split(',').map(|n| n.parse().unwrap()).collect();
+    let mut reader = LogReader {
+        all: Numbers {
+            members: field(body[0], "jobs") as u64,
+            pid: number(body[0].rsplit(" pid=").next().unwrap()) as u32,
+            ..Numbers::default()
+        },
+        counts: PerOp {
+            read: totals[0],
+            write: totals[1],
+            trim: totals[2],
+        },
+        syncs: totals[3],
+        part: Part::Sync,
+        latency: String::new(),
+        percentiles: Vec::new(),
+        shares: Vec::new(),
     };
-    let issued = body
-        .iter()
-        .find(|line| line.contains("issued rwts"))
-        .unwrap();
-    let totals: Vec<u64> = between(issued, "total=", " ")
-        .unwrap()
-        .split(',')
-        .map(|n| n.parse().unwrap())
-        .collect();
-    let counts = PerOp {
-        read: totals[0],
-        write: totals[1],
-        trim: totals[2],
-    };
-    let (mut part, mut latency, mut percentiles) = (Part::Sync, String::new(), Vec::new());
-    let mut shares = Vec::new();
-    for line in body {
-        let word = line
-            .split([':', ' ', '('])
-            .find(|w| !w.is_empty())
-            .unwrap_or_default();
-        let n = match part {
-            Part::Op(op) => counts[op],
-            Part::Sync => totals[3],
+    body.iter().for_each(|line| reader.line(line));
+    let LogReader {
+        mut all,
+        counts,
+        shares,
+        ..
+    } = reader;
+    let runtimes = Op::ALL.iter().map(|&op| all.ops[op].runtime_ms);
+    all.job_runtime_ms = runtimes.max().unwrap() * all.members;
+    if let [(n, percentiles)] = &shares[..] {
+        let op = if counts.read > 0 { Op::Read } else { Op::Write };
+        all.ops[op].clat.bins = Some(bins_of_shares(body, percentiles, *n));
+    }
+    all
+}
+
+/// Values of percentiles.
+type Percentiles = Vec<(f64, u64)>;
+
+/// State of the parser of a log.
+struct LogReader {
+    all: Numbers,
+    /// Numbers of I/Os.
+    counts: PerOp<u64>,
+    syncs: u64,
+    part: Part,
+    /// Latency and percentiles of the list being parsed; the first entry holds its unit.
+    latency: String,
+    percentiles: Percentiles,
+    /// Number of I/Os and percentiles of each list of completion latencies.
+    shares: Vec<(u64, Percentiles)>,
+}
+
+impl LogReader {
+    fn line(&mut self, line: &str) {
+        let mut words = line.split([':', ' ', '(']);
+        let word = words.find(|word| !word.is_empty()).unwrap_or_default();
+        let n = match self.part {
+            Part::Op(op) => self.counts[op],
+            Part::Sync => self.syncs,
         };
+        let all = &mut self.all;
+        let spread = || stat(line, 1, field(line, "samples") as u64);
         match word {
             "read" | "write" if line.contains("IOPS=") => {
                 let op = if word == "read" { Op::Read } else { Op::Write };
-                part = Part::Op(op);
-                all.ops[op] = op_numbers(line, counts[op]);
+                self.part = Part::Op(op);
+                all.ops[op] = op_numbers(line, self.counts[op]);
             }
-            "fsync/fdatasync/sync_file_range" => part = Part::Sync,
+            "fsync/fdatasync/sync_file_range" => self.part = Part::Sync,
             "clat" | "lat" | "sync" if line.contains("min=") => {
-                latency_of(&mut all, &part, word).stat = stat(line, unit_of(line), n);
+                latency_of(all, &self.part, word).stat = stat(line, unit_of(line), n);
             }
             "clat" | "lat" | "sync" if line.contains("percentiles") => {
-                (latency, percentiles) = (word.to_owned(), vec![(0.0, unit_of(line))]);
+                (self.latency, self.percentiles) = (word.to_owned(), vec![(0.0, unit_of(line))]);
             }
-            "|" => {
-                let unit = percentiles[0].1;
-                percentiles.extend(
-                    line.split("],")
-                        .filter(|cell| !cell.is_empty())
-                        .map(|cell| percentile(cell, unit)),
-                );
-                if !line.ends_with(',') {
-                    let bins = bins_of_percentiles(&percentiles[1..], n);
-                    latency_of(&mut all, &part, &latency).bins = Some(bins);
-                    if latency == "clat" {
-                        shares.push((n, percentiles[1..].to_vec()));
-                    }
-                }
-            }
-            "bw" => op_of(&mut all, &part).bw = stat(line, 1, field(line, "samples") as u64),
-            "iops" => op_of(&mut all, &part).iops = stat(line, 1, field(line, "samples") as u64),
-            "cpu" => {
-                all.usr_cpu = field(line, "usr");
-                all.sys_cpu = field(line, "sys");
-                all.ctx = field(line, "ctx") as u64;
-                all.majf = field(line, "majf") as u64;
-                all.minf = field(line, "minf") as u64;
-            }
+            "|" => self.percentiles(line, n),
+            "bw" => op_of(all, &self.part).bw = spread(),
+            "iops" => op_of(all, &self.part).iops = spread(),
+            "cpu" => cpu(all, line),
             "IO" => all.level = row(line),
             "submit" => all.submit = row(line),
             "complete" => all.complete = row(line),
             _ => {}
         }
     }
-    all.job_runtime_ms = Op::ALL
-        .iter()
-        .map(|&op| all.ops[op].runtime_ms)
-        .max()
-        .unwrap()
-        * all.members;
-    if let [(n, percentiles)] = &shares[..] {
-        let op = if counts.read > 0 { Op::Read } else { Op::Write };
-        all.ops[op].clat.bins = Some(bins_of_shares(body, percentiles, *n));
+
+    /// Parses a row of percentiles of `n` values.
+    fn percentiles(&mut self, line: &str, n: u64) {
+        let unit = self.percentiles[0].1;
+        let cells = line.split("],").filter(|cell| !cell.is_empty());
+        self.percentiles
+            .extend(cells.map(|cell| percentile(cell, unit)));
+        if line.ends_with(',') {
+            return;
+        }
+        let percentiles = &self.percentiles[1..];
+        let bins = bins_of_percentiles(percentiles, n);
+        latency_of(&mut self.all, &self.part, &self.latency).bins = Some(bins);
+        if self.latency == "clat" {
+            self.shares.push((n, percentiles.to_vec()));
+        }
     }
-    all
+}
+
+fn cpu(all: &mut Numbers, line: &str) {
+    all.usr_cpu = field(line, "usr");
+    all.sys_cpu = field(line, "sys");
+    all.ctx = field(line, "ctx") as u64;
+    all.majf = field(line, "majf") as u64;
+    all.minf = field(line, "minf") as u64;
 }
 
 fn op_of<'a>(all: &'a mut Numbers, part: &Part) -> &'a mut OpNumbers {
@@ -417,11 +427,8 @@ fn with_lost_line(mut body: Vec<String>) -> Vec<String> {
 
 /// The status line of the log, rebuilt from its own numbers.
 fn status(line: &str, job: &Job) -> String {
-    let fields: Vec<&str> = line
-        .split('[')
-        .skip(1)
-        .map(|f| f.trim_end_matches(']'))
-        .collect();
+    let fields = line.split('[').skip(1);
+    let fields: Vec<&str> = fields.map(|f| f.trim_end_matches(']')).collect();
     let rates = |field: &str| {
         let one = |op: &str| {
             let cell = field
@@ -506,52 +513,41 @@ fn step_names(cell: &str) -> String {
 fn check(name: &str, text: &str) {
     let log = read(text);
     let (job, extras) = args::read(&log.command).phases.remove(0).remove(0);
-    let version = log
-        .head
-        .iter()
-        .find(|line| line.starts_with("fio-"))
-        .unwrap();
+    let version = log.head.iter().find(|line| line.starts_with("fio-"));
+    let version = version.unwrap();
     let squeeze = name.starts_with("f2fs");
-
     let theirs = comparable(log.head.iter().cloned(), squeeze);
     let ours = comparable(head(&log, &job, &extras, version).into_iter(), squeeze);
     // Older versions print another letter for a mixed random job, and a job of half a second has no status line.
-    assert_eq!(
-        ours.trim_end(),
-        theirs.trim_end(),
-        "{name}: {}",
-        differences(&ours, &theirs)
-    );
+    let lines = differences(&ours, &theirs);
+    assert_eq!(ours.trim_end(), theirs.trim_end(), "{name}: {lines}");
 
-    let run = Run::of(
-        vec![vec![Reported {
-            job,
-            extras,
-            numbers: log.numbers,
-        }]],
-        log.disks,
-    );
+    let reported = Reported {
+        job,
+        extras,
+        numbers: log.numbers,
+    };
+    let run = Run::of(vec![vec![reported]], log.disks);
     let view = RunView {
         shown_unix_ms: log.shown_unix_ms,
         ..run.view(version)
     };
-    let ours = comparable(normal(&view).lines().skip(1).map(str::to_owned), squeeze);
-    let body = if name.starts_with("f2fs-blog-ext4") {
-        with_lost_line(log.body)
-    } else {
-        log.body
+    let body = match name.starts_with("f2fs-blog-ext4") {
+        true => with_lost_line(log.body),
+        false => log.body,
     };
-    let theirs = comparable(body.into_iter(), squeeze);
-    assert_eq!(
-        masked(&ours),
-        masked(&theirs),
-        "{name}, without numbers: {}",
-        differences(&ours, &theirs)
-    );
-    let (ours, theirs) = if OLD.contains(&version.as_str()) {
-        (without_rounding(&ours), without_rounding(&theirs))
-    } else {
-        (ours, theirs)
+    let ours = comparable(normal(&view).lines().skip(1).map(str::to_owned), squeeze);
+    compare_results(name, version, ours, comparable(body.into_iter(), squeeze));
+}
+
+/// Compares results first without their numbers, then with them.
+fn compare_results(name: &str, version: &str, ours: String, theirs: String) {
+    let lines = differences(&ours, &theirs);
+    let without = (masked(&ours), masked(&theirs));
+    assert_eq!(without.0, without.1, "{name}, without numbers: {lines}");
+    let (ours, theirs) = match OLD.contains(&version) {
+        true => (without_rounding(&ours), without_rounding(&theirs)),
+        false => (ours, theirs),
     };
     assert_eq!(ours, theirs, "{name}: {}", differences(&ours, &theirs));
 }

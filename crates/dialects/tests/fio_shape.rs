@@ -132,9 +132,11 @@ fn shares(object: &Value, names: [&str; 7]) -> [f64; 7] {
 
 fn numbers(job: &Value, members: u64, pid: u32) -> Numbers {
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let depths = ["1", "2", "4", "8", "16", "32", ">=64"];
     // With unified reporting, all operations count as reads here: the output does not separate them.
     let read = job.get("mixed").unwrap_or(&job["read"]);
     let whole = |name: &str| job[name].as_u64().unwrap();
+    let sync = job.get("sync").map(|sync| latency(&sync["lat_ns"]));
     Numbers {
         members,
         pid,
@@ -145,20 +147,14 @@ fn numbers(job: &Value, members: u64, pid: u32) -> Numbers {
             write: operation(&job["write"]),
             trim: operation(&job["trim"]),
         },
-        sync: job
-            .get("sync")
-            .map(|sync| latency(&sync["lat_ns"]))
-            .unwrap_or_default(),
+        sync: sync.unwrap_or_default(),
         job_runtime_ms: whole("job_runtime"),
         usr_cpu: job["usr_cpu"].as_f64().unwrap(),
         sys_cpu: job["sys_cpu"].as_f64().unwrap(),
         ctx: whole("ctx"),
         majf: whole("majf"),
         minf: whole("minf"),
-        level: shares(
-            &job["iodepth_level"],
-            ["1", "2", "4", "8", "16", "32", ">=64"],
-        ),
+        level: shares(&job["iodepth_level"], depths),
         submit: shares(&job["iodepth_submit"], batches),
         complete: shares(&job["iodepth_complete"], batches),
     }
@@ -202,21 +198,18 @@ fn idleness(object: &Value) -> Option<CpuIdleness> {
 /// Records of fio's report, distributed over the original number of workers.
 fn record(command: &args::Command, json: &Value, normal: &str) -> Run {
     let mut reported = json["jobs"].as_array().unwrap().iter();
-    let mut pids = normal
-        .lines()
-        .filter(|line| line.contains("groupid="))
-        .map(|line| {
-            let pid = line.rsplit("pid=").next().unwrap();
-            pid.split(':').next().unwrap().parse().unwrap()
-        });
+    let headers = normal.lines().filter(|line| line.contains("groupid="));
+    let mut pids = headers.map(|line| {
+        let pid = line.rsplit("pid=").next().unwrap();
+        pid.split(':').next().unwrap().parse().unwrap()
+    });
     let mut phases = Vec::new();
     for jobs in &command.phases {
         let mut phase = Vec::new();
         for (job, extras) in jobs {
-            let (reports, members) = if job.group_reporting {
-                (1, job.numjobs)
-            } else {
-                (job.numjobs, 1)
+            let (reports, members) = match job.group_reporting {
+                true => (1, job.numjobs),
+                false => (job.numjobs, 1),
             };
             for _ in 0..reports {
                 let pid = pids.next().unwrap_or(0);
@@ -230,13 +223,8 @@ fn record(command: &args::Command, json: &Value, normal: &str) -> Run {
         }
         phases.push(phase);
     }
-    let disks = json["disk_util"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(disk)
-        .collect();
-    Run::of(phases, disks)
+    let disks = json["disk_util"].as_array().into_iter().flatten();
+    Run::of(phases, disks.map(disk).collect())
 }
 
 /// Whether a line has a latency distribution. Rebuilt from histogram bins, it may differ from one counted per I/O.
@@ -389,43 +377,32 @@ fn check(line: &str, terse_version: u8) {
     let printed = split(&run_fio(dir.path(), line, terse_version));
     let real: Value = serde_json::from_str(&printed.json).unwrap();
     let command = args::read(line);
-
-    let jobs = command
-        .phases
-        .iter()
-        .flatten()
-        .map(|(job, extras)| (job, extras))
-        .collect();
+    let jobs = command.phases.iter().flatten();
     let start = StartView {
         version: &version,
-        jobs,
+        jobs: jobs.map(|(job, extras)| (job, extras)).collect(),
         global_options: &command.global_options,
     };
     compare("banner", line, &banner(&start), &printed.head);
-
     let run = record(&command, &real, &printed.normal);
-    let seconds = real["jobs"][0]["elapsed"].as_u64().unwrap();
     let view = RunView {
         shown_unix_ms: real["timestamp_ms"].as_i64().unwrap(),
-        elapsed: Nanos::from_secs(seconds),
+        elapsed: Nanos::from_secs(real["jobs"][0]["elapsed"].as_u64().unwrap()),
         eta_s: real["jobs"][0]["eta"].as_u64().unwrap(),
         global_options: &command.global_options,
         idleness: idleness(&real["cpu_idleness"]),
         ..run.view(&version)
     };
-    compare(
-        "JSON",
-        line,
-        &with_flat_shares(&as_of(&version, &json(&view, true))),
-        &with_flat_shares(&printed.json),
-    );
-    compare(
-        "text",
-        line,
-        &without_shares(&as_of(&version, &normal(&view))),
-        &without_shares(&printed.normal),
-    );
-    let ours = terse_with_flat_shares(&terse(&view, terse_version));
+    compare_results(line, &view, terse_version, &printed);
+}
+
+/// Compares the results in each format.
+fn compare_results(line: &str, view: &RunView<'_>, terse_version: u8, printed: &Printed) {
+    let ours = with_flat_shares(&as_of(view.version, &json(view, true)));
+    compare("JSON", line, &ours, &with_flat_shares(&printed.json));
+    let ours = without_shares(&as_of(view.version, &normal(view)));
+    compare("text", line, &ours, &without_shares(&printed.normal));
+    let ours = terse_with_flat_shares(&terse(view, terse_version));
     compare(
         "terse",
         line,

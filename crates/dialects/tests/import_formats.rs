@@ -5,8 +5,8 @@
 
 use hakaru_dialects::import::{ImportedRun, SourceFormat, SourceText, import};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::Op;
-use hakaru_model::record::{Latency, Samples};
+use hakaru_model::job::{Job, Op};
+use hakaru_model::record::{Latency, OpRecord, Samples, WorkerRecord};
 use hakaru_model::reported::Percentile;
 use std::process::Command;
 
@@ -131,15 +131,16 @@ fn compare_percentiles(what: &str, exact: &[Percentile], other: &[Percentile]) {
     }
 }
 
+fn workers(run: &ImportedRun) -> Vec<WorkerRecord> {
+    let workers = run.phases.iter().flat_map(|phase| phase.workers.clone());
+    workers.collect()
+}
+
 fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
-    let workers = |run: &ImportedRun| {
-        run.phases
-            .iter()
-            .flat_map(|p| p.workers.clone())
-            .collect::<Vec<_>>()
-    };
     let (a, b) = (workers(exact), workers(other));
     assert_eq!(a.len(), b.len(), "{what}");
+    let block = &exact.scenario.phases[0].jobs[0].block.read;
+    let fixed = matches!(block, hakaru_model::job::BlockSize::Fixed(_));
     let reports = exact.reported.workers.iter().zip(&other.reported.workers);
     for ((a, b), (more_a, more_b)) in a.iter().zip(&b).zip(reports) {
         assert_eq!((&a.name, a.runtime), (&b.name, b.runtime), "{what}");
@@ -148,108 +149,95 @@ fn compare(what: &str, exact: &ImportedRun, other: &ImportedRun) {
             assert_eq!(a.cpu, b.cpu, "{what}");
             compare_latency(&format!("{what} sync"), other.format, &a.sync, &b.sync);
             // The text does not count `fdatasync` calls.
-            let counted = if what.contains("fdatasync") {
-                0
-            } else {
-                a.sync.stat.count
+            let counted = match what.contains("fdatasync") {
+                true => 0,
+                false => a.sync.stat.count,
             };
             assert_eq!(b.sync.stat.count, counted, "{what}");
             compare_percentiles(what, &more_a.sync, &more_b.sync);
         }
         for op in Op::ALL {
             let what = format!("{what} {}", op.name());
-            let (x, y) = (&a.ops[op], &b.ops[op]);
-            match other.format {
-                // Terse lines have whole KiB and no I/O counts.
-                SourceFormat::FioTerse => {
-                    assert!(
-                        near(x.bytes as f64, y.bytes as f64, 1024.0),
-                        "{what}: {} {}",
-                        x.bytes,
-                        y.bytes
-                    )
-                }
-                _ => assert_eq!((x.ios, x.short), (y.ios, y.short), "{what}"),
-            }
-            if matches!(
-                exact.scenario.phases[0].jobs[0].block.read,
-                hakaru_model::job::BlockSize::Fixed(_)
-            ) {
-                assert!(
-                    near(x.ios as f64, y.ios as f64, x.ios as f64 * 0.01),
-                    "{what}: {} {}",
-                    x.ios,
-                    y.ios
-                );
-            }
-            compare_latency(&format!("{what} clat"), other.format, &x.clat, &y.clat);
-            compare_latency(&format!("{what} lat"), other.format, &x.lat, &y.lat);
-            compare_latency(&format!("{what} slat"), other.format, &x.slat, &y.slat);
+            compare_op(&what, other.format, &a.ops[op], &b.ops[op], fixed);
             if other.format == SourceFormat::FioText {
                 compare_percentiles(&what, &more_a.ops[op].clat, &more_b.ops[op].clat);
                 compare_percentiles(&what, &more_a.ops[op].lat, &more_b.ops[op].lat);
-                assert_eq!(
-                    (x.bw_samples.count, x.iops_samples.count),
-                    (y.bw_samples.count, y.iops_samples.count),
-                    "{what}"
-                );
             }
         }
     }
 }
 
-/// Random option sets that change the form of the output; the same sets in every run of the test.
+/// Compares an operation; with a fixed block size, the number of I/Os follows from the bytes.
+fn compare_op(what: &str, format: SourceFormat, x: &OpRecord, y: &OpRecord, fixed: bool) {
+    let (bytes, ios) = ((x.bytes, y.bytes), (x.ios, y.ios));
+    let near = |(a, b): (u64, u64), step: f64| near(a as f64, b as f64, step);
+    match format {
+        // Terse lines have whole KiB and no I/O counts.
+        SourceFormat::FioTerse => assert!(near(bytes, 1024.0), "{what}: {bytes:?}"),
+        _ => assert_eq!((x.ios, x.short), (y.ios, y.short), "{what}"),
+    }
+    let step = x.ios as f64 * 0.01;
+    assert!(!fixed || near(ios, step), "{what}: {ios:?}");
+    compare_latency(&format!("{what} clat"), format, &x.clat, &y.clat);
+    compare_latency(&format!("{what} lat"), format, &x.lat, &y.lat);
+    compare_latency(&format!("{what} slat"), format, &x.slat, &y.slat);
+    if format == SourceFormat::FioText {
+        let samples = |op: &OpRecord| (op.bw_samples.count, op.iops_samples.count);
+        assert_eq!(samples(x), samples(y), "{what}");
+    }
+}
+
+/// Alternatives of each option that changes the form of the output.
+const CHOICES: [&[&str]; 9] = [
+    &["--name=a", "--name=a-b_c", "--name=x=y"],
+    &[
+        "--rw=read",
+        "--rw=write",
+        "--rw=randread",
+        "--rw=randwrite",
+        "--rw=randrw --rwmixread=30",
+        "--rw=rw",
+    ],
+    &[
+        "--bs=512",
+        "--bs=4k",
+        "--bs=4k,16k",
+        "--bs=1m",
+        "--bs=3k",
+        "--bsrange=1k-8k",
+        "--bssplit=4k/60:64k/40",
+    ],
+    &["--size=1m", "--size=4m", "--size=63m", "--size=3000000"],
+    &["--iodepth=1", "--iodepth=7", "--iodepth=64"],
+    &[
+        "--numjobs=1",
+        "--numjobs=3",
+        "--numjobs=3 --group_reporting",
+    ],
+    &[
+        "",
+        "--percentile_list=1:50:99.99",
+        "--lat_percentiles=1",
+        "--clat_percentiles=0",
+        "--gtod_reduce=1",
+    ],
+    &["", "", "--kb_base=1000", "--unit_base=8", "--unit_base=1"],
+    &[
+        "",
+        "",
+        "--loops=3",
+        "--time_based --runtime=1 --rate_iops=300",
+    ],
+];
+
+/// Random option sets; the same sets in every run of the test.
 fn drawn(count: usize) -> Vec<String> {
     let mut rng = hakaru_model::rng::Rng::new(14);
-    let mut pick = |from: &[&str]| from[(rng.next_u64() % from.len() as u64) as usize].to_owned();
     let job = |_| {
-        let words = [
-            pick(&["--name=a", "--name=a-b_c", "--name=x=y"]),
-            "--ioengine=null".to_owned(),
-            pick(&[
-                "--rw=read",
-                "--rw=write",
-                "--rw=randread",
-                "--rw=randwrite",
-                "--rw=randrw --rwmixread=30",
-                "--rw=rw",
-            ]),
-            pick(&[
-                "--bs=512",
-                "--bs=4k",
-                "--bs=4k,16k",
-                "--bs=1m",
-                "--bs=3k",
-                "--bsrange=1k-8k",
-                "--bssplit=4k/60:64k/40",
-            ]),
-            pick(&["--size=1m", "--size=4m", "--size=63m", "--size=3000000"]),
-            pick(&["--iodepth=1", "--iodepth=7", "--iodepth=64"]),
-            pick(&[
-                "--numjobs=1",
-                "--numjobs=3",
-                "--numjobs=3 --group_reporting",
-            ]),
-            pick(&[
-                "",
-                "--percentile_list=1:50:99.99",
-                "--lat_percentiles=1",
-                "--clat_percentiles=0",
-                "--gtod_reduce=1",
-            ]),
-            pick(&["", "", "--kb_base=1000", "--unit_base=8", "--unit_base=1"]),
-            pick(&[
-                "",
-                "",
-                "--loops=3",
-                "--time_based --runtime=1 --rate_iops=300",
-            ]),
-        ];
-        words
-            .into_iter()
-            .filter(|word| !word.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+        let words = CHOICES.map(|from| from[(rng.next_u64() % from.len() as u64) as usize]);
+        let words = words.into_iter().filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.chain(["--ioengine=null"]).collect();
+        words.join(" ")
     };
     (0..count).map(job).collect()
 }
@@ -274,56 +262,47 @@ fn every_form_of_drawn_runs_has_the_same_figures() {
         }]);
         assert_eq!(found.unread, [], "{arguments}");
         let of = |format: SourceFormat| {
-            let run = found
-                .runs
-                .iter()
-                .map(|found| &found.run)
-                .find(|run| run.format == format);
+            let mut runs = found.runs.iter().map(|found| &found.run);
+            let run = runs.find(|run| run.format == format);
             run.unwrap_or_else(|| panic!("{arguments}: no {}", format.name()))
         };
-        let workers = |run: &ImportedRun| {
-            run.phases
-                .iter()
-                .flat_map(|phase| phase.workers.clone())
-                .collect::<Vec<_>>()
-        };
         let exact = workers(of(SourceFormat::FioJson));
-        let contradicts = |run: &ImportedRun| {
-            run.caveats
-                .iter()
-                .any(|c| matches!(c, Caveat::Contradiction { .. }))
-        };
         for format in [SourceFormat::FioText, SourceFormat::FioTerse] {
             let other = of(format);
             assert_eq!(other.unread, [], "{arguments}: {}", format.name());
-            let read = workers(other);
-            assert_eq!(exact.len(), read.len(), "{arguments}: {}", format.name());
-            for (a, b) in exact.iter().zip(&read) {
-                assert_eq!(a.runtime, b.runtime, "{arguments}");
-                for op in Op::ALL {
-                    let (x, y) = (&a.ops[op], &b.ops[op]);
-                    let step = if rounded(&arguments) {
-                        x.bytes as f64 * 6e-3
-                    } else {
-                        1024.0
-                    };
-                    assert!(
-                        near(x.bytes as f64, y.bytes as f64, step.max(1024.0)),
-                        "{arguments}, {}: {x:?} {y:?}",
-                        format.name()
-                    );
-                    if format == SourceFormat::FioText {
-                        assert_eq!(x.ios, y.ios, "{arguments}");
-                    }
-                }
-            }
+            compare_amounts(&arguments, format, &exact, &workers(other));
+            let is_one = |c: &Caveat| matches!(c, Caveat::Contradiction { .. });
+            let contradicts = other.caveats.iter().any(is_one);
             // A run of a few milliseconds has one-digit figures, which are too imprecise to compare.
             let long = exact.iter().all(|worker| worker.runtime.as_millis() >= 100);
+            let caveats = &other.caveats;
+            assert!(!long || !contradicts, "{arguments}: {caveats:?}");
+        }
+    }
+}
+
+/// Compares bytes, times and numbers of I/Os, as precisely as the format has them.
+fn compare_amounts(
+    arguments: &str,
+    format: SourceFormat,
+    exact: &[WorkerRecord],
+    read: &[WorkerRecord],
+) {
+    let what = format!("{arguments}: {}", format.name());
+    assert_eq!(exact.len(), read.len(), "{what}");
+    for (a, b) in exact.iter().zip(read) {
+        assert_eq!(a.runtime, b.runtime, "{what}");
+        for op in Op::ALL {
+            let (x, y) = (&a.ops[op], &b.ops[op]);
+            let share = if rounded(arguments) { 6e-3 } else { 0.0 };
+            let step = (x.bytes as f64 * share).max(1024.0);
             assert!(
-                !long || !contradicts(other),
-                "{arguments}: {:?}",
-                other.caveats
+                near(x.bytes as f64, y.bytes as f64, step),
+                "{what}: {x:?} {y:?}"
             );
+            if format == SourceFormat::FioText {
+                assert_eq!(x.ios, y.ios, "{what}");
+            }
         }
     }
 }
@@ -343,19 +322,11 @@ fn every_form_of_a_run_is_the_same_record() {
         }]);
         assert_eq!(found.unread, [], "{arguments}");
         let of = |format: SourceFormat| {
-            let mut runs = found
-                .runs
-                .iter()
-                .map(|found| &found.run)
-                .filter(|run| run.format == format);
-            let run = runs
-                .next()
-                .unwrap_or_else(|| panic!("{arguments}: no {}", format.name()));
-            assert!(
-                runs.next().is_none(),
-                "{arguments}: {} twice",
-                format.name()
-            );
+            let runs = found.runs.iter().map(|found| &found.run);
+            let runs: Vec<&ImportedRun> = runs.filter(|run| run.format == format).collect();
+            let [run] = runs[..] else {
+                panic!("{arguments}: {} of {}", runs.len(), format.name())
+            };
             assert_eq!(run.unread, [], "{arguments}: {}", format.name());
             run
         };
@@ -365,13 +336,9 @@ fn every_form_of_a_run_is_the_same_record() {
         }
         let asked = |run: &ImportedRun| {
             let jobs = run.scenario.phases.iter().flat_map(|phase| &phase.jobs);
-            let job = |job: &hakaru_model::job::Job| {
-                (
-                    job.name.clone(),
-                    job.access.random,
-                    job.queue.iodepth,
-                    job.numjobs,
-                )
+            let job = |job: &Job| {
+                let (depth, numjobs) = (job.queue.iodepth, job.numjobs);
+                (job.name.clone(), job.access.random, depth, numjobs)
             };
             jobs.map(job).collect::<Vec<_>>()
         };

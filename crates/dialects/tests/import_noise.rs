@@ -26,32 +26,19 @@ const OTHERS: &str = "\
 {\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [ { \"jobname\" : \"n\", \"read\" : { \"io_bytes\" : 4096, \"bw_bytes\" : 9, \"runtime\" : 5 } } ]\n}\n";
 
 fn read(text: &str) -> ImportResult {
-    let found = import(&[
-        SourceText {
-            name: "x.txt",
-            text,
-        },
-        SourceText {
-            name: "y_bw.1.log",
-            text,
-        },
-    ]);
+    let names = ["x.txt", "y_bw.1.log"];
+    let found = import(&names.map(|name| SourceText { name, text }));
     for one in &found.runs {
         // Every imported run can be printed and stored.
-        let _ = fio::print(&one.run.reported, &one.run.program);
-        for caveat in &one.run.caveats {
-            let _ = format!("{caveat:?}");
-        }
-        let text = serde_json::to_string(&one.run.reported).unwrap();
-        assert_eq!(
-            serde_json::from_str::<hakaru_model::reported::Reported>(&text).unwrap(),
-            one.run.reported
-        );
-        let text = serde_json::to_string(&one.run.phases).unwrap();
-        assert_eq!(
-            serde_json::from_str::<Vec<hakaru_model::record::PhaseRecord>>(&text).unwrap(),
-            one.run.phases
-        );
+        let (reported, phases) = (&one.run.reported, &one.run.phases);
+        let _ = fio::print(reported, &one.run.program);
+        let _ = format!("{:?}", one.run.caveats);
+        let text = serde_json::to_string(reported).unwrap();
+        let read: hakaru_model::reported::Reported = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, *reported);
+        let text = serde_json::to_string(phases).unwrap();
+        let read: Vec<hakaru_model::record::PhaseRecord> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, *phases);
         assert!(one.run.lines.0 <= one.run.lines.1);
     }
     found
@@ -161,7 +148,7 @@ proptest! {
     fn any_table_is_read_or_passed_over(header in "[a-z,\"; ]{0,40}", body in "[-a-z0-9.,\"; \n/]{0,200}") {
         let text = format!("target,rw,bs,bandwidth,bandwidth_unit{header}\n{body}\n");
         let mapping = csv::mapping_of_header(text.lines().next().unwrap()).unwrap_or_default();
-        let (rows, unread) = csv::rows(&text, &mapping);
-        prop_assert!(rows.len() + unread.len() <= text.lines().count() + 16);
+        let (runs, unread) = csv::import(&text, &mapping);
+        prop_assert!(runs.len() + unread.len() <= text.lines().count() + 16);
     }
 }

@@ -9,12 +9,12 @@ use std::path::Path;
 
 /// Summary of a phase by counts, or by rates if only those were printed.
 fn did(run: &ImportedRun, index: usize, phase: &PhaseRecord) -> String {
-    let mut told = Vec::new();
+    let mut amounts = Vec::new();
     for op in Op::ALL {
         for (number, worker) in phase.workers.iter().enumerate() {
             let done = &worker.ops[op];
             if done.bytes > 0 || done.ios > 0 {
-                told.push(format!(
+                amounts.push(format!(
                     "{} {} B, {} I/Os, {} ms",
                     op.name(),
                     done.bytes,
@@ -26,66 +26,48 @@ fn did(run: &ImportedRun, index: usize, phase: &PhaseRecord) -> String {
                 .reported
                 .worker(index, number)
                 .and_then(|report| report.ops[op].bytes_per_s);
-            told.extend(rate.map(|rate| format!("{} {:.0} B/s", op.name(), rate.mean)));
+            amounts.extend(rate.map(|rate| format!("{} {:.0} B/s", op.name(), rate.mean)));
         }
     }
-    told.join("; ")
+    amounts.join("; ")
 }
 
-fn told(found: &ImportResult) -> String {
-    let mut text = String::new();
-    for one in &found.runs {
-        let ImportedRun {
-            format,
-            program,
-            lines,
-            figures,
-            path,
-            outcome,
-            unread,
-            caveats,
-            ..
-        } = &one.run;
-        let path = path
-            .as_ref()
-            .map(|path| format!(" on {}", path.display()))
-            .unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "{}-{} {} of {program}{path}: {figures} figures, {outcome:?}",
-            lines.0,
-            lines.1,
-            format.name()
-        );
-        for (index, phase) in one.run.phases.iter().enumerate() {
-            let _ = writeln!(text, "    {}: {}", phase.name, did(&one.run, index, phase));
-        }
-        unread
-            .iter()
-            .for_each(|u| _ = writeln!(text, "  - line {}: {} ({})", u.line, u.why, u.text));
-        caveats
-            .iter()
-            .for_each(|caveat| _ = writeln!(text, "  ! {caveat:?}"));
-    }
+fn summary(found: &ImportResult) -> String {
+    let mut text: String = found.runs.iter().map(|one| run_summary(&one.run)).collect();
     for (_, unread) in &found.unread {
-        let _ = writeln!(
-            text,
-            "- line {}: {} ({})",
-            unread.line, unread.why, unread.text
-        );
+        let (line, why) = (unread.line, &unread.why);
+        let _ = writeln!(text, "- line {line}: {why} ({})", unread.text);
     }
-    let _ = writeln!(
-        text,
-        "{} other lines",
-        found.other_lines.iter().sum::<usize>()
-    );
+    let other: usize = found.other_lines.iter().sum();
+    let _ = writeln!(text, "{other} other lines");
+    text
+}
+
+fn run_summary(run: &ImportedRun) -> String {
+    let path = run.path.as_ref();
+    let path = path.map(|path| format!(" on {}", path.display()));
+    let path = path.unwrap_or_default();
+    let (first, last) = run.lines;
+    let (format, program) = (run.format.name(), &run.program);
+    let (figures, outcome) = (run.figures, &run.outcome);
+    let mut text =
+        format!("{first}-{last} {format} of {program}{path}: {figures} figures, {outcome:?}\n");
+    for (index, phase) in run.phases.iter().enumerate() {
+        let _ = writeln!(text, "    {}: {}", phase.name, did(run, index, phase));
+    }
+    for u in &run.unread {
+        let _ = writeln!(text, "  - line {}: {} ({})", u.line, u.why, u.text);
+    }
+    for caveat in &run.caveats {
+        let _ = writeln!(text, "  ! {caveat:?}");
+    }
     text
 }
 
 #[test]
 fn what_people_paste_is_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pasted");
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pasted");
+    let mut paths: Vec<_> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -98,7 +80,7 @@ fn what_people_paste_is_read() {
             text: &std::fs::read_to_string(&path).unwrap(),
         }]);
         assert!(!found.runs.is_empty(), "nothing was read of {name}");
-        let _ = writeln!(all, "=== {name}\n{}", told(&found));
+        let _ = writeln!(all, "=== {name}\n{}", summary(&found));
     }
     insta::assert_snapshot!(all);
 }

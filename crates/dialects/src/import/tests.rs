@@ -1,7 +1,11 @@
 //! Tests of the whole import, from text to runs.
 
-use super::{ImportResult, ImportedRun, SourceText, fio, import};
+use super::{FoundRun, ImportResult, ImportedRun, SourceText, fio, import};
 use hakaru_model::caveat::Caveat;
+use hakaru_model::job::BlockSize;
+use hakaru_model::reported::JobProperty::{self, Direct, Engine, Operation, Order, QueueDepth};
+use hakaru_model::reported::Percentile;
+use hakaru_model::units::Bytes;
 
 /// Published results of fio 3.12 to 3.39.
 const LOGS: [(&str, &str); 14] = [
@@ -108,6 +112,13 @@ fn published_logs_are_printed_back_line_by_line() {
     }
 }
 
+/// A percentile in ns.
+fn value_at(percentiles: &[Percentile], percent: f64) -> Option<u64> {
+    let mut percentiles = percentiles.iter();
+    let found = percentiles.find(|p| p.share.percent() == percent);
+    found.map(|p| p.value.0)
+}
+
 /// Latency, percentiles and rates of each active operation, one line each.
 fn summary(run: &ImportedRun) -> String {
     let mut text = String::new();
@@ -129,17 +140,11 @@ fn summary(run: &ImportedRun) -> String {
                     clat.max,
                     clat.mean().unwrap_or(0.0),
                     clat.deviation().unwrap_or(0.0),
-                    percentiles
-                        .iter()
-                        .find(|p| p.share.percent() == 99.0)
-                        .map(|p| p.value.0),
+                    value_at(percentiles, 99.0),
                     done.bw_samples.count,
                     done.bw_samples.mean().unwrap_or(0.0),
                     worker.sync.stat.count,
-                    more.sync
-                        .iter()
-                        .find(|p| p.share.percent() == 99.9)
-                        .map(|p| p.value.0)
+                    value_at(&more.sync, 99.9)
                 );
             }
         }
@@ -203,10 +208,8 @@ fn results_are_found_wherever_they_were_pasted() {
 fn a_log_that_is_cut_says_what_is_missing() {
     for (name, log) in LOGS {
         let lines: Vec<&str> = log.lines().collect();
-        let results = lines
-            .iter()
-            .position(|line| line.contains("(groupid="))
-            .unwrap();
+        let is_result = |line: &&str| line.contains("(groupid=");
+        let results = lines.iter().position(is_result).unwrap();
         for end in 0..lines.len() {
             let cut = lines[..end].join("\n");
             let found = read(name, &cut);
@@ -214,25 +217,17 @@ fn a_log_that_is_cut_says_what_is_missing() {
                 [] => assert!(end <= results, "{name} cut at {end}"),
                 [one] => {
                     let complete = cut.contains("Run status") && cut.contains("run=");
-                    let told = one
-                        .run
-                        .caveats
-                        .iter()
-                        .any(|c| matches!(c, Caveat::CutOff { .. }));
-                    assert_eq!(
-                        told, !complete,
-                        "{name} cut at {end}: {:?}",
-                        one.run.caveats
-                    );
+                    let is_cut = |c: &Caveat| matches!(c, Caveat::CutOff { .. });
+                    let caveats = &one.run.caveats;
+                    let marked = caveats.iter().any(is_cut);
+                    assert_eq!(marked, !complete, "{name} cut at {end}: {caveats:?}");
                 }
                 many => panic!("{name} cut at {end}: {} runs", many.len()),
             }
         }
         let bytes = log.len() / 2;
-        let _ = read(
-            name,
-            &log[..(bytes..).find(|&at| log.is_char_boundary(at)).unwrap()],
-        );
+        let end = (bytes..).find(|&at| log.is_char_boundary(at)).unwrap();
+        let _ = read(name, &log[..end]);
     }
 }
 
@@ -274,17 +269,17 @@ fn a_command_that_is_not_theirs_is_not_believed() {
 }
 
 #[test]
-fn damaged_numbers_are_left_out_and_told() {
+fn damaged_numbers_are_skipped_with_a_caveat() {
     let log = LOGS[12]
         .1
         .replace("avg=", "avg=nan, x=")
         .replace("stdev=", "stdev=-");
     let run = only("x", &log);
-    let told = run
+    let counted = run
         .caveats
         .iter()
         .any(|c| matches!(c, Caveat::Unread { count, .. } if *count > 0));
-    assert!(told, "{:?}", run.caveats);
+    assert!(counted, "{:?}", run.caveats);
     assert_eq!(run.phases[0].workers[0].ops.write.clat.stat.count, 0);
     let huge = LOGS[12]
         .1
@@ -500,7 +495,7 @@ fn thousands_of_json_results_are_read_in_one_go() {
 }
 
 #[test]
-fn logs_of_histograms_are_told() {
+fn histogram_logs_are_reported_as_unread() {
     let found = read(
         "x_clat_hist.1.log",
         "1000, 0, 4096, 0, 0, 7, 0\n2000, 0, 4096, 0, 1, 7, 0\n",
@@ -603,7 +598,7 @@ fn printed_2x(value: f64, base: f64) -> String {
 }
 
 #[test]
-fn either_base_of_fio_2_is_told_by_its_figures() {
+fn the_base_of_fio_2_units_follows_from_its_figures() {
     for block in [4096u64, 65_536, 1 << 20] {
         for ios in [1000u64, 4321, 262_144, 7_654_321] {
             for ms in [148u64, 5003, 600_001] {
@@ -631,72 +626,57 @@ fn either_base_of_fio_2_is_told_by_its_figures() {
     }
 }
 
+/// Properties of the first job that the source does not state.
+fn unstated(run: &ImportedRun) -> Vec<JobProperty> {
+    let first = run.reported.unstated.first();
+    first.map_or(Vec::new(), |job| job.properties.clone())
+}
+
+const FIGURES: &str = "io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec";
+
 /// Regression: without the job line, a sequential psync read with one I/O in flight was assumed.
 #[test]
-fn what_no_line_tells_stays_unknown() {
-    use hakaru_model::reported::JobProperty::{Direct, Engine, Operation, Order, QueueDepth};
-    let properties = |run: &ImportedRun| {
-        run.reported
-            .unstated
-            .first()
-            .map_or(Vec::new(), |job| job.properties.clone())
-    };
-    let figures = "io=1024.0MB, bw=6918.1MB/s, iops=6918, runt=   148msec";
-    let deep = only(
-        "x",
-        &report_2x(
-            figures,
-            "     latency   : target=0, window=0, percentile=100.00%, depth=64\n",
-        ),
-    );
-    assert_eq!(
-        (
-            properties(&deep),
-            deep.scenario.phases[0].jobs[0].queue.iodepth
-        ),
-        (vec![Order, Engine, Direct], 64)
-    );
-    assert!(
-        !deep
-            .caveats
-            .iter()
-            .any(|caveat| matches!(caveat, Caveat::DepthCapped { .. })),
-        "{:?}",
-        deep.caveats
-    );
-    let one = only(
-        "x",
-        &report_2x(
-            figures,
-            "  IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%\n",
-        ),
-    );
-    assert_eq!(properties(&one), [Order, Engine, Direct]);
-    let none = only("x", &report_2x(figures, ""));
-    assert_eq!(properties(&none), [Order, QueueDepth, Engine, Direct]);
-    assert!(
-        none.caveats
-            .iter()
-            .any(|caveat| { format!("{caveat:?}").contains("the queue depth, the I/O engine") })
-    );
-    // The job line has everything except `direct`; a command line has everything.
-    let (head, _) = LOGS[12].1.split_once("\nfile1: (groupid").unwrap();
-    let without_command = LOGS[12].1.lines().skip(1).collect::<Vec<_>>().join("\n");
+fn a_report_without_its_job_line_leaves_properties_unknown() {
+    let none = only("x", &report_2x(FIGURES, ""));
+    assert_eq!(unstated(&none), [Order, QueueDepth, Engine, Direct]);
+    let list = "the queue depth, the I/O engine";
+    let listed = |caveat: &Caveat| format!("{caveat:?}").contains(list);
+    assert!(none.caveats.iter().any(listed), "{:?}", none.caveats);
+}
+
+#[test]
+fn the_queue_depth_follows_from_the_report() {
+    let target = "     latency   : target=0, window=0, percentile=100.00%, depth=64\n";
+    let deep = only("x", &report_2x(FIGURES, target));
+    assert_eq!(unstated(&deep), [Order, Engine, Direct]);
+    assert_eq!(deep.scenario.phases[0].jobs[0].queue.iodepth, 64);
+    let capped = |caveat: &Caveat| matches!(caveat, Caveat::DepthCapped { .. });
+    assert!(!deep.caveats.iter().any(capped), "{:?}", deep.caveats);
+    let levels = "1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%";
+    let depths = format!("  IO depths    : {levels}\n");
+    let one = only("x", &report_2x(FIGURES, &depths));
+    assert_eq!(unstated(&one), [Order, Engine, Direct]);
+}
+
+/// The job line has everything except `direct`; a command line has everything.
+#[test]
+fn job_and_command_lines_state_properties() {
+    let log = LOGS[12].1;
+    let (head, _) = log.split_once("\nfile1: (groupid").unwrap();
     assert!(head.contains("fio -filename"));
-    assert_eq!(properties(&only("x", &without_command)), [Direct]);
-    assert_eq!(properties(&only("x", LOGS[12].1)), []);
-    assert!(
-        properties(&only(
-            "x",
-            "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s\n"
-        ))
-        .contains(&Operation)
-    );
-    let hdparm = only(
-        "x",
-        "/dev/sda:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n",
-    );
-    assert!(properties(&hdparm).contains(&QueueDepth) && properties(&hdparm).contains(&Engine));
+    let without_command = log.lines().skip(1).collect::<Vec<_>>().join("\n");
+    assert_eq!(unstated(&only("x", &without_command)), [Direct]);
+    assert_eq!(unstated(&only("x", log)), []);
+}
+
+#[test]
+fn lines_of_dd_and_hdparm_state_few_properties() {
+    let dd = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 45.6 s, 23.5 MB/s\n";
+    assert!(unstated(&only("x", dd)).contains(&Operation));
+    let hdparm =
+        "/dev/sda:\n Timing buffered disk reads:  64 MB in  3.01 seconds =  21.25 MB/sec\n";
+    let hdparm = unstated(&only("x", hdparm));
+    assert!(hdparm.contains(&QueueDepth) && hdparm.contains(&Engine));
 }
 
 #[test]
@@ -723,7 +703,7 @@ fn results_know_their_headings_disks_and_file_systems() {
 
 /// Regression: an unknown option turned direct I/O into buffered I/O, and two runs without a title were merged.
 #[test]
-fn iozone_runs_without_a_title_are_told_apart() {
+fn iozone_runs_without_a_title_are_separate() {
     let run = |rate: u32| {
         format!(
             "\tCommand line used: iozone -I -+u -+Q -r256k -s 1g -i 0 -t 4\n\tThroughput test with 4 processes\n\
@@ -733,42 +713,20 @@ fn iozone_runs_without_a_title_are_told_apart() {
         )
     };
     let found = read("two.txt", &(run(1000) + "\n" + &run(2000)));
-    let rates: Vec<f64> = found
-        .runs
-        .iter()
-        .map(|one| {
-            one.run
-                .reported
-                .worker(0, 0)
-                .unwrap()
-                .ops
-                .write
-                .bytes_per_s
-                .unwrap()
-                .mean
-                / 1024.0
-        })
-        .collect();
+    let rate = |one: &FoundRun| {
+        let worker = one.run.reported.worker(0, 0).unwrap();
+        worker.ops.write.bytes_per_s.unwrap().mean / 1024.0
+    };
+    let rates: Vec<f64> = found.runs.iter().map(rate).collect();
     assert_eq!(rates, [1000.0, 2000.0], "{:?}", found.unread);
-    for one in &found.runs {
-        let job = &one.run.scenario.phases[0].jobs[0];
-        assert!(
-            job.files.direct && !one.run.caveats.contains(&Caveat::Buffered),
-            "{:?}",
-            one.run.caveats
-        );
-        assert_eq!(
-            job.block.write,
-            hakaru_model::job::BlockSize::Fixed(hakaru_model::units::Bytes(256 << 10))
-        );
-        assert!(
-            one.run
-                .unread
-                .iter()
-                .any(|unread| unread.why.contains("-+Q")),
-            "{:?}",
-            one.run.unread
-        );
+    for FoundRun { run, .. } in &found.runs {
+        let job = &run.scenario.phases[0].jobs[0];
+        let buffered = run.caveats.contains(&Caveat::Buffered);
+        assert!(job.files.direct && !buffered, "{:?}", run.caveats);
+        assert_eq!(job.block.write, BlockSize::Fixed(Bytes(256 << 10)));
+        let mut unread = run.unread.iter();
+        let unknown = unread.any(|unread| unread.why.contains("-+Q"));
+        assert!(unknown, "{:?}", run.unread);
     }
 }
 

@@ -5,7 +5,7 @@ use super::*;
 use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::rules::{ExitScope, TraversalOrder};
 use hakaru_model::job::{IoEngine, Job, Op, SizeSpec, Target};
-use hakaru_model::plan::{Facts, Plan, PlanError};
+use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::record::{PhaseRecord, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use proptest::prelude::*;
@@ -73,47 +73,32 @@ fn facts(request: &IozoneRequest, change: impl Fn(&mut TargetFacts)) -> Facts {
 fn the_published_command_means_four_files_of_256_mib() {
     let line = "-T -t 4 -s 256m -r 4k -I -i0 -i1 -i2";
     let request = request(line);
-    assert_eq!(
-        request.cells(),
-        [IozoneStep {
-            children: 4,
-            size_kb: 262_144,
-            record_kb: 4
-        }]
-    );
+    let cell = IozoneStep {
+        children: 4,
+        size_kb: 262_144,
+        record_kb: 4,
+    };
+    assert_eq!(request.cells(), [cell]);
     use IozoneTest::*;
-    assert_eq!(
-        request.kinds,
-        [Write, Rewrite, Read, Reread, RandomRead, RandomWrite]
-    );
+    let kinds = [Write, Rewrite, Read, Reread, RandomRead, RandomWrite];
+    assert_eq!(request.kinds, kinds);
     for (kind, jobs) in jobs(line) {
         let [job] = &jobs[..] else {
             panic!("one job with clones")
         };
-        assert_eq!(
-            (job.numjobs, job.files.direct, job.ioengine),
-            (4, true, IoEngine::Sync)
-        );
-        assert_eq!(job.termination.exit.ends, Some(ExitScope::Phase));
-        assert_eq!(
-            (
-                job.termination.exit.finish_writing,
-                job.access.does(kind.op())
-            ),
-            (kind == Write, true)
-        );
+        assert_eq!((job.numjobs, job.ioengine), (4, IoEngine::Sync));
+        assert!(job.files.direct && job.access.does(kind.op()));
+        let exit = &job.termination.exit;
+        assert_eq!(exit.ends, Some(ExitScope::Phase));
+        assert_eq!(exit.finish_writing, kind == Write);
     }
     let scenario = request.scenario(request.cells()[0], 4);
     assert_eq!(scenario.paths()[3], Path::new("iozone.DUMMY.3"));
     let plan = Plan::resolve(&scenario, &facts(&request, |_| {})).unwrap();
-    assert_eq!(
-        plan.phases.iter().map(|p| p.workers.len()).sum::<usize>(),
-        24
-    );
-    assert_eq!(
-        plan.phases[2].workers[3].stream.limit_bytes,
-        Some(256 << 20)
-    );
+    let workers = plan.phases.iter().map(|phase| phase.workers.len());
+    assert_eq!(workers.sum::<usize>(), 24);
+    let limit = plan.phases[2].workers[3].stream.limit_bytes;
+    assert_eq!(limit, Some(256 << 20));
 }
 
 /// Every row truncates its file before a test that creates it, and no row pauses before its first test.
@@ -133,10 +118,13 @@ fn all_rows_are_one_plan_with_their_pauses_and_emptied_files() {
     }
 }
 
+/// One row; the number of a test follows.
+const ROW: &str = "-s 1m -r 64k -i 0 -i";
+
 #[test]
-fn each_test_is_expressed_by_a_job() {
+fn tests_set_the_order_and_extent_of_a_job() {
     let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
-    let row = "-s 1m -r 64k -i 0 -i";
+    let row = ROW;
     assert_eq!(
         of(&format!("{row} 3")).access.order,
         TraversalOrder::Backward
@@ -153,6 +141,12 @@ fn each_test_is_expressed_by_a_job() {
         sizes,
         [Bytes(1 << 16), Bytes(1 << 20)].map(|size| Some(SizeSpec::Bytes(size)))
     );
+}
+
+#[test]
+fn tests_set_the_engine_and_flushes_of_a_job() {
+    let of = |line: &str| jobs(line).pop().unwrap().1.remove(0);
+    let row = ROW;
     let stream = of(&format!("{row} 6 -I -B"));
     assert_eq!(
         (stream.ioengine, stream.files.direct),
@@ -192,15 +186,14 @@ fn children_may_differ() {
     );
 }
 
+/// File and record size of each row in kB.
+fn rows(line: &str) -> Vec<(u64, u64)> {
+    let cells = request(line).cells();
+    cells.iter().map(|c| (c.size_kb, c.record_kb)).collect()
+}
+
 #[test]
-fn auto_mode_leaves_small_records_of_large_files_out() {
-    let rows = |line: &str| {
-        request(line)
-            .cells()
-            .iter()
-            .map(|c| (c.size_kb, c.record_kb))
-            .collect::<Vec<_>>()
-    };
+fn auto_mode_skips_small_records_of_large_files() {
     let auto = rows("-a");
     assert_eq!(
         (auto[0], auto[4], auto[5], auto.last()),
@@ -212,6 +205,10 @@ fn auto_mode_leaves_small_records_of_large_files_out() {
             && auto.contains(&(16_384, 4))
     );
     assert!(rows("-az").contains(&(524_288, 4)) && rows("-A").contains(&(524_288, 4)));
+}
+
+#[test]
+fn rows_follow_sizes_and_bounds() {
     assert_eq!(
         rows("-a -s 80M -r 4k -r 1024k"),
         [(81_920, 4), (81_920, 1024)]
@@ -259,58 +256,48 @@ fn what_cannot_be_is_said_with_its_cure() {
     }
 }
 
+/// The error of the check of the files of the first row or group.
+fn check(line: &str, change: &dyn Fn(&mut TargetFacts)) -> Result<(), String> {
+    let request = request(line);
+    let scenario = request.scenario(request.cells()[0], 4);
+    check_files(&scenario, &facts(&request, change)).map_err(|error| error.to_string())
+}
+
 #[test]
-fn files_that_are_not_there_or_take_no_direct_io_are_told_before() {
-    let check = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
-        let request = request(line);
-        let scenario = request.scenario(request.cells()[0], 4);
-        check_files(&scenario, &facts(&request, change)).map_err(|error| error.to_string())
-    };
+fn missing_and_short_files_are_refused_before_the_run() {
     let file = |size: u64| {
         move |facts: &mut TargetFacts| (facts.kind, facts.size) = (TargetKind::File, Bytes(size))
     };
-    assert!(
-        check("-i 1 -s 1m", &|_| {})
-            .unwrap_err()
-            .contains("add -i 0")
-    );
-    assert!(
-        check("-i 1 -s 1m", &file(1000))
-            .unwrap_err()
-            .contains("has 1000 B")
-    );
+    let missing = check("-i 1 -s 1m", &|_| {}).unwrap_err();
+    assert!(missing.contains("add -i 0"), "{missing}");
+    let short = check("-i 1 -s 1m", &file(1000)).unwrap_err();
+    assert!(short.contains("has 1000 B"), "{short}");
     assert_eq!(check("-i 1 -s 1m", &file(1 << 20)), Ok(()));
     assert_eq!(check("-t 2 -i 9 -i 10", &|_| {}), Ok(()));
+}
+
+#[test]
+fn files_without_direct_io_are_refused_before_the_run() {
     let no_direct = |facts: &mut TargetFacts| facts.direct_io = Some(false);
-    assert!(
-        check("-i 0 -I", &no_direct)
-            .unwrap_err()
-            .contains("omit -I")
-    );
+    let error = check("-i 0 -I", &no_direct).unwrap_err();
+    assert!(error.contains("omit -I"), "{error}");
     assert_eq!(check("-i 0", &no_direct), Ok(()));
-    let resolve = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
+}
+
+#[test]
+fn errors_of_the_plan_name_the_options_of_iozone() {
+    let error = |line: &str, change: &dyn Fn(&mut TargetFacts)| {
         let request = request(line);
-        let plan = Plan::resolve(
-            &request.scenario(request.cells()[0], 4),
-            &facts(&request, change),
-        );
-        plan.map_err(|error: PlanError| cure(&error)).map(|_| ())
+        let scenario = request.scenario(request.cells()[0], 4);
+        let plan = Plan::resolve(&scenario, &facts(&request, change));
+        cure(&plan.expect_err(line))
     };
-    assert!(
-        resolve("-i 0 -s 1g", &|f| f.free = Some(Bytes(9)))
-            .unwrap_err()
-            .contains("smaller -s")
-    );
-    assert!(
-        resolve("-i 0", &|f| f.writable = false)
-            .unwrap_err()
-            .contains("in a writable directory")
-    );
-    assert!(
-        resolve("-i 0 -r 1 -I", &|f| f.logical_block = 4096)
-            .unwrap_err()
-            .contains("larger -r")
-    );
+    let full = error("-i 0 -s 1g", &|f| f.free = Some(Bytes(9)));
+    assert!(full.contains("smaller -s"), "{full}");
+    let read_only = error("-i 0", &|f| f.writable = false);
+    assert!(read_only.contains("in a writable directory"), "{read_only}");
+    let misaligned = error("-i 0 -r 1 -I", &|f| f.logical_block = 4096);
+    assert!(misaligned.contains("larger -r"), "{misaligned}");
 }
 
 /// A phase of workers with the given kB and ms each.
@@ -344,28 +331,15 @@ fn whole(line: &str) -> String {
     };
     let mut text = output::head(&request, &view);
     let mut results = Results::default();
-    for (nth, cell) in request.cells().into_iter().enumerate() {
+    for (cell, nth) in request.cells().into_iter().zip(0..) {
         let table = matches!(request.mode, IozoneMode::Table { .. });
         let (begin, mut row) = TableRow::begin(cell);
-        text += &if table {
-            begin
-        } else {
-            output::group_head(&request, cell)
+        text += &match table {
+            true => begin,
+            false => output::group_head(&request, cell),
         };
-        for (place, &kind) in request.kinds.iter().enumerate() {
-            let share = |child: u64| {
-                (
-                    cell.size_kb - child * cell.record_kb,
-                    1000 + 100 * place as u64 + nth as u64,
-                )
-            };
-            let workers: Vec<(u64, u64)> = (0..u64::from(cell.children)).map(share).collect();
-            let figures = TestFigures::of(
-                &phase(&workers, 4000),
-                cell.record_kb,
-                request.unit,
-                request.delay(),
-            );
+        for (&kind, place) in request.kinds.iter().zip(0..) {
+            let figures = made_up(&request, cell, 1000 + 100 * place + nth);
             text += &match table {
                 true => row.value(kind, figures.in_table(request.unit)),
                 false => output::group_block(&request, kind, cell, &figures),
@@ -375,6 +349,14 @@ fn whole(line: &str) -> String {
         text += &if table { row.end() } else { String::new() };
     }
     text + &output::tail(&request, &results)
+}
+
+/// Figures of children that ran for `ms`, each with one record less than the one before.
+fn made_up(request: &IozoneRequest, cell: IozoneStep, ms: u64) -> TestFigures {
+    let share = |child: u64| (cell.size_kb - child * cell.record_kb, ms);
+    let workers: Vec<(u64, u64)> = (0..u64::from(cell.children)).map(share).collect();
+    let phase = phase(&workers, 4000);
+    TestFigures::of(&phase, cell.record_kb, request.unit, request.delay())
 }
 
 #[test]
@@ -425,26 +407,27 @@ fn the_table_to_the_column() {
     assert_eq!(row.len(), 143);
 }
 
+/// A row with the values of some tests.
+fn row(size_kb: u64, record_kb: u64, values: &[(IozoneTest, u64)]) -> String {
+    let (mut text, mut row) = TableRow::begin(IozoneStep {
+        children: 1,
+        size_kb,
+        record_kb,
+    });
+    for &(kind, value) in values {
+        text += &row.value(kind, value);
+    }
+    text + &row.end()
+}
+
 /// Rows printed by iozone 3.49, from public repositories, including trailing blanks.
 #[test]
 fn rows_are_those_that_iozone_prints() {
-    let row = |size_kb, record_kb, values: &[(IozoneTest, u64)]| {
-        let (mut text, mut row) = TableRow::begin(IozoneStep {
-            children: 1,
-            size_kb,
-            record_kb,
-        });
-        values
-            .iter()
-            .for_each(|&(kind, value)| text += &row.value(kind, value));
-        text + &row.end()
-    };
     let blanks = " ".repeat(64);
-    let all: Vec<IozoneTest> = IozoneTest::all().collect();
     let values = [
         1_196_302, 1_346_933, 3_014_114, 3_743_865, 3_303_309, 1_642_308,
     ];
-    let first_six: Vec<(IozoneTest, u64)> = all.iter().copied().zip(values).collect();
+    let first_six: Vec<(IozoneTest, u64)> = IozoneTest::all().zip(values).collect();
     assert_eq!(
         row(4096, 4, &first_six),
         format!(
@@ -463,11 +446,16 @@ fn rows_are_those_that_iozone_prints() {
             "          102400    1024   360823   362512                     378122   364339{blanks}\n"
         )
     );
+}
+
+/// A row printed by iozone 3.49.
+#[test]
+fn a_full_row_is_that_which_iozone_prints() {
     let values = [
         55907, 68813, 43361, 42502, 34044, 64746, 33578, 61774, 30137, 235_263, 233_180, 3_905_668,
         3_824_589,
     ];
-    let full: Vec<(IozoneTest, u64)> = all.into_iter().zip(values).collect();
+    let full: Vec<(IozoneTest, u64)> = IozoneTest::all().zip(values).collect();
     assert_eq!(
         row(16384, 4, &full).trim_end(),
         "           16384       4    55907    68813    43361    42502    34044    64746    33578     61774     30137   \
@@ -494,6 +482,10 @@ fn clients_that_cut_columns_or_words_find_them() {
         "{cut:?}"
     );
     assert_eq!((row.len(), row.trim_end().len()), (142, 78));
+}
+
+#[test]
+fn tests_that_were_skipped_leave_blanks() {
     let only_random = whole("-i 0 -i 2 -+n -s 100M");
     let row = only_random
         .lines()
@@ -524,13 +516,17 @@ fn help_lists_every_option_that_works() {
 }
 
 #[test]
-fn words_of_no_option_and_options_of_no_effect_are_warned_of() {
+fn words_that_are_no_options_are_warned_of() {
     let warnings = request("-e -t1 -i0 -i2 -r1k -s1g -p /tmp").warnings;
     assert!(
         warnings[0].contains("-p has no effect") && warnings[1].contains("`/tmp`"),
         "{warnings:?}"
     );
-    // Regression: each of these was ignored silently, and the wrong file was measured.
+}
+
+/// Regression: each of these was ignored silently, and the wrong file was measured.
+#[test]
+fn options_without_effect_are_warned_of() {
     for (line, expected) in [
         (
             "-t2 -f x",
@@ -625,15 +621,21 @@ fn processor_use_stands_behind_each_block() {
         "{text}"
     );
     assert_eq!(text.matches(line).count(), 4, "{text}");
+}
+
+#[test]
+fn processor_use_is_reported_and_imported() {
     let table = whole("-a -s 64k -r 4k -i 0 -R -+u");
     assert!(
         table.contains("\"Writer report\"") && table.contains("\"Writer CPU utilization report\""),
         "{table}"
     );
-    let found = crate::import::import(&[crate::import::SourceText {
+    let text = whole("-M -+u -i0 -i1 -s1g -r256k -t12 -I");
+    let source = crate::import::SourceText {
         name: "x",
         text: &text,
-    }]);
+    };
+    let found = crate::import::import(&[source]);
     let run = &found.runs[0].run;
     assert_eq!(run.unread, []);
     assert!(

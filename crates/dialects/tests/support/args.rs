@@ -16,18 +16,14 @@ pub struct Command {
 
 /// Parses a command line.
 pub fn read(line: &str) -> Command {
-    let words: Vec<(&str, &str)> = line
-        .split_whitespace()
-        .filter(|w| w.starts_with('-'))
-        .map(split)
-        .collect();
+    let words = line.split_whitespace().filter(|w| w.starts_with('-'));
+    let words: Vec<(&str, &str)> = words.map(split).collect();
     let first = words.iter().position(|(name, _)| *name == "name").unwrap();
     let global = &words[..first];
     let typed = |words: &[(&str, &str)]| -> Vec<(String, String)> {
-        words
-            .iter()
-            .map(|(name, value)| (name.to_string(), value.to_string()))
-            .collect()
+        let words = words.iter();
+        let typed = words.map(|(name, value)| (name.to_string(), value.to_string()));
+        typed.collect()
     };
     let mut phases: Vec<Vec<(Job, JobExtras)>> = Vec::new();
     let mut group = 0;
@@ -45,10 +41,8 @@ pub fn read(line: &str) -> Command {
             .iter()
             .chain(own)
             .for_each(|(name, value)| set(&mut job, &mut extras, name, value));
-        job.options = typed(own)
-            .into_iter()
-            .filter(|(name, _)| name != "idle-prof")
-            .collect();
+        job.options = typed(own);
+        job.options.retain(|(name, _)| name != "idle-prof");
         phases.last_mut().unwrap().push((job, extras));
     }
     Command {
@@ -68,13 +62,7 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
         "name" => job.name = value.to_owned(),
         "rw" => job.access = access(value),
         "bs" => job.block = PerOp::all(BlockSize::Fixed(size(value))),
-        "bsrange" => {
-            let (min, max) = value.split_once('-').unwrap();
-            job.block = PerOp::all(BlockSize::Range {
-                min: size(min),
-                max: size(max),
-            });
-        }
+        "bsrange" => job.block = PerOp::all(range(value)),
         "numjobs" => job.numjobs = number(),
         "iodepth" => job.queue.iodepth = number(),
         "group_reporting" => job.group_reporting = true,
@@ -84,12 +72,7 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
         "clat_percentiles" => extras.clat_percentiles = value == "1",
         "lat_percentiles" => extras.lat_percentiles = value == "1",
         "slat_percentiles" => extras.slat_percentiles = value == "1",
-        "percentile_list" => {
-            let list = value
-                .split(':')
-                .map(|p| Quantile::new(p.parse::<f64>().unwrap() / 100.0).unwrap());
-            job.measure.percentiles = list.collect();
-        }
+        "percentile_list" => job.measure.percentiles = value.split(':').map(share).collect(),
         "unit_base" => extras.unit_base = number(),
         "kb_base" => extras.kb_base = number(),
         "significant_figures" => extras.significant_figures = number(),
@@ -99,6 +82,16 @@ fn set(job: &mut Job, extras: &mut JobExtras, name: &str, value: &str) {
         "continue_on_error" => job.errors.continue_on = PerOp::all(true),
         _ => {}
     }
+}
+
+fn range(text: &str) -> BlockSize {
+    let (min, max) = text.split_once('-').unwrap();
+    let (min, max) = (size(min), size(max));
+    BlockSize::Range { min, max }
+}
+
+fn share(percent: &str) -> Quantile {
+    Quantile::new(percent.parse::<f64>().unwrap() / 100.0).unwrap()
 }
 
 fn size(text: &str) -> Bytes {

@@ -88,27 +88,21 @@ pub struct Run {
 impl Run {
     /// Jobs by phase; the disks belong to the last phase.
     pub fn of(phases: Vec<Vec<Reported>>, disks: Vec<DiskStats>) -> Run {
-        let scenario = Scenario {
-            name: "made".to_owned(),
-            seed: 0,
-            phases: Vec::new(),
-        };
         let mut run = Run {
-            scenario,
+            scenario: Scenario {
+                name: "made".to_owned(),
+                seed: 0,
+                phases: Vec::new(),
+            },
             extras: Vec::new(),
             phases: Vec::new(),
         };
         for reports in phases {
-            let workers = reports
-                .iter()
-                .enumerate()
-                .flat_map(|(i, r)| workers(&r.job, i as u32, &r.numbers))
-                .collect();
+            let numbered = reports.iter().zip(0..);
+            let workers = numbered.flat_map(|(r, i)| workers(&r.job, i, &r.numbers));
             run.phases.push(PhaseRecord {
                 name: "phase".to_owned(),
-                started_unix_ms: 0,
-                elapsed: Nanos(0),
-                workers,
+                workers: workers.collect(),
                 ..PhaseRecord::default()
             });
             let (jobs, extras) = reports.into_iter().map(|r| (r.job, r.extras)).unzip();
@@ -233,25 +227,58 @@ fn workers(job: &Job, job_index: u32, numbers: &Numbers) -> Vec<WorkerRecord> {
 }
 
 fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) -> WorkerRecord {
-    let issued = Op::ALL
-        .iter()
-        .map(|&op| deal(numbers.ops[op].ios, parts, index))
-        .sum();
-    let runtime = Op::ALL
-        .iter()
-        .map(|&op| numbers.ops[op].runtime_ms)
-        .max()
-        .unwrap_or(0);
+    let ops = Op::ALL.iter().map(|&op| &numbers.ops[op]);
+    let runtime = ops.map(|op| op.runtime_ms).max().unwrap_or(0);
     // CPU time is a percentage of the total time of all workers.
     let job_runtime = Nanos::from_millis(deal(numbers.job_runtime_ms, parts, index));
     let cpu = |percent: f64| Nanos((percent * job_runtime.0 as f64 / 100.0).round() as u64);
-    let calls = |shares: &[f64; 7]| {
-        if shares.iter().sum::<f64>() > 0.0 {
-            1_000_000
-        } else {
-            0
-        }
+    WorkerRecord {
+        name: job.name.clone(),
+        job: job_index,
+        clone: index as u32,
+        pid: numbers.pid + index as u32,
+        runtime: Nanos::from_millis(runtime),
+        job_runtime,
+        ops: numbers.ops.map(|op| op_part(op, parts, index)),
+        sync: latency_part(&numbers.sync, parts, index),
+        depth: depths(job, numbers, parts, index),
+        cpu: CpuUsage {
+            user: cpu(numbers.usr_cpu),
+            system: cpu(numbers.sys_cpu),
+            ctx: deal(numbers.ctx, parts, index),
+            majf: deal(numbers.majf, parts, index),
+            minf: deal(numbers.minf, parts, index),
+            ..CpuUsage::default()
+        },
+        stop: match numbers.errno {
+            0 => StopReason::Done,
+            _ => StopReason::Error,
+        },
+        errors: errors(numbers),
+        ..WorkerRecord::default()
+    }
+}
+
+/// One worker's share of the queue depths.
+fn depths(job: &Job, numbers: &Numbers, parts: u64, index: u64) -> DepthRecord {
+    let ios = Op::ALL.iter().map(|&op| numbers.ops[op].ios);
+    let issued = ios.map(|ios| deal(ios, parts, index)).sum();
+    let calls = |shares: &[f64; 7]| match shares.iter().sum::<f64>() > 0.0 {
+        true => 1_000_000,
+        false => 0,
     };
+    DepthRecord {
+        level: counts(&numbers.level, issued),
+        submit: counts(&numbers.submit, calls(&numbers.submit)),
+        complete: counts(&numbers.complete, calls(&numbers.complete)),
+        submit_calls: calls(&numbers.submit),
+        complete_calls: calls(&numbers.complete),
+        iodepth: job.queue.iodepth,
+    }
+}
+
+/// The errors of a report: their number, and a failed write if it has an error number.
+fn errors(numbers: &Numbers) -> ErrorRecord {
     let mut errors = ErrorRecord {
         total: numbers.total_errors,
         first: Vec::new(),
@@ -269,38 +296,7 @@ fn worker(job: &Job, job_index: u32, numbers: &Numbers, parts: u64, index: u64) 
             mismatches: Vec::new(),
         });
     }
-    WorkerRecord {
-        name: job.name.clone(),
-        job: job_index,
-        clone: index as u32,
-        pid: numbers.pid + index as u32,
-        runtime: Nanos::from_millis(runtime),
-        job_runtime,
-        ops: numbers.ops.map(|op| op_part(op, parts, index)),
-        sync: latency_part(&numbers.sync, parts, index),
-        depth: DepthRecord {
-            level: counts(&numbers.level, issued),
-            submit: counts(&numbers.submit, calls(&numbers.submit)),
-            complete: counts(&numbers.complete, calls(&numbers.complete)),
-            submit_calls: calls(&numbers.submit),
-            complete_calls: calls(&numbers.complete),
-            iodepth: job.queue.iodepth,
-        },
-        cpu: CpuUsage {
-            user: cpu(numbers.usr_cpu),
-            system: cpu(numbers.sys_cpu),
-            ctx: deal(numbers.ctx, parts, index),
-            majf: deal(numbers.majf, parts, index),
-            minf: deal(numbers.minf, parts, index),
-            ..CpuUsage::default()
-        },
-        stop: match numbers.errno {
-            0 => StopReason::Done,
-            _ => StopReason::Error,
-        },
-        errors,
-        ..WorkerRecord::default()
-    }
+    errors
 }
 
 /// The text with integers replaced by `#`, floats by `#.#`, and multiple blanks by one.

@@ -181,6 +181,10 @@ fn searching_for_a_state() {
         together: false,
     };
     assert_eq!(steady, wanted);
+}
+
+#[test]
+fn steady_states_have_limits_and_a_duration() {
     assert!(
         obeyed("--ss=iops:5 --ss_dur=9 --group_reporting")
             .termination
@@ -303,6 +307,10 @@ fn zones_are_strided_or_of_the_device() {
             skip: Bytes(2 << 20)
         }
     );
+}
+
+#[test]
+fn zones_of_the_device_have_limits_and_resets() {
     let device = obeyed("--zonemode=zbd --max_open_zones=8 --ignore_zone_limits=1")
         .access
         .zones;
@@ -432,6 +440,10 @@ fn random_share_and_duplicates() {
             trim: 20
         })
     );
+}
+
+#[test]
+fn duplicates_come_from_a_share_of_the_buffers() {
     let repeats = |options: &str| {
         job(&format!("--name=a --rw=write {options}"))
             .buffers
@@ -536,7 +548,7 @@ fn log_options_are_kept() {
 fn logs_set_what_is_recorded() {
     let job = flat(&run(LOG_OPTIONS).unwrap().scenario).remove(0);
     assert_eq!(job.measure.tick, Nanos::from_millis(100));
-    let told = Logs {
+    let wanted = Logs {
         samples: true,
         window: Some(Nanos::from_millis(100)),
         max_value: false,
@@ -544,7 +556,7 @@ fn logs_set_what_is_recorded() {
         histogram: Some(Nanos::SECOND),
         coarseness: 2,
     };
-    assert_eq!(job.measure.logs, told);
+    assert_eq!(job.measure.logs, wanted);
     assert!(
         !obeyed("--write_hist_log=h").measure.logs.any(),
         "no histogram without log_hist_msec"
@@ -663,6 +675,10 @@ fn engine_and_memory_options() {
             .hipri_percentage,
         Some(30)
     );
+}
+
+#[test]
+fn memory_comes_from_nodes() {
     let memory = |text: &str| {
         obeyed(&format!("--numa_mem_policy={text}"))
             .placement

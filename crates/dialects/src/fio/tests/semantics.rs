@@ -538,6 +538,11 @@ fn settings_of_the_whole_run() {
         of("--append-terse").formats,
         [OutputFormat::Terse, OutputFormat::Normal]
     );
+}
+
+#[test]
+fn times_of_the_run_have_units() {
+    let of = |options: &str| run(&format!("{options} --name=a")).unwrap().settings;
     assert_eq!(
         of("--eta-newline=500ms --eta-interval=10").eta_newline_ms,
         Some(500)
