@@ -4,9 +4,9 @@
 //! from a file.
 
 use super::units::{Kilo, Ranged, number};
-use super::{ImportedRun, Shorten, SourceFormat, Unread, fio, unstated};
+use super::{ImportedRun, Shorten, SourceFormat, Unread, fio, one_phase, unstated};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::{BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
+use hakaru_model::job::{BlockSize, Job, Op, PerOp, Target};
 use hakaru_model::record::{PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
     JobProperty, Reported, ReportedBlock, ReportedFigure, StatedRate, UnstatedJob, WorkerReport,
@@ -88,27 +88,27 @@ const DEEPEST: u32 = 32_768;
 
 /// One parsed row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CsvRow {
+struct CsvRow {
     /// Line number, from 1.
-    pub line: usize,
+    line: usize,
     /// The device under test.
-    pub target: String,
+    target: String,
     /// The host.
-    pub host: String,
+    host: String,
     /// Source of the row.
-    pub source: String,
+    source: String,
     /// Name of the workload.
-    pub workload: String,
+    workload: String,
     /// Job that the row describes.
-    pub job: Job,
+    job: Job,
     /// Operation of the rates.
-    pub op: Op,
+    op: Op,
     /// Bytes per second.
-    pub bytes_per_s: Option<StatedRate>,
+    bytes_per_s: Option<StatedRate>,
     /// Completions per second.
-    pub iops: Option<StatedRate>,
+    iops: Option<StatedRate>,
     /// Contradictions within the row.
-    pub caveats: Vec<Caveat>,
+    caveats: Vec<Caveat>,
     /// Figures as printed.
     figures: Vec<ReportedFigure>,
     /// Job properties that neither the row nor the mapping specifies.
@@ -118,17 +118,10 @@ pub struct CsvRow {
 /// Returns the mapping for a table with the standard column names.
 pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
     let cells = cells(header, ',');
-    let has = |name: &str| {
-        cells
-            .iter()
-            .any(|cell| cell == name)
-            .then(|| name.to_owned())
-    };
+    let has = |name: &str| cells.iter().find(|cell| *cell == name).cloned();
+    let targets = ["target", "card", "layer"].into_iter();
     let columns = ColumnNames {
-        target: ["target", "card", "layer"]
-            .into_iter()
-            .filter_map(has)
-            .collect(),
+        target: targets.filter_map(has).collect(),
         host: has("host"),
         workload: has("workload"),
         rw: has("rw"),
@@ -150,7 +143,7 @@ pub fn mapping_of_header(header: &str) -> Option<ColumnMapping> {
 }
 
 /// Reads the rows of a table; unreadable rows are returned with a reason.
-pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
+fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
     let separator = mapping.separator.unwrap_or(',');
     let mut lines = text
         .lines()
@@ -164,25 +157,20 @@ pub fn rows(text: &str, mapping: &ColumnMapping) -> (Vec<CsvRow>, Vec<Unread>) {
     let names = mapping.columns.named();
     for name in names.filter(|name| !header.contains(name)) {
         let why = format!("the table has no column `{name}`, which the mapping names");
-        unread.push(Unread {
-            line: 1,
-            text: header.join(",").shortened(60),
-            why,
-        });
+        let text = header.join(",").shortened(60);
+        unread.push(Unread { line: 1, text, why });
     }
-    for (index, line) in lines {
+    for (index, text) in lines {
+        let line = index + 1;
         let reader = RowReader {
             mapping,
             header: &header,
-            cells: &cells(line, separator),
+            cells: &cells(text, separator),
         };
-        match reader.row(index + 1) {
+        let text = text.shortened(60);
+        match reader.row(line) {
             Ok(row) => rows.push(row),
-            Err(why) => unread.push(Unread {
-                line: index + 1,
-                text: line.shortened(60),
-                why,
-            }),
+            Err(why) => unread.push(Unread { line, text, why }),
         }
     }
     (rows, unread)
@@ -271,13 +259,11 @@ impl<'a> RowReader<'a> {
         // Tables write access patterns in upper or lower case.
         let access = fio::jobs_access(rw.trim().to_ascii_lowercase().as_str())
             .ok_or_else(|| format!("`{rw}` is not a fio rw value: expected one of {}", fio::RW))?;
+        let usual = Op::ALL.into_iter().find(|&op| access.does(op));
         let op = match self.defined(|w| w.op.as_deref()) {
             Some(name) => hakaru_model::reported::op_named(name)
                 .ok_or_else(|| format!("`{name}` is not an operation"))?,
-            None => Op::ALL
-                .into_iter()
-                .find(|&op| access.does(op))
-                .unwrap_or(Op::Read),
+            None => usual.unwrap_or(Op::Read),
         };
         let mut job = Job::new(name, Target::Nothing, access);
         let size = self.block_size()?;
@@ -352,10 +338,7 @@ impl<'a> RowReader<'a> {
         };
         let (value, own) =
             number(text).ok_or_else(|| format!("column of {name}: `{text}` is not a number"))?;
-        let unit = match own {
-            "" => unit.unwrap_or_default(),
-            own => own,
-        };
+        let unit = unit.filter(|_| own.is_empty()).unwrap_or(own);
         if name.contains("bandwidth") && unit.is_empty() {
             return Err(format!(
                 "{name} {text} has no unit: set it in the mapping (bandwidth_unit = \"MB/s\")"
@@ -394,21 +377,37 @@ impl<'a> RowReader<'a> {
         };
         row.bytes_per_s = stated(bandwidth, deviation);
         row.iops = stated(iops, iops_deviation);
-        if row.unstated.contains(&JobProperty::BlockSize) {
-            return Ok(());
-        }
-        if let BlockSize::Fixed(block) = row.job.block[row.op] {
-            if let (Some(bandwidth), Some(iops)) = (bandwidth, iops) {
-                let caveat = fio::rate_contradiction(&row.workload, bandwidth, iops, block);
-                row.caveats.extend(caveat);
-            }
-            row.derive_missing_rate(block);
+        let block_known = !row.unstated.contains(&JobProperty::BlockSize);
+        if let (BlockSize::Fixed(block), true) = (&row.job.block[row.op], block_known) {
+            let both = bandwidth.zip(iops);
+            let caveat = both.and_then(|(bandwidth, iops)| {
+                fio::rate_contradiction(&row.workload, bandwidth, iops, *block)
+            });
+            row.caveats.extend(caveat);
+            row.derive_missing_rate(*block);
         }
         Ok(())
     }
 }
 
 impl CsvRow {
+    /// The words and figures of the row.
+    fn block(&self) -> ReportedBlock {
+        let mut block = ReportedBlock::new("row");
+        for (name, text) in [
+            ("target", &self.target),
+            ("host", &self.host),
+            ("source", &self.source),
+            ("workload", &self.workload),
+        ] {
+            if !text.is_empty() {
+                block.word(name, text);
+            }
+        }
+        block.figures.clone_from(&self.figures);
+        block
+    }
+
     /// With a single block size, each rate follows from the other.
     fn derive_missing_rate(&mut self, block: Bytes) {
         let follows = |rate: StatedRate, by: f64| StatedRate {
@@ -430,42 +429,14 @@ pub fn import(text: &str, mapping: &ColumnMapping) -> (Vec<ImportedRun>, Vec<Unr
 }
 
 fn run(row: CsvRow) -> ImportedRun {
-    let mut block = ReportedBlock::new("row");
-    for (name, text) in [
-        ("target", &row.target),
-        ("host", &row.host),
-        ("source", &row.source),
-        ("workload", &row.workload),
-    ] {
-        if !text.is_empty() {
-            block.word(name, text);
-        }
-    }
-    block.figures = row.figures;
     let mut report = WorkerReport {
         members: row.job.numjobs,
         ..WorkerReport::default()
     };
     report.ops[row.op].bytes_per_s = row.bytes_per_s;
     report.ops[row.op].iops = row.iops;
-    let name = row.workload;
-    let phase = PhaseRecord {
-        name: name.clone(),
-        workers: vec![WorkerRecord {
-            name: name.clone(),
-            stop: StopReason::Done,
-            ..WorkerRecord::default()
-        }],
-        ..PhaseRecord::default()
-    };
-    let jobs = vec![row.job];
-    let scenario = Scenario {
-        name: name.clone(),
-        seed: 0,
-        phases: vec![Phase { name, jobs }],
-    };
     let reported = Reported {
-        blocks: vec![block],
+        blocks: vec![row.block()],
         workers: vec![report],
         unstated: vec![UnstatedJob {
             phase: 0,
@@ -473,6 +444,16 @@ fn run(row: CsvRow) -> ImportedRun {
             properties: row.unstated,
         }],
     };
+    let mut phase = PhaseRecord {
+        name: row.workload.clone(),
+        ..PhaseRecord::default()
+    };
+    phase.workers.push(WorkerRecord {
+        name: row.workload.clone(),
+        stop: StopReason::Done,
+        ..WorkerRecord::default()
+    });
+    let scenario = one_phase(&row.workload, vec![row.job]);
     let source = Some(row.source).filter(|source| !source.is_empty());
     let program = source.unwrap_or_else(|| "table".to_owned());
     ImportedRun {

@@ -25,7 +25,7 @@ mod tests;
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
-use hakaru_model::job::Scenario;
+use hakaru_model::job::{Job, Phase, Scenario};
 use hakaru_model::record::{Outcome, PhaseRecord};
 use hakaru_model::reported::{JobProperty, Reported, ReportedBlock};
 use lines::SourceLine;
@@ -236,6 +236,20 @@ pub fn unknown_environment() -> Environment {
         throttled: unknown(),
         io_pressure: unknown(),
         ..Environment::default()
+    }
+}
+
+/// A scenario of one phase with these jobs.
+fn one_phase(name: &str, jobs: Vec<Job>) -> Scenario {
+    let name = name.to_owned();
+    let phase = Phase {
+        name: name.clone(),
+        jobs,
+    };
+    Scenario {
+        name,
+        seed: 0,
+        phases: vec![phase],
     }
 }
 

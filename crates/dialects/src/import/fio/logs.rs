@@ -4,9 +4,9 @@
 //! latency logs give latencies. Averaged entries stay averaged; entries of single I/Os give an exact histogram.
 //! Histogram logs are not supported.
 
-use super::super::{ImportedRun, SourceFormat, Unread};
+use super::super::{ImportedRun, SourceFormat, Unread, one_phase};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Phase, Scenario, Target};
+use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Target};
 use hakaru_model::record::{Interval, IntervalOp, Latency, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{
     Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport,
@@ -140,26 +140,19 @@ pub(in super::super) fn read(prefix: &str, files: &[LogFile<'_>]) -> ImportedRun
         phase.elapsed = phase.elapsed.max(worker.runtime);
         phase.workers.push(worker);
         asked.push(job);
-        reported.workers.push(WorkerReport {
-            worker: place,
-            members: 1,
-            ..WorkerReport::default()
-        });
+        let mut report = WorkerReport::default();
+        (report.worker, report.members) = (place, 1);
+        reported.workers.push(report);
         reported.unstated.push(unstated(logs, place));
     }
+    let (scenario, phases) = (one_phase(base, asked), vec![phase]);
     ImportedRun {
         caveats: caveats(files),
         figures,
         started_unix_ms: begun,
         lines: (1, lines),
         unread,
-        ..ImportedRun::new(
-            SourceFormat::FioLog,
-            "fio",
-            scenario(base, asked),
-            vec![phase],
-            reported,
-        )
+        ..ImportedRun::new(SourceFormat::FioLog, "fio", scenario, phases, reported)
     }
 }
 
@@ -180,20 +173,6 @@ fn entries(file: &LogFile<'_>, figures: &mut usize, unread: &mut Vec<Unread>) ->
         entry
     };
     lines.filter_map(read).collect()
-}
-
-/// A scenario of one phase with these jobs.
-fn scenario(name: &str, jobs: Vec<Job>) -> Scenario {
-    let name = name.to_owned();
-    let phase = Phase {
-        name: name.clone(),
-        jobs,
-    };
-    Scenario {
-        name,
-        seed: 0,
-        phases: vec![phase],
-    }
 }
 
 /// The properties of a job that its logs do not state.

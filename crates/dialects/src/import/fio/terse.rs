@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(
             version("2;a;0;0"),
             None,
-            "too short to be told from any other list"
+            "too short to be distinguished from any other list"
         );
         assert_eq!(version(&format!("2;a{}", ";1".repeat(90))), Some(2));
         for text in ["6;fio-3.33;a", "3;foo;1;2;3", "3, 4, 5", "", "3;"] {

@@ -89,25 +89,7 @@ pub(super) fn read(
     if let Some(words) = command {
         reader.head.understand(words.iter().map(String::as_str));
     }
-    let (mut used, mut idle) = (0, Vec::new());
-    for (index, line) in lines.iter().enumerate() {
-        let text = line.trimmed();
-        if index > 0 && (text.contains(TITLE) || reader.is_next_run(text)) {
-            break;
-        }
-        if reader.line(line) {
-            used = index + 1;
-            reader.pass_over(&mut idle);
-            if reader.complete && !matches!(reader.format, Some(SourceFormat::IozoneAuto)) {
-                break;
-            }
-        } else if !text.is_empty() {
-            idle.push(line);
-        }
-        if idle.len() > MOST_IDLE {
-            break;
-        }
-    }
+    let used = reader.lines(lines);
     let used = used.max(1);
     let first = lines.first()?.number;
     let last = lines.get(used - 1).map_or(0, |line| line.number);
@@ -126,6 +108,15 @@ pub(super) fn read(
     })?;
     Some((run, used))
 }
+
+/// Beginnings of the lines of a test in throughput mode, and the names of their figures.
+const RATE_LINES: [(&str, &str); 5] = [
+    ("Parent sees throughput for", "parent"),
+    ("Min throughput per", "min"),
+    ("Max throughput per", "max"),
+    ("Avg throughput per", "avg"),
+    ("Min xfer", "min xfer"),
+];
 
 impl IozoneReader {
     /// Whether a line belongs to another run: a run has one command line and one table, and
@@ -171,6 +162,30 @@ impl IozoneReader {
         }
     }
 
+    /// Parses the lines of one run. Returns their number.
+    fn lines(&mut self, lines: &[SourceLine]) -> usize {
+        let (mut used, mut idle) = (0, Vec::new());
+        for (index, line) in lines.iter().enumerate() {
+            let text = line.trimmed();
+            if index > 0 && (text.contains(TITLE) || self.is_next_run(text)) {
+                break;
+            }
+            if self.line(line) {
+                used = index + 1;
+                self.pass_over(&mut idle);
+                if self.complete && !matches!(self.format, Some(SourceFormat::IozoneAuto)) {
+                    break;
+                }
+            } else if !text.is_empty() {
+                idle.push(line);
+            }
+            if idle.len() > MOST_IDLE {
+                break;
+            }
+        }
+        used
+    }
+
     fn line(&mut self, line: &SourceLine) -> bool {
         let text = line.trimmed();
         if self.head.take(text) {
@@ -186,22 +201,25 @@ impl IozoneReader {
         if self.more_of_children(text) {
             return true;
         }
+        self.table_head(text, line) || self.excel_row(text, line) || self.table_row(line)
+    }
+
+    /// Parses the header of a table or of a spreadsheet report.
+    fn table_head(&mut self, text: &str, line: &SourceLine) -> bool {
+        let auto = self.format == Some(SourceFormat::IozoneAuto);
         if is_table_head(text) {
             self.format = Some(SourceFormat::IozoneAuto);
             self.table = ends_of_words(&line.text);
             return true;
         }
-        if text.starts_with("\"Throughput report") {
-            self.format.get_or_insert(SourceFormat::IozoneExcel);
-            return true;
-        }
         if let Some(test) = excel_title(text) {
             self.excel = Some((test, Vec::new()));
-            self.repeats |= self.format == Some(SourceFormat::IozoneAuto) && !self.cells.is_empty();
-            self.format.get_or_insert(SourceFormat::IozoneExcel);
-            return true;
+            self.repeats |= auto && !self.cells.is_empty();
+        } else if !text.starts_with("\"Throughput report") {
+            return false;
         }
-        self.excel_row(text, line) || self.table_row(line)
+        self.format.get_or_insert(SourceFormat::IozoneExcel);
+        true
     }
 
     /// Parses `  4 initial writers   =  174754.01 kB/sec`.
@@ -250,14 +268,7 @@ impl IozoneReader {
             read_cpu_use(text, block);
             return true;
         }
-        let mut names = [
-            ("Parent sees throughput for", "parent"),
-            ("Min throughput per", "min"),
-            ("Max throughput per", "max"),
-            ("Avg throughput per", "avg"),
-            ("Min xfer", "min xfer"),
-        ]
-        .into_iter();
+        let mut names = RATE_LINES.iter();
         if let Some((_, name)) = names.find(|(beginning, _)| text.starts_with(beginning)) {
             put_value(block, name, text);
             return true;
@@ -275,45 +286,50 @@ impl IozoneReader {
 
     /// Parses `"1048576"   2102 3011`, or `"  Initial write "   12345.67`.
     fn excel_row(&mut self, text: &str, line: &SourceLine) -> bool {
-        let Some(rest) = text.strip_prefix('"') else {
+        let row = text.strip_prefix('"');
+        let Some((name, rest)) = row.and_then(|row| row.split_once('"')) else {
             return false;
         };
-        let Some((name, rest)) = rest.split_once('"') else {
-            return false;
-        };
-        if let Some(test) =
-            IozoneTest::all().find(|test| test.excel().eq_ignore_ascii_case(name.trim()))
-        {
+        let name = name.trim();
+        let mut tests = IozoneTest::all();
+        if let Some(test) = tests.find(|test| test.excel().eq_ignore_ascii_case(name)) {
             self.summary_row(test, rest, line);
             return true;
         }
-        let Some((test, records)) = &mut self.excel else {
-            return false;
-        };
-        let Ok(first) = name.trim().parse::<u64>() else {
+        let (Some((test, records)), Ok(first)) = (&mut self.excel, name.parse::<u64>()) else {
             return false;
         };
         if records.is_empty() {
+            let others = rest
+                .split('"')
+                .filter_map(|cell| cell.trim().parse::<u64>().ok());
             records.push(first);
-            records.extend(
-                rest.split('"')
-                    .filter_map(|cell| cell.trim().parse::<u64>().ok()),
-            );
-            return true;
+            records.extend(others);
+        } else if !self.repeats {
+            let (test, records) = (*test, records.clone());
+            self.report_row(test, first, rest.split_whitespace().zip(records), line);
         }
-        if self.repeats {
-            return true;
-        }
-        let (test, records) = (*test, records.clone());
+        true
+    }
+
+    /// Adds the rates of a row of a spreadsheet report, each with its record size in kB.
+    fn report_row<'w>(
+        &mut self,
+        test: IozoneTest,
+        file_kb: u64,
+        rates: impl Iterator<Item = (&'w str, u64)>,
+        line: &SourceLine,
+    ) {
         let mut block = ReportedBlock::new("row");
         block
             .word("test", test.name())
-            .figure("file", Decimal::whole(first), "kB");
-        for (word, record_kb) in rest.split_whitespace().zip(records) {
+            .figure("file", Decimal::whole(file_kb), "kB");
+        for (word, record_kb) in rates {
             match word.parse::<Decimal>() {
                 Ok(rate) if rate.value() > 0.0 => {
                     block.figure(&record_kb.to_string(), rate, "kB/sec");
-                    self.rate(test, rate.value() * KB, (Some(record_kb), Some(first)));
+                    let sizes = (Some(record_kb), Some(file_kb));
+                    self.rate(test, (rate.value() * KB, false), sizes);
                 }
                 // iozone prints 0 if no record of that size fits.
                 Ok(_) => {}
@@ -323,16 +339,20 @@ impl IozoneReader {
             }
         }
         self.blocks.push(block);
-        true
     }
 
-    /// Adds a rate of a single worker in bytes per second, with its record and file size in kB.
-    fn rate(&mut self, test: IozoneTest, rate: f64, sizes: (Option<u64>, Option<u64>)) {
-        let (record_kb, file_kb) = sizes;
+    /// Adds a rate of a single worker, and whether it is in operations instead of bytes, with its record and file size
+    /// in kB.
+    fn rate(
+        &mut self,
+        test: IozoneTest,
+        (rate, ops): (f64, bool),
+        (record_kb, file_kb): (Option<u64>, Option<u64>),
+    ) {
         self.cells.push(ImportedRate {
             test,
             rate,
-            ops: false,
+            ops,
             workers: 1,
             record_kb,
             file_kb,
@@ -357,16 +377,9 @@ impl IozoneReader {
             .word("test", test.name())
             .figure("children", rate, unit);
         self.blocks.push(block);
-        let (ops, record_kb) = (self.head.ops, self.head.record_kb);
-        let rate = rate.value() * if ops { 1.0 } else { KB };
-        self.cells.push(ImportedRate {
-            test,
-            rate,
-            ops,
-            workers: 1,
-            record_kb,
-            file_kb: None,
-        });
+        let ops = self.head.ops;
+        let per_s = rate.value() * if ops { 1.0 } else { KB };
+        self.rate(test, (per_s, ops), (self.head.record_kb, None));
     }
 
     /// Parses `            8192       4    57751    82155    57543    54677    63699    64052`.
@@ -375,46 +388,31 @@ impl IozoneReader {
             return false;
         }
         let words = words_with_ends(&line.text);
-        let Some(rates) = words
-            .get(2..)
-            .filter(|rates| !rates.is_empty() && rates.len() <= COLUMNS)
-        else {
+        let whole = words.iter().map(|(word, _)| word.parse().ok());
+        let whole: Option<Vec<u64>> = whole.collect();
+        let Some([file_kb, record_kb, rates @ ..]) = whole.as_deref() else {
             return false;
         };
-        let Some(whole) = words
-            .iter()
-            .map(|(word, _)| word.parse().ok())
-            .collect::<Option<Vec<u64>>>()
-        else {
+        if rates.is_empty() || rates.len() > COLUMNS {
             return false;
-        };
-        let (file_kb, record_kb) = (whole[0], whole[1]);
+        }
         let mut block = ReportedBlock::new("row");
-        block.figure("file", Decimal::whole(file_kb), "kB").figure(
+        block.figure("file", Decimal::whole(*file_kb), "kB").figure(
             "reclen",
-            Decimal::whole(record_kb),
+            Decimal::whole(*record_kb),
             "kB",
         );
-        for (index, ((_, end), &rate)) in rates.iter().zip(&whole[2..]).enumerate() {
+        for (index, (&rate, (_, end))) in rates.iter().zip(&words[2..]).enumerate() {
             let Some(test) = IozoneTest::of_column(self.column(index, *end, words[1].1)) else {
                 continue;
             };
-            let shown = Decimal::whole(rate);
-            let (unit, ops, rate) = match (self.head.ops, self.head.micros) {
+            let (unit, ops, per_s) = match (self.head.ops, self.head.micros) {
                 (true, _) => ("ops/sec", true, rate as f64),
                 (_, true) => ("usec/op", true, 1e6 / rate.max(1) as f64),
                 _ => ("kB/sec", false, rate as f64 * KB),
             };
-            block.figure(test.name(), shown, unit);
-            let (record_kb, file_kb) = (Some(record_kb), Some(file_kb));
-            self.cells.push(ImportedRate {
-                test,
-                rate,
-                ops,
-                workers: 1,
-                record_kb,
-                file_kb,
-            });
+            block.figure(test.name(), Decimal::whole(rate), unit);
+            self.rate(test, (per_s, ops), (Some(*record_kb), Some(*file_kb)));
         }
         self.blocks.push(block);
         true
