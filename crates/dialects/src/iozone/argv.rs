@@ -114,25 +114,22 @@ impl<'a> ArgvReader<'a> {
             let message = format!("unknown option `-{name}`; iozone -h lists the options");
             return Err(IozoneError::at(message, here));
         };
-        let mut token = IozoneToken {
-            opt,
-            values: Vec::new(),
-            at: here,
-        };
+        let (mut values, mut at) = (Vec::new(), here);
         if let OptionArity::One(what) | OptionArity::Several(what) = opt.takes {
-            let Some((value, at)) = self.value(index, rest) else {
+            let Some((value, value_at)) = self.value(index, rest) else {
                 let message = format!("-{name} needs a value ({what}): {}", opt.help);
-                return Err(IozoneError::at(message, token.at));
+                return Err(IozoneError::at(message, at));
             };
-            (token.values, token.at) = (vec![value], at);
+            values.push(value);
+            at = value_at;
         }
         if let OptionArity::Several(_) = opt.takes {
             while let Some(next) = self.words.get(self.next).filter(|word| !is_option(word)) {
-                token.values.push(next.clone());
+                values.push(next.clone());
                 self.next += 1;
             }
         }
-        self.tokens.push(token);
+        self.tokens.push(IozoneToken { opt, values, at });
         Ok(())
     }
 

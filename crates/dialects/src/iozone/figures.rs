@@ -54,6 +54,10 @@ fn seconds(time: Nanos) -> f64 {
     time.0.max(1) as f64 / 1e9
 }
 
+fn cpu_seconds(worker: &WorkerRecord) -> f64 {
+    (worker.cpu.user.0 as f64 + worker.cpu.system.0 as f64) / 1e9
+}
+
 /// Time from the start of the first child to the end of the last; each child starts `delay` after the previous one.
 fn parent_time(phase: &PhaseRecord, delay: Nanos) -> Nanos {
     let end = |(child, worker): (usize, &WorkerRecord)| {
@@ -93,8 +97,6 @@ impl TestFigures {
         let children: f64 = rates().sum();
         let total: f64 = each.iter().map(|(moved, _)| moved).sum();
         let wall = parent_time(phase, delay);
-        let cpu =
-            |worker: &WorkerRecord| (worker.cpu.user.0 as f64 + worker.cpu.system.0 as f64) / 1e9;
         let least = |all: &mut dyn Iterator<Item = f64>| all.reduce(f64::min).unwrap_or(0.0);
         TestFigures {
             children,
@@ -104,13 +106,13 @@ impl TestFigures {
             avg: children / each.len().max(1) as f64,
             min_xfer: least(&mut each.iter().map(|(moved, _)| *moved)),
             wall_s: seconds(wall),
-            cpu_s: phase.workers.iter().map(cpu).sum(),
+            cpu_s: phase.workers.iter().map(cpu_seconds).sum(),
             each,
         }
     }
 
     /// CPU time in percent of the parent's elapsed time.
-    pub fn cpu_percent(&self) -> f64 {
+    pub(super) fn cpu_percent(&self) -> f64 {
         if self.wall_s > 0.0 {
             self.cpu_s / self.wall_s * 100.0
         } else {

@@ -126,7 +126,7 @@ impl IozoneTest {
     }
 
     /// Name in the spreadsheet table of throughput mode: `Initial write`.
-    pub fn excel(self) -> &'static str {
+    pub(crate) fn excel(self) -> &'static str {
         self.test().words[2]
     }
 
@@ -146,22 +146,22 @@ impl IozoneTest {
     }
 
     /// Whether records are accessed in random order.
-    pub fn is_random(self) -> bool {
+    pub(crate) fn is_random(self) -> bool {
         matches!(self, RandomRead | RandomWrite | Mixed)
     }
 
     /// Whether it writes a new file.
-    pub fn makes_file(self) -> bool {
+    pub(crate) fn makes_file(self) -> bool {
         matches!(self, Write | Fwrite | Pwrite | Pwritev)
     }
 
     /// Whether it repeats another test; `-+n` skips it.
-    pub fn is_retest(self) -> bool {
+    pub(crate) fn is_retest(self) -> bool {
         matches!(self, Rewrite | Reread | Frewrite | Freread)
     }
 
     /// Whether it uses C library streams, whose buffer no option disables.
-    pub fn is_stream(self) -> bool {
+    pub(crate) fn is_stream(self) -> bool {
         matches!(self, Fwrite | Frewrite | Fread | Freread)
     }
 

@@ -77,7 +77,7 @@ impl IozoneRequest {
             for job in &mut jobs {
                 job.files.empty_first = self.empties_files() && kind.makes_file();
                 if index > 0 {
-                    job.timing.pause_before = Nanos::from_secs(self.draft.pause_s);
+                    job.timing.pause_before = Nanos::from_secs(self.args.pause_s);
                 }
             }
             Phase {
@@ -113,14 +113,14 @@ impl IozoneRequest {
     /// The jobs of a test: one job with clones if all children do the same on default files, otherwise one job per
     /// child.
     fn jobs(&self, kind: IozoneTest, cell: IozoneStep, cpus: u32) -> Vec<Job> {
-        let draft = &self.draft;
+        let args = &self.args;
         let table = matches!(self.mode, IozoneMode::Table { .. });
-        let alike = draft.files.is_empty()
-            && draft.first_cpu.is_none()
-            && draft.delay_us == 0
+        let alike = args.files.is_empty()
+            && args.first_cpu.is_none()
+            && args.delay_us == 0
             && (kind != IozoneTest::Mixed || cell.children == 1);
         if table || alike {
-            let target = match (table, &draft.file) {
+            let target = match (table, &args.file) {
                 (true, Some(file)) => Target::Paths(vec![file.clone()]),
                 (true, None) => Target::Paths(vec![TABLE_FILE.into()]),
                 (false, _) => Target::Formatted {
@@ -139,9 +139,9 @@ impl IozoneRequest {
     }
 
     fn child(&self, kind: IozoneTest, cell: IozoneStep, child: u32, cpus: u32) -> Job {
-        let draft = &self.draft;
+        let args = &self.args;
         let usual = || PathBuf::from(CHILD_FILES.replace("$jobnum", &child.to_string()));
-        let path = draft
+        let path = args
             .files
             .get(child as usize)
             .cloned()
@@ -152,8 +152,8 @@ impl IozoneRequest {
             kind.op()
         };
         let mut job = self.job(kind, cell, Target::Paths(vec![path]), op);
-        job.timing.startdelay = Nanos(draft.delay_us * 1000 * u64::from(child));
-        if let Some(first) = draft.first_cpu {
+        job.timing.startdelay = Nanos(args.delay_us * 1000 * u64::from(child));
+        if let Some(first) = args.first_cpu {
             job.placement.cpus_allowed = vec![first.wrapping_add(child) % cpus.max(1)];
         }
         job
@@ -161,7 +161,7 @@ impl IozoneRequest {
 
     /// The operation of a child in the mixed test: alternating, or by the requested percentage of readers.
     fn mixed_op(&self, child: u32, children: u32) -> Op {
-        let reads = match self.draft.percent_read {
+        let reads = match self.args.percent_read {
             None => child.is_multiple_of(2),
             Some(percent) => u64::from(child) * 100 < u64::from(children) * u64::from(percent),
         };
@@ -169,14 +169,14 @@ impl IozoneRequest {
     }
 
     fn job(&self, kind: IozoneTest, cell: IozoneStep, target: Target, op: Op) -> Job {
-        let draft = &self.draft;
+        let args = &self.args;
         let (size, record) = (Bytes(cell.size_kb << 10), Bytes(cell.record_kb << 10));
         let mut job =
             Job::new(kind.name(), target, Access::only(op, kind.is_random())).with_block(record);
         job.group_reporting = true;
         job.ioengine = self.engine(kind);
         if job.ioengine == IoEngine::Posixaio {
-            job.queue.iodepth = draft.depth.unwrap_or(1);
+            job.queue.iodepth = args.depth.unwrap_or(1);
         }
         job.extent.size = Some(SizeSpec::Bytes(size));
         if kind == IozoneTest::RecordRewrite {
@@ -186,13 +186,13 @@ impl IozoneRequest {
         job.access.order = match kind {
             IozoneTest::BackwardRead => TraversalOrder::Backward,
             IozoneTest::StrideRead => TraversalOrder::Interleaved {
-                step: Bytes(record.0 * draft.stride()),
+                step: Bytes(record.0 * args.stride()),
             },
             _ => TraversalOrder::Forward,
         };
         self.set_file_options(&mut job, kind, op);
         // Stream tests always run to their end, as iozone's outputs show.
-        if !draft.no_stonewall && cell.children > 1 && !kind.is_stream() {
+        if !args.no_stonewall && cell.children > 1 && !kind.is_stream() {
             job.termination.exit.ends = Some(ExitScope::Phase);
             job.termination.exit.finish_writing = kind.makes_file();
         }
@@ -201,16 +201,16 @@ impl IozoneRequest {
 
     /// Sets how the job opens, creates and flushes its files.
     fn set_file_options(&self, job: &mut Job, kind: IozoneTest, op: Op) {
-        let draft = &self.draft;
+        let args = &self.args;
         let mmap = job.ioengine == IoEngine::Mmap;
-        job.files.direct = draft.direct && !kind.is_stream() && !mmap;
+        job.files.direct = args.direct && !kind.is_stream() && !mmap;
         job.files.invalidate = false;
         job.files.fallocate = Fallocate::None;
         job.files.allow_create = kind.makes_file();
-        job.files.time_close = draft.close;
-        job.durability.sync = draft.sync;
-        job.durability.dsync = draft.dsync;
-        job.durability.end_fsync = op == Op::Write && (draft.flush || mmap && draft.map_flush);
+        job.files.time_close = args.close;
+        job.durability.sync = args.sync;
+        job.durability.dsync = args.dsync;
+        job.durability.end_fsync = op == Op::Write && (args.flush || mmap && args.map_flush);
     }
 
     fn engine(&self, kind: IozoneTest) -> IoEngine {
@@ -218,8 +218,8 @@ impl IozoneRequest {
             kind if kind.is_stream() => IoEngine::Stdio,
             IozoneTest::Pwrite | IozoneTest::Pread => IoEngine::Psync,
             IozoneTest::Pwritev | IozoneTest::Preadv => IoEngine::Pvsync,
-            _ if self.draft.mmap => IoEngine::Mmap,
-            _ if self.draft.depth.is_some() => IoEngine::Posixaio,
+            _ if self.args.mmap => IoEngine::Mmap,
+            _ if self.args.depth.is_some() => IoEngine::Posixaio,
             _ => IoEngine::Sync,
         }
     }

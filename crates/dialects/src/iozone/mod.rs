@@ -15,7 +15,7 @@ mod figures;
 mod help;
 mod kind;
 mod lower;
-pub mod options;
+mod options;
 pub mod output;
 mod request;
 #[cfg(test)]

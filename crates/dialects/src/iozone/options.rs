@@ -7,7 +7,7 @@ use super::args::{AutoBound, IozoneArgs, IozoneInfoText};
 
 /// Number of values an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OptionArity {
+pub(super) enum OptionArity {
     /// No value.
     Nothing,
     /// One value, with its metavariable.
@@ -18,7 +18,7 @@ pub enum OptionArity {
 
 /// Whether an option is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IozoneOptionState {
+pub(super) enum IozoneOptionState {
     /// Same effect as in iozone.
     Works,
     /// No effect; a warning gives the reason.
@@ -37,7 +37,7 @@ pub(super) type Setter = fn(&mut IozoneArgs, &[String]) -> Result<(), String>;
 
 /// One iozone option.
 #[derive(Clone, Copy, Debug)]
-pub struct IozoneOption {
+pub(super) struct IozoneOption {
     /// Option letter, or `+` and a letter.
     pub name: &'static str,
     /// Number of values.
@@ -102,7 +102,7 @@ const FILE: OptionArity = One("file");
 const NUMBER: OptionArity = One("number");
 
 /// All options by topic.
-pub const SECTIONS: &[(&str, &[IozoneOption])] = &[
+pub(super) const SECTIONS: &[(&str, &[IozoneOption])] = &[
     ("Tests", WHAT),
     ("Files", FILES),
     ("I/O", HOW),
@@ -619,14 +619,14 @@ const FOREIGN: &[IozoneOption] = &[
     refused(
         "+B",
         Nothing,
-        "Sequential mix",
+        "Use sequential I/O in the mixed test",
         "the mixed test is always random",
         "use hakaru fio --rw=rw",
     ),
     refused(
         "+T",
         Nothing,
-        "Time stamps",
+        "Log timestamps",
         "this format is not supported",
         "use hakaru fio --write_bw_log=PREFIX",
     ),
@@ -675,7 +675,7 @@ const FOREIGN: &[IozoneOption] = &[
     refused(
         "+V",
         Nothing,
-        "Shared file",
+        "Share one file among the children",
         "each child has its own file",
         "use hakaru fio --filename=FILE --numjobs=N",
     ),
@@ -689,12 +689,12 @@ const FOREIGN: &[IozoneOption] = &[
 ];
 
 /// All options, in the order of the documentation.
-pub fn all() -> impl Iterator<Item = &'static IozoneOption> {
+pub(super) fn all() -> impl Iterator<Item = &'static IozoneOption> {
     SECTIONS.iter().flat_map(|(_, rows)| rows.iter())
 }
 
 /// Returns the option with this name.
-pub fn find(name: &str) -> Option<&'static IozoneOption> {
+pub(super) fn find(name: &str) -> Option<&'static IozoneOption> {
     all().find(|opt| opt.name == name)
 }
 
@@ -726,7 +726,11 @@ mod tests {
                 );
             }
         }
-        // All letters in the synopsis of the manual.
+    }
+
+    /// All letters in the synopsis of the manual.
+    #[test]
+    fn each_letter_of_the_manual_is_known() {
         for letter in "aAsrfiEpmMtholuvRxdFVjTCBDGIHkUSOLKNQPcebJXYwWzZngyq".chars() {
             assert!(find(&letter.to_string()).is_some(), "-{letter}");
         }

@@ -37,7 +37,7 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
         let _ = writeln!(text, "\t{words}");
     };
     line(&format!("Run began: {}\n", view.began));
-    if request.tells_machine() {
+    if request.shows_machine() {
         line(&format!("Machine = {}", view.machine));
     }
     request.said.iter().for_each(|said| line(said));
@@ -45,7 +45,7 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
     if request.unit == FigureUnit::KiloBytes {
         line("Output is in kBytes/sec");
     }
-    let args = &request.draft;
+    let args = &request.args;
     line("Time Resolution = 0.000001 seconds.");
     let cache_kb = args.cache_kb.unwrap_or(1024);
     line(&format!("Processor cache size set to {cache_kb} kBytes."));
@@ -55,27 +55,30 @@ pub fn head(request: &IozoneRequest, view: &HeadView<'_>) -> String {
     ));
     let stride = args.stride();
     line(&format!("File stride size set to {stride} * record size."));
-    match &request.mode {
-        IozoneMode::Table { .. } => text + TABLE_HEAD,
+    text + &mode_head(&request.mode)
+}
+
+/// The lines of the header that depend on the mode.
+fn mode_head(mode: &IozoneMode) -> String {
+    match mode {
+        IozoneMode::Table { .. } => TABLE_HEAD.to_owned(),
         IozoneMode::Throughput {
             children,
             range: true,
             ..
         } => {
-            let (min, max) = (
-                children.iter().min().unwrap_or(&1),
-                children.iter().max().unwrap_or(&1),
-            );
-            text + &format!("\tMin process = {min} \n\tMax process = {max} \n")
+            let (min, max) = (children.iter().min(), children.iter().max());
+            let (min, max) = (min.unwrap_or(&1), max.unwrap_or(&1));
+            format!("\tMin process = {min} \n\tMax process = {max} \n")
         }
-        IozoneMode::Throughput { .. } => text,
+        IozoneMode::Throughput { .. } => String::new(),
     }
 }
 
 impl IozoneRequest {
     /// Returns `process` or `thread`.
     fn child_word(&self) -> &'static str {
-        if self.draft.threads {
+        if self.args.threads {
             "thread"
         } else {
             "process"
@@ -120,10 +123,10 @@ pub fn group_block(
     figures: &TestFigures,
 ) -> String {
     let mut text = throughput_lines(request, kind, cell, figures);
-    if request.draft.cpu_use {
+    if request.args.cpu_use {
         text += &cpu_line(kind, figures);
     }
-    if request.draft.show_children {
+    if request.args.show_children {
         let unit = request.unit.amount();
         for (child, (moved, rate)) in figures.each.iter().enumerate() {
             let _ = writeln!(
@@ -237,7 +240,7 @@ impl Results {
 
 /// Formats everything after the last result.
 pub fn tail(request: &IozoneRequest, results: &Results) -> String {
-    let reports = if request.draft.excel {
+    let reports = if request.args.excel {
         reports(request, results)
     } else {
         Vec::new()
@@ -245,7 +248,7 @@ pub fn tail(request: &IozoneRequest, results: &Results) -> String {
     match request.mode {
         IozoneMode::Table { .. } => {
             let mut text = "\niozone test complete.\n".to_owned();
-            if request.draft.excel {
+            if request.args.excel {
                 text.push_str("Excel output is below:\n");
                 reports
                     .iter()
@@ -283,7 +286,7 @@ pub fn reports(request: &IozoneRequest, results: &Results) -> Vec<SpreadsheetRep
             let report =
                 |&kind: &IozoneTest| table_report(results, rows, kind, kind.report(), &speed);
             let mut all: Vec<SpreadsheetReport> = request.kinds.iter().map(report).collect();
-            if request.draft.cpu_use {
+            if request.args.cpu_use {
                 let cpu = |figures: &TestFigures| (figures.cpu_percent() * 100.0).round() / 100.0;
                 let of = |&kind: &IozoneTest| {
                     let name = format!("{} CPU utilization", kind.report());

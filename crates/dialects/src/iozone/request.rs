@@ -67,25 +67,25 @@ pub struct IozoneRequest {
     /// Warnings about options without effect, for standard error.
     pub warnings: Vec<String>,
     /// All other options.
-    pub(super) draft: IozoneArgs,
+    pub(super) args: IozoneArgs,
 }
 
 /// Parses an iozone command line without the program name.
 ///
 /// # Errors
 /// An [`IozoneError`] with the option, its value, the cause, the solution, and the location of the word.
-pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
-    if args.is_empty() {
+pub fn parse(words: &[OsString]) -> Result<IozoneAction, IozoneError> {
+    if words.is_empty() {
         let text = "iozone: help mode\n\n".to_owned() + &super::help::usage();
         return Ok(IozoneAction::Print(text));
     }
-    let (tokens, other) = argv::lex(args)?;
-    let mut draft = IozoneArgs::default();
+    let (tokens, other) = argv::lex(words)?;
+    let mut args = IozoneArgs::default();
     let mut warnings = Vec::new();
     for token in &tokens {
-        apply(token, &mut draft, &mut warnings)?;
+        apply(token, &mut args, &mut warnings)?;
     }
-    match draft.page {
+    match args.page {
         Some(IozoneInfoText::Help) => return Ok(IozoneAction::Print(super::help::usage())),
         Some(IozoneInfoText::Version) => return Ok(IozoneAction::Print(super::help::version())),
         None => {}
@@ -95,7 +95,7 @@ pub fn parse(args: &[OsString]) -> Result<IozoneAction, IozoneError> {
             format!("ignored `{word}`: not an option; name the test file with -f FILE")
         }),
     );
-    IozoneRequest::new(draft, warnings, &OptionLocations(&tokens))
+    IozoneRequest::new(args, warnings, &OptionLocations(&tokens))
         .map(|request| IozoneAction::Run(Box::new(request)))
 }
 
@@ -133,25 +133,25 @@ pub(crate) struct StatedOptions {
 /// Parses a command line of another iozone version without the program name, as far as its options are known.
 pub(crate) fn stated(words: &[String]) -> StatedOptions {
     let (tokens, unknown) = argv::lex_known(words);
-    let mut draft = IozoneArgs::default();
+    let mut args = IozoneArgs::default();
     for token in &tokens {
         // The other version accepted values that are rejected here.
-        let _ = token.opt.set.map(|set| set(&mut draft, &token.values));
+        let _ = token.opt.set.map(|set| set(&mut args, &token.values));
     }
     let only = |sizes: &[u64]| <[u64; 1]>::try_from(sizes).ok().map(|[size]| size);
     StatedOptions {
-        direct: draft.direct,
-        fsync: draft.flush,
-        sync: draft.sync || draft.dsync,
-        record_kb: only(&draft.records_kb),
-        file_kb: only(&draft.sizes_kb),
+        direct: args.direct,
+        fsync: args.flush,
+        sync: args.sync || args.dsync,
+        record_kb: only(&args.records_kb),
+        file_kb: only(&args.sizes_kb),
         unknown,
     }
 }
 
 fn apply(
     token: &IozoneToken,
-    draft: &mut IozoneArgs,
+    args: &mut IozoneArgs,
     warnings: &mut Vec<String>,
 ) -> Result<(), IozoneError> {
     let IozoneToken { opt, values, at } = token;
@@ -176,27 +176,27 @@ fn apply(
             at.clone(),
         )
     };
-    set(draft, values).map_err(bad)
+    set(args, values).map_err(bad)
 }
 
 impl IozoneRequest {
     fn new(
-        draft: IozoneArgs,
+        args: IozoneArgs,
         mut warnings: Vec<String>,
         locations: &OptionLocations<'_>,
     ) -> Result<IozoneRequest, IozoneError> {
-        if let Some((option, message)) = draft.contradiction() {
+        if let Some((option, message)) = args.contradiction() {
             return Err(locations.error(option, message));
         }
-        let throughput = draft.is_throughput();
+        let throughput = args.is_throughput();
         let mode = if throughput {
-            draft.throughput(locations)?
+            args.throughput(locations)?
         } else {
-            draft.table(locations)?
+            args.table(locations)?
         };
-        let kinds = draft.kinds(throughput, locations)?;
-        warnings.extend(draft.ignored().into_iter().map(str::to_owned));
-        let unit = match (draft.ops, draft.micros) {
+        let kinds = args.kinds(throughput, locations)?;
+        warnings.extend(args.ignored().into_iter().map(str::to_owned));
+        let unit = match (args.ops, args.micros) {
             (true, _) => FigureUnit::Ops,
             (_, true) => FigureUnit::Micros,
             _ => FigureUnit::KiloBytes,
@@ -205,34 +205,34 @@ impl IozoneRequest {
             mode,
             kinds,
             unit,
-            said: draft.said.clone(),
+            said: args.said.clone(),
             warnings,
-            draft,
+            args,
         })
     }
 
     /// Whether files are kept at the end.
     pub fn keeps_files(&self) -> bool {
-        self.draft.keep_files
+        self.args.keep_files
     }
 
     /// Whether existing files are truncated before they are written.
     pub(super) fn empties_files(&self) -> bool {
-        !self.draft.keep_contents && self.kinds.first().is_some_and(|kind| kind.makes_file())
+        !self.args.keep_contents && self.kinds.first().is_some_and(|kind| kind.makes_file())
     }
 
     /// Time between the starts of consecutive children.
     pub fn delay(&self) -> Nanos {
-        Nanos(self.draft.delay_us.saturating_mul(1000))
+        Nanos(self.args.delay_us.saturating_mul(1000))
     }
 
     /// Path of the workbook, if requested.
     pub fn workbook(&self) -> Option<&std::path::Path> {
-        self.draft.workbook.as_deref()
+        self.args.workbook.as_deref()
     }
 
     /// Whether to describe the host.
-    pub fn tells_machine(&self) -> bool {
-        self.draft.machine
+    pub(super) fn shows_machine(&self) -> bool {
+        self.args.machine
     }
 }

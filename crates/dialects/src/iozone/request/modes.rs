@@ -143,9 +143,8 @@ impl IozoneArgs {
                 format!("-F names {files} files for {needed} children: name one for each");
             return Err(locations.error("F", message));
         }
-        for (name, list) in [("s", &self.sizes_kb), ("r", &self.records_kb)] {
-            if list.len() > 1 {
-                let times = list.len();
+        for (name, times) in [("s", self.sizes_kb.len()), ("r", self.records_kb.len())] {
+            if times > 1 {
                 let message = format!("-{name} is given {times} times: children use a single size");
                 return Err(locations.error(name, message));
             }
@@ -180,11 +179,9 @@ impl IozoneArgs {
         let auto = self.auto || self.file_bounds.1.is_some();
         let (sizes, records) = (self.file_sizes(auto), self.record_sizes(auto));
         let (min, max) = self.record_bounds;
-        let chosen = !self.records_kb.is_empty()
-            || !self.sizes_kb.is_empty()
-            || min.is_some()
-            || max.is_some()
-            || self.all_records;
+        let given = [&self.records_kb, &self.sizes_kb];
+        let given = given.iter().any(|sizes| !sizes.is_empty());
+        let chosen = given || min.is_some() || max.is_some() || self.all_records;
         let mut rows = Vec::new();
         for &size in &sizes {
             let small =
