@@ -204,17 +204,14 @@ fn letters(
     for (start, letter) in body.char_indices().filter(|(_, c)| *c != IGNORED) {
         let end = start + letter.len_utf8();
         let of_letter = |kind| FioError::at(kind, sub_span(at, start + 1..end + 1));
-        let Some(opt) = cli::of_letter(letter) else {
-            let known = known().flat_map(KnownOption::names);
-            return Err(of_letter(unknown(&letter.to_string(), known)));
-        };
+        let opt = known_letter(letter).map_err(of_letter)?;
         let alone = matches!(opt.takes, CliArity::Nothing);
-        let rest = Some(&body[end..]).filter(|rest| !alone && !rest.is_empty());
-        let (value, used_next) = match rest {
-            Some(rest) => (Some(rest), false),
-            None => KnownOption::Run(opt)
-                .detached(following)
-                .map_err(of_letter)?,
+        let (value, used_next) = match &body[end..] {
+            rest if !alone && !rest.is_empty() => (Some(rest), false),
+            _ => {
+                let value = KnownOption::Run(opt).detached(following);
+                value.map_err(of_letter)?
+            }
         };
         let value = value.map(str::to_owned);
         typed.push(ParsedWord::Run { opt, value });
@@ -223,6 +220,11 @@ fn letters(
         }
     }
     Ok(Some((typed, false)))
+}
+
+fn known_letter(letter: char) -> Result<&'static CliOpt, FioErrorKind> {
+    let names = known().flat_map(KnownOption::names);
+    cli::of_letter(letter).ok_or_else(|| unknown(&letter.to_string(), names))
 }
 
 /// Whether a word after one dash consists of short options rather than being the beginning of a name.

@@ -48,26 +48,25 @@ fn assemble(
             .map_err(|kind| FioError::at(kind, token.at.clone()))?;
     }
     whole.close_job();
-    if whole.settings.trigger.command.is_some() && !whole.settings.trigger.may_fire() {
-        whole
-            .warnings
-            .push("--trigger has no effect without --trigger-file or --trigger-timeout".to_owned());
+    let trigger = &whole.settings.trigger;
+    if trigger.command.is_some() && !trigger.may_fire() {
+        let warning = "--trigger has no effect without --trigger-file or --trigger-timeout";
+        whole.warnings.push(warning.to_owned());
     }
-    if let Some(page) = &whole.demands.page {
+    if let Some(page) = &whole.requests.page {
         let action = help::page(page);
         return Ok(whole.invocation(action, Vec::new(), Vec::new()));
     }
     let files = std::mem::take(&mut whole.files);
     for (index, (path, at)) in files.into_iter().enumerate() {
-        whole
-            .job_file(Path::new(&path), index)
-            .map_err(|error| FioError {
-                at: error.at.or(Some(at)),
-                ..error
-            })?;
+        let result = whole.job_file(Path::new(&path), index);
+        result.map_err(|error| FioError {
+            at: error.at.or(Some(at)),
+            ..error
+        })?;
     }
     whole.check_sections()?;
-    if whole.demands.show_command {
+    if whole.requests.show_command {
         let text = std::mem::take(&mut whole.shown);
         let action = FioAction::Print { text, exit_code: 0 };
         return Ok(whole.invocation(action, Vec::new(), Vec::new()));
@@ -85,7 +84,7 @@ struct Assembler<'a> {
     jobs: Vec<JobSpec>,
     files: Vec<(String, Location)>,
     settings: Settings,
-    demands: CliRequests,
+    requests: CliRequests,
     warnings: Vec<String>,
     /// Global options for the result.
     globals: Vec<(String, String)>,
@@ -103,7 +102,7 @@ impl<'a> Assembler<'a> {
             jobs: Vec::new(),
             files: Vec::new(),
             settings: Settings::default(),
-            demands: CliRequests::default(),
+            requests: CliRequests::default(),
             warnings,
             globals: Vec::new(),
             sections: Vec::new(),
@@ -141,7 +140,7 @@ impl<'a> Assembler<'a> {
             CliEffect::Set(set) | CliEffect::Warns(set) => {
                 let mut target = CliState {
                     settings: &mut self.settings,
-                    demands: &mut self.demands,
+                    requests: &mut self.requests,
                     warnings: &mut self.warnings,
                     reading: ValueContext {
                         ctx: self.ctx,
@@ -199,7 +198,7 @@ impl<'a> Assembler<'a> {
         let first = self.jobs.len();
         let lines = jobfile::read(path, self.ctx).map_err(with_hint)?;
         self.shown
-            .push_str(&showcmd::line(&lines, &self.demands.sections));
+            .push_str(&showcmd::line(&lines, &self.requests.sections));
         for section in lines.chunk_by(|_, next| !matches!(next.what, JobFileEntry::Section(_))) {
             self.section(section, &mut global)?;
         }
@@ -248,8 +247,8 @@ impl<'a> Assembler<'a> {
             return SectionKind::Global;
         }
         self.sections.push(name.to_owned());
-        if !self.demands.sections.is_empty()
-            && !self.demands.sections.iter().any(|wanted| wanted == name)
+        if !self.requests.sections.is_empty()
+            && !self.requests.sections.iter().any(|wanted| wanted == name)
         {
             return SectionKind::Left;
         }
@@ -262,11 +261,11 @@ impl<'a> Assembler<'a> {
 
     fn check_sections(&self) -> Result<(), FioError> {
         let missing = self
-            .demands
+            .requests
             .sections
             .iter()
             .find(|wanted| !wanted.is_empty() && !self.sections.contains(wanted));
-        let looked = !self.sections.is_empty() && !self.demands.parse_only;
+        let looked = !self.sections.is_empty() && !self.requests.parse_only;
         let Some(section) = missing.filter(|_| looked) else {
             return Ok(());
         };
@@ -279,13 +278,13 @@ impl<'a> Assembler<'a> {
 
     fn finish(mut self) -> Result<Invocation, FioError> {
         let calibrates = self.settings.idle_prof == Some(IdleProf::Calibrate);
-        if self.jobs.is_empty() && !self.demands.parse_only && !calibrates {
+        if self.jobs.is_empty() && !self.requests.parse_only && !calibrates {
             return Err(FioError::nowhere(FioErrorKind::NoJobs));
         }
         let specs = std::mem::take(&mut self.jobs);
         let workers: u64 = specs.iter().map(|spec| u64::from(spec.job.numjobs)).sum();
         // fio reserves memory for this many jobs by default, but accepts more.
-        let limit = self.demands.max_jobs.unwrap_or(0).max(USUAL_MAX_JOBS);
+        let limit = self.requests.max_jobs.unwrap_or(0).max(USUAL_MAX_JOBS);
         if workers > limit {
             return Err(FioError::nowhere(FioErrorKind::TooManyJobs {
                 count: workers,
@@ -293,12 +292,12 @@ impl<'a> Assembler<'a> {
             }));
         }
         let (phases, extras) = self.phases(&specs).map_err(FioError::nowhere)?;
-        if let (true, Some(warning)) = (self.demands.warnings_fatal, self.warnings.first()) {
+        if let (true, Some(warning)) = (self.requests.warnings_fatal, self.warnings.first()) {
             return Err(FioError::nowhere(FioErrorKind::WarningFatal {
                 warning: warning.clone(),
             }));
         }
-        let action = if self.demands.parse_only {
+        let action = if self.requests.parse_only {
             FioAction::ParseOnly
         } else {
             FioAction::Run

@@ -42,7 +42,7 @@ pub(crate) enum InfoText {
 /// State that command-line options modify.
 pub(crate) struct CliState<'a> {
     pub settings: &'a mut Settings,
-    pub demands: &'a mut CliRequests,
+    pub requests: &'a mut CliRequests,
     pub warnings: &'a mut Vec<String>,
     pub reading: ValueContext<'a>,
 }
@@ -231,7 +231,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Value("name"),
         "Run only this section of the job files (repeatable)",
         |to, text| {
-            to.demands
+            to.requests
                 .sections
                 .push(text.unwrap_or_default().to_owned());
             Ok(())
@@ -251,7 +251,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Value("n"),
         "Maximum number of jobs [default: 4096]",
         |to, text| {
-            to.demands.max_jobs =
+            to.requests.max_jobs =
                 Some(to.reading.size(text.unwrap_or_default())?).filter(|n| *n > 0);
             Ok(())
         },
@@ -261,7 +261,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Nothing,
         "Parse the jobs without running them",
         |to, _| {
-            to.demands.parse_only = true;
+            to.requests.parse_only = true;
             Ok(())
         },
     ),
@@ -270,7 +270,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Nothing,
         "Print job files as command lines",
         |to, _| {
-            to.demands.show_command = true;
+            to.requests.show_command = true;
             Ok(())
         },
     ),
@@ -279,7 +279,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Nothing,
         "Treat warnings as errors",
         |to, _| {
-            to.demands.warnings_fatal = true;
+            to.requests.warnings_fatal = true;
             Ok(())
         },
     ),
@@ -288,7 +288,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Perhaps("option"),
         "Explain a job option, or list them all",
         |to, text| {
-            to.demands.page = Some(InfoText::Command(text.map(str::to_owned)));
+            to.requests.page = Some(InfoText::Command(text.map(str::to_owned)));
             Ok(())
         },
     ),
@@ -297,16 +297,16 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Perhaps("engine[,option]"),
         "Explain an engine or its option, or list the engines",
         |to, text| {
-            to.demands.page = Some(InfoText::Engine(text.map(str::to_owned)));
+            to.requests.page = Some(InfoText::Engine(text.map(str::to_owned)));
             Ok(())
         },
     ),
     set("version", Nothing, "Print the version", |to, _| {
-        to.demands.page = Some(InfoText::Version);
+        to.requests.page = Some(InfoText::Version);
         Ok(())
     }),
     set("help", Nothing, "Print this help", |to, _| {
-        to.demands.page = Some(InfoText::Help);
+        to.requests.page = Some(InfoText::Help);
         Ok(())
     }),
     set(
@@ -344,7 +344,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         help: "Print debug output",
         does: CliEffect::Warns(|to, text| {
             match text.unwrap_or_default() {
-                "help" => to.demands.page = Some(InfoText::DebugTypes),
+                "help" => to.requests.page = Some(InfoText::DebugTypes),
                 types => to.warnings.push(format!(
                     "--debug={types} is not supported: no debug output is printed"
                 )),
@@ -437,7 +437,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Nothing,
         "Test the CPU clocks for consistency",
         |to, _| {
-            to.demands.page = Some(InfoText::Clock);
+            to.requests.page = Some(InfoText::Clock);
             Ok(())
         },
     ),
@@ -446,7 +446,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
         Perhaps("type"),
         "Test the speed of checksums: all, or a comma-separated list",
         |to, text| {
-            to.demands.page = Some(InfoText::Checksums(text.map(str::to_owned)));
+            to.requests.page = Some(InfoText::Checksums(text.map(str::to_owned)));
             Ok(())
         },
     ),
@@ -460,7 +460,7 @@ pub(crate) const TABLE: &[CliOpt] = &[
     refused(
         "dedupe-size-test",
         Nothing,
-        "Test buffers",
+        "Test dedupe buffers",
         "dedupe tests are not supported",
         "omit it",
     ),

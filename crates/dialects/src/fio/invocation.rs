@@ -120,7 +120,7 @@ pub struct Trigger {
 
 impl Trigger {
     /// Whether any condition is set.
-    pub fn may_fire(&self) -> bool {
+    pub(crate) fn may_fire(&self) -> bool {
         self.file.is_some() || self.timeout.is_some()
     }
 }

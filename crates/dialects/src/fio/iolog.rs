@@ -132,17 +132,7 @@ impl<'a> IologReader<'a> {
         if line.starts_with("fio version ") {
             return Ok(());
         }
-        let (at_us, rest) = match self.version {
-            2 => (self.now_us, line),
-            _ => {
-                let (stamp, rest) = line.split_once(' ').ok_or("missing timestamp")?;
-                (number(stamp, "timestamp")?, rest)
-            }
-        };
-        if at_us > LONGEST_US {
-            let why = "is out of range (more than a century)";
-            return Err(format!("timestamp {at_us} {why}"));
-        }
+        let (at_us, rest) = self.stamp(line)?;
         // Names may contain blanks, so lines are parsed from the end.
         let mut words = rest.rsplitn(4, ' ');
         let mut next = || words.next().unwrap_or_default();
@@ -161,6 +151,20 @@ impl<'a> IologReader<'a> {
             "wait" => self.wait(extent.0),
             action => self.action(name, action, extent, at_us),
         }
+    }
+
+    /// Splits off the timestamp in µs; version 2 has waits instead.
+    fn stamp<'t>(&self, line: &'t str) -> Result<(u64, &'t str), String> {
+        if self.version == 2 {
+            return Ok((self.now_us, line));
+        }
+        let (stamp, rest) = line.split_once(' ').ok_or("missing timestamp")?;
+        let at_us = number(stamp, "timestamp")?;
+        if at_us > LONGEST_US {
+            let why = "is out of range (more than a century)";
+            return Err(format!("timestamp {at_us} {why}"));
+        }
+        Ok((at_us, rest))
     }
 
     fn wait(&mut self, us: u64) -> Result<(), String> {

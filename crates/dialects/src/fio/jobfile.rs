@@ -85,6 +85,16 @@ impl<'a> RawLine<'a> {
         }
     }
 
+    /// Refuses a line with replaced bytes, which would name a different file. Comments and descriptions have no effect,
+    /// so they are accepted.
+    fn check_replaced(&self) -> Result<(), FioError> {
+        let said = self.said();
+        if said.starts_with("description") || !said.contains(char::REPLACEMENT_CHARACTER) {
+            return Ok(());
+        }
+        Err(self.bad("not UTF-8; rename the file, or save the job file as UTF-8"))
+    }
+
     fn bad(&self, reason: &str) -> FioError {
         let kind = FioErrorKind::BadLine {
             text: self.said().to_owned(),
@@ -120,15 +130,8 @@ impl JobFileReader<'_> {
         for (raw, number) in bytes.split(|&byte| byte == b'\n').zip(1..) {
             let text = String::from_utf8_lossy(raw);
             let line = RawLine::of(path, number, text.strip_suffix('\r').unwrap_or(&text));
-            // Replaced bytes would name a different file. Comments and descriptions have no effect, so they are
-            // accepted.
-            let said = line.said();
-            if matches!(text, Cow::Owned(_))
-                && said.contains(char::REPLACEMENT_CHARACTER)
-                && !said.starts_with("description")
-            {
-                let reason = "not UTF-8; rename the file, or save the job file as UTF-8";
-                return Err(line.bad(reason));
+            if matches!(text, Cow::Owned(_)) {
+                line.check_replaced()?;
             }
             self.line(&line, depth)?;
         }

@@ -74,19 +74,24 @@ pub(crate) fn split(
     let Some(left) = 100u64.checked_sub(given) else {
         return too_much(&parts, given);
     };
-    let (left, mut filled) = (left as u32, 0);
+    Ok(fill(parts, open, left as u32))
+}
+
+/// Splits `left` percent among the sizes without a share; without any, the last size gets it.
+fn fill(parts: Vec<(u64, Option<u32>)>, open: u32, left: u32) -> Vec<(u64, u32)> {
+    let mut filled = 0;
     let mut next_share = || {
         filled += 1;
         left * filled / open - left * (filled - 1) / open
     };
+    let parts = parts.into_iter();
     let mut whole: Vec<(u64, u32)> = parts
-        .into_iter()
         .map(|(bytes, percent)| (bytes, percent.unwrap_or_else(&mut next_share)))
         .collect();
     if let (0, Some(last)) = (open, whole.last_mut()) {
         last.1 += left;
     }
-    Ok(whole)
+    whole
 }
 
 /// Parses a percentage; `None` if there is none.

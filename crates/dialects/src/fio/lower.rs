@@ -34,6 +34,8 @@ pub(crate) fn lower(
     };
     set_access(&mut job, spec).map_err(bad)?;
     job.buffers.repeats = repeats(spec).map_err(bad)?;
+    let FlowSpec { weight, id, sleep } = spec.flow;
+    job.rate.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
     (job.target, job.files.unopened) = (target(spec).map_err(bad)?, unopened(spec));
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.separate_submit = true;
@@ -44,6 +46,15 @@ pub(crate) fn lower(
     buffers(&mut job, spec);
     times(&mut job, warnings);
     measure(&mut job, spec);
+    flushes(&mut job, spec);
+    count_zones(&mut job, &mut zones, spec).map_err(bad)?;
+    rules(&mut job, spec, &zones, warnings).map_err(bad)?;
+    note_foreign_options(spec, warnings);
+    Ok((job, extras(spec)))
+}
+
+/// Adapts cache, flushes and layout of the files to the workload.
+fn flushes(job: &mut Job, spec: &JobSpec) {
     job.files.invalidate &= !job.files.pre_read;
     if job.access.trim_before_write {
         // fio counts writes for `fsync` and `fdatasync` only in jobs that do not trim.
@@ -52,10 +63,6 @@ pub(crate) fn lower(
     }
     // Files of a mixed workload are laid out in full, even without reads.
     job.files.overwrite |= matches!(spec.rw.0, "rw" | "randrw" | "readwrite" | "randreadwrite");
-    count_zones(&mut job, &mut zones, spec).map_err(bad)?;
-    rules(&mut job, spec, &zones, warnings).map_err(bad)?;
-    note_foreign_options(spec, warnings);
-    Ok((job, extras(spec)))
 }
 
 /// Sets which I/Os the job issues: operations, offsets and sizes.
@@ -385,8 +392,6 @@ fn rules(
     }
     job.termination.exit.ends = spec.exitall.then_some(spec.exit_what);
     set_search(job, spec)?;
-    let FlowSpec { weight, id, sleep } = spec.flow;
-    job.rate.flow = (weight > 0).then_some(FlowShare { id, weight, sleep });
     job.access.zones = self::zones(zones, spec, warnings)?;
     let logs = &spec.extras.logs;
     if logs.issued && (logs.lat.is_none() || !logs.offset) {
@@ -586,34 +591,44 @@ fn bytes_of_zones(zones: &ZoneSpec, name: &str, count: u64) -> Result<Bytes, Str
 }
 
 fn zones(spec: &ZoneSpec, job: &JobSpec, warnings: &mut Vec<String>) -> Result<Zones, String> {
-    let some = |bytes: Bytes| Some(bytes).filter(|bytes| bytes.0 > 0);
     match spec.mode.unwrap_or("none") {
-        "strided" => {
-            let size = some(spec.size).ok_or("zonemode=strided needs zonesize")?;
-            Ok(Zones::Strided { range: some(spec.range).unwrap_or(size), size, skip: spec.skip })
-        }
-        "zbd" => Ok(Zones::Device {
-            size: some(spec.size),
-            capacity: some(spec.capacity),
+        "strided" if spec.size == Bytes(0) => Err("zonemode=strided needs zonesize".to_owned()),
+        "strided" => Ok(Zones::Strided {
+            range: some(spec.range).unwrap_or(spec.size),
+            size: spec.size,
             skip: spec.skip,
-            max_open: spec.max_open,
-            max_open_each: spec.max_open_each,
-            read_beyond_write_pointer: spec.read_beyond,
-            ignore_limits: spec.ignore_limits,
-            resets: (spec.reset_frequency > 0.0).then(|| ZoneResets {
-                threshold_millionths: (spec.reset_threshold * 1e6) as u32,
-                every: (1.0 / spec.reset_frequency).round().clamp(1.0, 1e9) as u32,
-            }),
         }),
+        "zbd" => Ok(device_zones(spec)),
         _ if spec.size > Bytes(0) => Err(
-            "zonesize goes with zonemode=strided or zonemode=zbd, and --zonemode=none and --zonesize are not \
-             compatible: add zonemode=strided, or leave zonesize out"
+            "zonesize goes with zonemode=strided or zonemode=zbd, and --zonemode=none and \
+             --zonesize are not compatible: add zonemode=strided, or leave zonesize out"
                 .to_owned(),
         ),
         _ => {
             warn_of_zones(spec, job, warnings);
             Ok(Zones::None)
         }
+    }
+}
+
+/// The size, unless it is 0 for "not given".
+fn some(size: Bytes) -> Option<Bytes> {
+    (size.0 > 0).then_some(size)
+}
+
+fn device_zones(spec: &ZoneSpec) -> Zones {
+    Zones::Device {
+        size: some(spec.size),
+        capacity: some(spec.capacity),
+        skip: spec.skip,
+        max_open: spec.max_open,
+        max_open_each: spec.max_open_each,
+        read_beyond_write_pointer: spec.read_beyond,
+        ignore_limits: spec.ignore_limits,
+        resets: (spec.reset_frequency > 0.0).then(|| ZoneResets {
+            threshold_millionths: (spec.reset_threshold * 1e6) as u32,
+            every: (1.0 / spec.reset_frequency).round().clamp(1.0, 1e9) as u32,
+        }),
     }
 }
 

@@ -61,7 +61,12 @@ pub(super) const TABLE: &[FioOption] = &[
     )
     .default("0")
     .works(put!(|job, value| job.bs_by_order = value.flag())),
-    opt("zero_buffers", OptionKind::Flag, "Writes zeroes").works(put!(|job, value| {
+    opt(
+        "zero_buffers",
+        OptionKind::Flag,
+        "Fill the buffers with zeros",
+    )
+    .works(put!(|job, value| {
         match (value.flag(), &job.job.buffers.fill) {
             (true, _) => job.job.buffers.fill = BufferContent::Zero,
             (false, BufferContent::Zero) => job.job.buffers.fill = BufferContent::Random,

@@ -391,7 +391,7 @@ pub(super) const TABLE: &[FioOption] = &[
             ("fdp", "flexible"),
             ("streams", "streams"),
         ]),
-        "Places writes",
+        "Type of data placement",
     )
     .harmless(&["none"])
     .refused(

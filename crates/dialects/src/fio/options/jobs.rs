@@ -138,7 +138,7 @@ pub(super) const TABLE: &[FioOption] = &[
         .accepted("the best clock of the host is used, and named in the record"),
     opt("gtod_cpu", int(0), "CPU dedicated to reading the clock").refused(
         "each job reads the clock itself",
-        "use gtod_reduce=1 to take fewer of them",
+        "use gtod_reduce=1 for fewer clock reads",
     ),
     opt("job_start_clock_id", int(0), "Clock for the job start time")
         .harmless(&["0"])
@@ -293,7 +293,7 @@ pub(super) const TABLE: &[FioOption] = &[
     opt(
         "flow_sleep",
         int(0),
-        "Wait in µs of a job that is ahead of its flow",
+        "Time in µs that a job waits when it exceeds its share of the flow",
     )
     .default("0")
     .with(

@@ -120,7 +120,7 @@ pub(super) const fn int(min: i64) -> OptionKind {
 
 impl OptionKind {
     /// Whether the option may be given without a value.
-    pub fn may_stand_alone(&self) -> bool {
+    pub(crate) fn may_stand_alone(&self) -> bool {
         matches!(
             self,
             OptionKind::Flag | OptionKind::Bool | OptionKind::OptionalText(_)

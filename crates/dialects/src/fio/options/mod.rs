@@ -22,7 +22,7 @@ pub use kind::{OptionKind, OptionValue, Words};
 pub use row::{FioOption, OptionState};
 
 /// All options by topic, in the order of the documentation.
-pub const SECTIONS: &[(&str, &[FioOption])] = &[
+pub(crate) const SECTIONS: &[(&str, &[FioOption])] = &[
     ("Jobs and time", jobs::TABLE),
     ("Files", files::TABLE),
     ("Kind of I/O", workload::TABLE),

@@ -149,10 +149,8 @@ impl FioOption {
             return Ok(());
         }
         if typed.is_none() && !self.kind.may_stand_alone() {
-            return Err(FioErrorKind::MissingValue {
-                option: self.name.to_owned(),
-                hint: self.kind.shape(),
-            });
+            let (option, hint) = (self.name.to_owned(), self.kind.shape());
+            return Err(FioErrorKind::MissingValue { option, hint });
         }
         let value = typed.unwrap_or_default();
         let bad = |reason| self.bad_value(value, reason);

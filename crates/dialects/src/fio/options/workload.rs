@@ -367,7 +367,7 @@ fn distribution(job: &mut JobSpec, value: &OptionValue) -> Result<(), String> {
     access.centre = None;
     access.distribution = match word {
         "zoned" => Distribution::Zoned(zones(tag.unwrap_or_default())?),
-        "zoned_abs" => Distribution::ZonedAbs(stretches(tag.unwrap_or_default(), rules)?),
+        "zoned_abs" => Distribution::ZonedAbs(absolute_zones(tag.unwrap_or_default(), rules)?),
         _ => {
             let skewed = skew(word, number)?;
             if skewed.is_some() {
@@ -448,7 +448,7 @@ fn zones(text: &str) -> Result<Vec<RelativeZone>, String> {
 }
 
 /// Parses `60/1g:40/4g`: percent of accesses, and sizes.
-fn stretches(text: &str, rules: SizeSuffixes) -> Result<Vec<AbsoluteZone>, String> {
+fn absolute_zones(text: &str, rules: SizeSuffixes) -> Result<Vec<AbsoluteZone>, String> {
     let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
     for (access, size) in parts(text)? {
         accesses.push(percent(access)?);
@@ -513,7 +513,7 @@ mod tests {
                 .unwrap_err()
                 .contains("per operation")
         );
-        let read = |text: &str| stretches(text, SizeSuffixes::Fio1024);
+        let read = |text: &str| absolute_zones(text, SizeSuffixes::Fio1024);
         let two = [(60.0, 1 << 20), (40.0, 4096)].map(|(access_percent, size)| AbsoluteZone {
             access_percent,
             size: Bytes(size),

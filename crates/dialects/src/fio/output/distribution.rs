@@ -29,16 +29,14 @@ pub(super) struct LatencyShares {
 impl LatencyShares {
     pub(super) fn of(report: &ReportedJob<'_>) -> LatencyShares {
         // fio prints no distribution for file operations.
-        let ops = Op::ALL
-            .iter()
-            .filter(|_| !report.job.ioengine.works_on_names());
-        let histograms: Vec<&Histogram> = ops
-            .filter_map(|&op| report.ops[op].clat.histogram.as_ref())
-            .collect();
+        let shown = !report.job.ioengine.works_on_names();
+        let ops = Op::ALL.iter().filter(|_| shown);
+        let histograms = ops.filter_map(|&op| report.ops[op].clat.histogram.as_ref());
+        let histograms: Vec<&Histogram> = histograms.collect();
         let total: u64 = report.ops.iter().map(|(_, op)| op.ios).sum();
         let under = |limit: u64| {
-            let counts = histograms.iter().map(|h| h.count_up_to(Nanos(limit - 1)));
-            counts.sum::<u64>()
+            let histograms = histograms.iter();
+            histograms.map(|h| h.count_up_to(Nanos(limit - 1))).sum()
         };
         let mut seen = 0;
         let mut step = |upto: u64| {

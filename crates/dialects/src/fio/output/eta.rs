@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn before_anybody_can_tell() {
+    fn eta_is_unknown_at_first() {
         let progress = StatusLine {
             running: 2,
             ..StatusLine::default()

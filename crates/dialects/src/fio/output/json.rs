@@ -37,13 +37,7 @@ pub fn json(view: &RunView<'_>, plus: bool) -> String {
     }
     let jobs = reports.iter().filter_map(|report| {
         let group = groups.iter().find(|group| group.number == report.group)?;
-        let job = JsonJob {
-            view,
-            report,
-            group,
-            plus,
-        };
-        Some(job.job().written(JOB_INDENT))
+        Some(JsonJob::of(view, report, group, plus).written(JOB_INDENT))
     });
     root.set("jobs", JsonValue::List(jobs.collect()));
     if !view.disks.is_empty() {
@@ -73,7 +67,23 @@ struct JsonJob<'a> {
     plus: bool,
 }
 
-impl JsonJob<'_> {
+impl<'a> JsonJob<'a> {
+    /// The JSON of one job.
+    fn of(
+        view: &'a RunView<'a>,
+        report: &'a ReportedJob<'a>,
+        group: &'a ReportGroup<'a>,
+        plus: bool,
+    ) -> JsonValue {
+        let job = JsonJob {
+            view,
+            report,
+            group,
+            plus,
+        };
+        job.job()
+    }
+
     fn job(&self) -> JsonValue {
         let report = self.report;
         let mut job = JsonObject::default();

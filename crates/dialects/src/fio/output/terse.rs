@@ -40,10 +40,8 @@ fn line(
     if version > 2 {
         fields.put(view.version);
     }
-    fields
-        .put(&report.job.name)
-        .put(report.group)
-        .put(report.fatal.map_or(0, |error| error.errno));
+    let errno = report.fatal.map_or(0, |error| error.errno);
+    fields.put(&report.job.name).put(report.group).put(errno);
     operations(&mut fields, report, group, version);
     host(&mut fields, report);
     if version > 2 {
@@ -132,13 +130,20 @@ fn operation(
     latency(fields, &op.clat.stat);
     percentiles(fields, report, op);
     latency(fields, &op.lat.stat);
+    samples(fields, op, group, version);
+}
+
+/// Bandwidth samples in KiB/s; version 5 also has IOPS samples.
+fn samples(fields: &mut TerseFields, op: &OpTotals, group: &GroupOp, version: u8) {
     let (bw, iops) = (&op.bw, &op.iops);
     let share = match bw.count {
         0 => 0.0,
         _ => share_of_whole_group(bw, group),
     };
-    fields.put(bw.min).put(bw.max).put(format!("{share:.6}%"));
     fields
+        .put(bw.min)
+        .put(bw.max)
+        .put(format!("{share:.6}%"))
         .put(format!("{:.6}", bw.mean))
         .put(format!("{:.6}", bw.deviation()));
     if version == 5 {
