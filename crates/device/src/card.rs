@@ -42,20 +42,12 @@ impl RawCard {
         let card_type = roots::text_fact(&card.join("type"));
         let mmc = card_type.known().is_some_and(|kind| kind == "MMC");
         let attribute = |name: &str| roots::text_fact(&card.join(name));
-        let of_sd = |name: &str| {
-            if mmc {
-                Fact::Unknown("eMMC devices have no such register".to_owned())
-            } else {
-                attribute(name)
-            }
+        let of_sd = |name: &str| match mmc {
+            true => Fact::Unknown("eMMC devices have no such register".to_owned()),
+            false => attribute(name),
         };
-        let of_mmc = |name: &str| {
-            if mmc {
-                attribute(name)
-            } else {
-                Fact::Unknown("SD cards do not report it".to_owned())
-            }
-        };
+        let no_emmc = || Fact::Unknown("SD cards do not report it".to_owned());
+        let of_mmc = |name: &str| if mmc { attribute(name) } else { no_emmc() };
         RawCard {
             card_type,
             cid: attribute("cid"),
@@ -66,11 +58,7 @@ impl RawCard {
             ext_csd_rev: of_mmc("rev"),
             life_time: of_mmc("life_time"),
             pre_eol: of_mmc("pre_eol_info"),
-            ext_csd: if mmc {
-                ext_csd(card, roots)
-            } else {
-                Fact::Unknown("SD cards do not report it".to_owned())
-            },
+            ext_csd: if mmc { ext_csd(card, roots) } else { no_emmc() },
         }
     }
 
@@ -209,22 +197,16 @@ impl Cid {
         } else {
             text_or_hex(&[b1, b2])
         };
-        let (name, at) = if mmc {
-            (&bytes[3..9], 9)
-        } else {
-            (&bytes[3..8], 8)
-        };
+        let at = if mmc { 9 } else { 8 };
+        let name = printable(&bytes[3..at]);
         let serial = u32::from_be_bytes(bytes[at + 1..at + 5].try_into().ok()?);
+        let (b13, b14) = (u16::from(bytes[13]), bytes[14]);
         let (year, month) = if mmc {
-            (1997 + u16::from(bytes[14] & 15), bytes[14] >> 4)
+            (1997 + u16::from(b14 & 15), b14 >> 4)
         } else {
-            (
-                2000 + u16::from(bytes[13] & 15) * 16 + u16::from(bytes[14] >> 4),
-                bytes[14] & 15,
-            )
+            (2000 + (b13 & 15) * 16 + u16::from(b14 >> 4), b14 & 15)
         };
         let checksum = (bytes[15] != 0).then(|| crc7(&bytes[..15]) << 1 | 1 == bytes[15]);
-        let name = printable(name);
         Some(Cid {
             mmc,
             manfid,

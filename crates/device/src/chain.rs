@@ -5,6 +5,8 @@
 use crate::mounts::{self, Mount};
 use crate::roots::{self, DevNum, Roots};
 use hakaru_model::facts::{ChainLink, LinkRole};
+use hakaru_model::units::Bytes;
+use hakaru_sys::block::LoopBacking;
 use std::path::{Path, PathBuf};
 
 /// Maximum depth of a device stack; a forged sysfs could otherwise cause an endless loop.
@@ -99,24 +101,29 @@ impl DeviceNode {
         ))
     }
 
+    /// Returns a sysfs attribute that counts 512-byte sectors, regardless of the logical block size, in bytes.
+    fn sectors(&self, name: &str) -> u64 {
+        roots::number::<u64>(&self.folder.join(name))
+            .unwrap_or(0)
+            .saturating_mul(512)
+    }
+
+    /// Size of the device.
+    pub(crate) fn size(&self) -> Bytes {
+        Bytes(self.sectors("size"))
+    }
+
+    /// Where a partition starts on its disk, in bytes.
+    pub(crate) fn start(&self) -> u64 {
+        self.sectors("start")
+    }
+
     /// Returns the file range behind a loop device or a partition of one; `None` for other devices
     /// and for loop devices over devices.
     pub(crate) fn file_extent(&self, roots: &Roots) -> Option<FileExtent> {
         let disk = self.disk();
         let path = disk.backing_file()?;
-        let attribute = |name: &str| roots::number::<u64>(&disk.folder.join("loop").join(name));
-        // The kernel knows the file even if its path was removed or names another file in this mount namespace.
-        let asked = || {
-            let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
-            let device = rustix::fs::open(
-                roots.dev.join(&disk.kname),
-                flags,
-                rustix::fs::Mode::empty(),
-            )
-            .ok()?;
-            hakaru_sys::block::loop_backing(&device).ok()
-        };
-        let (file, offset) = match roots.is_live().then(asked).flatten() {
+        let (file, offset) = match disk.loop_backing(roots) {
             Some(backing) if backing.raw_device != 0 => return None,
             Some(backing) => (
                 FileId::Number {
@@ -127,25 +134,27 @@ impl DeviceNode {
             ),
             None => (
                 FileId::of(&path).unwrap_or(FileId::Path(path)),
-                attribute("offset").unwrap_or(0),
+                roots::number(&disk.folder.join("loop/offset")).unwrap_or(0),
             ),
         };
-        // sysfs counts 512-byte sectors, regardless of the logical block size.
-        let sectors = |name: &str| {
-            roots::number::<u64>(&self.folder.join(name))
-                .unwrap_or(0)
-                .saturating_mul(512)
-        };
-        let within = if self.partition().is_some() {
-            sectors("start")
-        } else {
-            0
-        };
+        let within = self.partition().map_or(0, |_| self.start());
         let start = offset.saturating_add(within);
         Some(FileExtent {
             file,
-            range: start..start.saturating_add(sectors("size")),
+            range: start..start.saturating_add(self.size().0),
         })
+    }
+
+    /// Asks the kernel what is behind a loop device: it knows the file even if its path was removed or names another
+    /// file in this mount namespace.
+    fn loop_backing(&self, roots: &Roots) -> Option<LoopBacking> {
+        if !roots.is_live() {
+            return None;
+        }
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+        let node = roots.dev.join(&self.kname);
+        let device = rustix::fs::open(node, flags, rustix::fs::Mode::empty()).ok()?;
+        hakaru_sys::block::loop_backing(&device).ok()
     }
 
     /// Whether the device is virtual, without hardware of its own.
@@ -166,9 +175,8 @@ impl DeviceNode {
                 of: self.disk().kname,
             }
         } else if let Some(file) = self.backing_file() {
-            LinkRole::Loop {
-                file: file.display().to_string(),
-            }
+            let file = file.display().to_string();
+            LinkRole::Loop { file }
         } else if let Some(label) = attribute("dm/name") {
             let uuid = attribute("dm/uuid").unwrap_or_default();
             let kind = uuid.split_once('-').map(|(kind, _)| kind.to_lowercase());
@@ -315,12 +323,10 @@ fn nodes_of_mount_within(
     depth: u32,
 ) -> Vec<DeviceNode> {
     if mount.number.major != 0 {
-        return DeviceNode::by_number(mount.number, roots)
-            .into_iter()
-            .collect();
+        let node = DeviceNode::by_number(mount.number, roots);
+        return node.into_iter().collect();
     }
-    let named = DeviceNode::by_path(&in_dev(Path::new(&mount.source), roots), roots);
-    if let Some(node) = named {
+    if let Some(node) = DeviceNode::by_path(&in_dev(Path::new(&mount.source), roots), roots) {
         return with_btrfs_siblings(node, roots);
     }
     if mount.fs_type != "overlay" || depth == 0 {
@@ -337,12 +343,9 @@ fn nodes_of_mount_within(
         let nodes = below
             .map(|below| nodes_of_mount_within(below, roots, mounts, depth - 1))
             .unwrap_or_default();
-        found.extend(
-            nodes
-                .into_iter()
-                .filter(|node| !found.contains(node))
-                .collect::<Vec<_>>(),
-        );
+        let new = nodes.into_iter().filter(|node| !found.contains(node));
+        let new: Vec<_> = new.collect();
+        found.extend(new);
     }
     found
 }

@@ -14,11 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) -> DeviceIdentity {
     let queue = disk.folder.join("queue");
     let bus = bus::bus_of(disk, roots);
-    let size = Bytes(
-        roots::number::<u64>(&disk.folder.join("size"))
-            .unwrap_or(0)
-            .saturating_mul(512),
-    );
+    let size = disk.size();
     let card = registers(disk, size, roots);
     let block = |name: &str, or: u32| roots::number(&queue.join(name)).unwrap_or(or);
     let logical_block = block("logical_block_size", 512);
@@ -40,11 +36,7 @@ pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) 
         read_only: is_read_only(disk),
         removable: roots::number::<u8>(&disk.folder.join("removable")) == Some(1),
         firmware: firmware(disk),
-        wwid: first_text(
-            disk,
-            &["wwid", "device/wwid", "dm/uuid", "md/uuid"],
-            "sysfs reports no world-wide name",
-        ),
+        wwid: wwid(disk),
         aliases: aliases(disk, roots),
         disk_sequence: sequence(disk),
         driver,
@@ -56,6 +48,11 @@ pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) 
         card,
         chain,
     }
+}
+
+fn wwid(disk: &DeviceNode) -> Fact<String> {
+    let paths = ["wwid", "device/wwid", "dm/uuid", "md/uuid"];
+    first_text(disk, &paths, "sysfs reports no world-wide name")
 }
 
 /// Whether the kernel marks it read-only.

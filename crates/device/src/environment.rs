@@ -90,21 +90,22 @@ const ARM_CORES: [(u32, &str); 14] = [
     (0xd0c, "Neoverse-N1"),
 ];
 
+/// Returns the different values of a key.
+fn values_of(cpuinfo: &str, key: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let pairs = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+    for (_, value) in pairs.filter(|(name, _)| name.trim() == key) {
+        let value = value.trim().to_owned();
+        if !value.is_empty() && !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
 /// Returns the CPU name; different core types are joined with ` + `.
 fn cpu_name(cpuinfo: &str) -> Option<String> {
-    let values = |key: &str| {
-        let mut found: Vec<String> = Vec::new();
-        for line in cpuinfo.lines() {
-            let Some((name, value)) = line.split_once(':') else {
-                continue;
-            };
-            let value = value.trim().to_owned();
-            if name.trim() == key && !value.is_empty() && !found.contains(&value) {
-                found.push(value);
-            }
-        }
-        found
-    };
+    let values = |key: &str| values_of(cpuinfo, key);
     let by_name = values("model name");
     if !by_name.is_empty() {
         return Some(by_name.join(" + "));

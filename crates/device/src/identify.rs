@@ -140,17 +140,10 @@ fn device(
     let below = chain::down_from(top, Loops::Stop, roots, mounts);
     let is_bottom = |node: &&DeviceNode| node.slaves().is_empty() && node.partition().is_none();
     let bottoms: Vec<&DeviceNode> = below.iter().filter(is_bottom).collect();
-    let joined = || {
-        below
-            .iter()
-            .rev()
-            .find(|node| node.slaves().len() > 1)
-            .unwrap_or(top)
-    };
-    let disk = if let [bottom] = bottoms[..] {
-        bottom
-    } else {
-        joined()
+    let joins = |node: &&DeviceNode| node.slaves().len() > 1;
+    let disk = match bottoms[..] {
+        [bottom] => bottom,
+        _ => below.iter().rev().find(joins).unwrap_or(top),
     };
     let all = chain::down_from(top, Loops::Follow, roots, mounts);
     let mut links: Vec<ChainLink> = all.iter().map(DeviceNode::link).collect();

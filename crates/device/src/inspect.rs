@@ -239,29 +239,8 @@ fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspe
         .and_then(|folder| roots::number::<u8>(&folder.join("ro")))
         == Some(1);
     facts.writable = !read_only && may(path, Access::WRITE_OK);
-    let device = match rustix::fs::open(
-        path,
-        OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC,
-        Mode::empty(),
-    ) {
-        Ok(device) => device,
-        Err(Errno::ACCESS | Errno::PERM) => {
-            let cure = match rustix::process::geteuid().is_root() {
-                true => "a container or security module denies access, even to root",
-                false => "run as root or join the group `disk`",
-            };
-            return Err(InspectError::Denied {
-                path: path.to_owned(),
-                cure,
-            });
-        }
-        Err(error) => {
-            return Err(InspectError::Io {
-                path: path.to_owned(),
-                source: error.into(),
-            });
-        }
-    };
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+    let device = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| not_opened(path, e))?;
     let size = rustix::fs::seek(&device, rustix::fs::SeekFrom::End(0));
     facts.size = Bytes(size.map_err(|error| InspectError::Io {
         path: path.to_owned(),
@@ -270,6 +249,19 @@ fn inspect_device(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspe
     facts.logical_block = rustix::fs::ioctl_blksszget(&device).unwrap_or(512);
     facts.direct_io = Some(true);
     Ok(facts)
+}
+
+fn not_opened(path: &Path, error: Errno) -> InspectError {
+    let path = path.to_owned();
+    if !matches!(error, Errno::ACCESS | Errno::PERM) {
+        let source = error.into();
+        return InspectError::Io { path, source };
+    }
+    let cure = match rustix::process::geteuid().is_root() {
+        true => "a container or security module denies access, even to root",
+        false => "run as root or join the group `disk`",
+    };
+    InspectError::Denied { path, cure }
 }
 
 /// Whether this process has access, by its effective user: permission bits, read-only mounts,

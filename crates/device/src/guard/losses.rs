@@ -156,23 +156,15 @@ fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
         .filter(|table| only_remains && !entries(table).1.is_empty());
     if let Some(table) = table {
         let (kind, entries) = entries(&table);
-        let partitions = entries.iter().map(partition).collect();
         let what = LossKind::PartitionTable {
             table: kind,
-            partitions,
+            partitions: entries.iter().map(partition).collect(),
         };
-        found.insert(
-            0,
-            Loss {
-                offset: Bytes(0),
-                what,
-            },
-        );
+        let offset = Bytes(0);
+        found.insert(0, Loss { offset, what });
         for entry in entries {
-            found.extend(contents(
-                &image.part(entry.offset, entry.len),
-                Some(entry.number),
-            ));
+            let part = image.part(entry.offset, entry.len);
+            found.extend(contents(&part, Some(entry.number)));
         }
     }
     found

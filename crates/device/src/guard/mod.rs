@@ -94,7 +94,7 @@ impl Candidate {
 
     /// Size of this disk, partition or mapping in bytes; [`Candidate::identity`] describes the disk at the bottom.
     pub fn size(&self) -> Bytes {
-        size_of(&self.node)
+        self.node.size()
     }
 
     /// Its partition number; `None` if it is not a partition.
@@ -135,40 +135,41 @@ impl Candidate {
 
     fn is_meant(&self, confirmation: &Confirmation) -> Result<(), Refusal> {
         match confirmation {
-            Confirmation::Serial(given) => {
-                let given = given.trim();
-                if says_nothing(given) {
-                    return Err(Refusal::Anonymous {
-                        given: given.to_owned(),
-                        ids: self.ids.clone(),
-                    });
-                }
-                let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
-                let (path, given, ids) = (self.path.clone(), given.to_owned(), self.ids.clone());
-                match (among(&self.ids), among(&self.below)) {
-                    (true, _) => Ok(()),
-                    (false, true) => Err(Refusal::OnlyAbove { path, given, ids }),
-                    (false, false) => Err(Refusal::Mismatch { path, given, ids }),
-                }
-            }
-            Confirmation::Typed(typed) => {
-                let typed = typed.trim();
-                let names =
-                    |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
-                let mapped = self
-                    .mapping()
-                    .is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
-                // An ID is accepted here too.
-                let is_id = !says_nothing(typed)
-                    && self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
-                let same = names(&self.node.kname) || mapped || is_id;
-                let mistyped = || Refusal::Mistyped {
-                    typed: typed.to_owned(),
-                    wanted: self.node.kname.clone(),
-                };
-                same.then_some(()).ok_or_else(mistyped)
-            }
+            Confirmation::Serial(given) => self.has_id(given.trim()),
+            Confirmation::Typed(typed) => self.is_called(typed.trim()),
         }
+    }
+
+    fn has_id(&self, given: &str) -> Result<(), Refusal> {
+        let (path, ids) = (self.path.clone(), self.ids.clone());
+        let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
+        let (own, below) = (among(&self.ids), among(&self.below));
+        let given = given.to_owned();
+        if says_nothing(&given) {
+            Err(Refusal::Anonymous { given, ids })
+        } else if own {
+            Ok(())
+        } else if below {
+            Err(Refusal::OnlyAbove { path, given, ids })
+        } else {
+            Err(Refusal::Mismatch { path, given, ids })
+        }
+    }
+
+    /// Checks the typed name; an ID is accepted here too.
+    fn is_called(&self, typed: &str) -> Result<(), Refusal> {
+        let names = |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
+        let mapped = self
+            .mapping()
+            .is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
+        let is_id = || self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
+        if names(&self.node.kname) || mapped || (!says_nothing(typed) && is_id()) {
+            return Ok(());
+        }
+        Err(Refusal::Mistyped {
+            typed: typed.to_owned(),
+            wanted: self.node.kname.clone(),
+        })
     }
 
     /// Checks that the open device is the inspected one: names and numbers can be reused when cards
@@ -203,7 +204,7 @@ impl Candidate {
             error => self.io(error),
         })?;
         self.is_same(&device, roots)?;
-        let size = size_of(&self.node);
+        let size = self.node.size();
         if size != self.size {
             return Err(self.stale(&format!("size {size}, was {}", self.size)));
         }
@@ -260,7 +261,7 @@ impl Erasable {
 
     /// Size of the disk or partition in bytes.
     pub fn size(&self) -> Bytes {
-        size_of(&self.found.node)
+        self.found.node.size()
     }
 
     /// The open device, for reading and writing.
@@ -280,7 +281,7 @@ impl Erasable {
     ///
     /// # Errors
     /// The I/O error.
-    pub fn open_again(&self, flags: OFlags) -> std::io::Result<OwnedFd> {
+    pub(crate) fn open_again(&self, flags: OFlags) -> std::io::Result<OwnedFd> {
         Ok(open_itself(self.device(), flags)?)
     }
 
@@ -289,7 +290,7 @@ impl Erasable {
     /// # Errors
     /// A [`Refusal`] if the device cannot be claimed again; the permission and the tool's result
     /// are then lost.
-    pub fn while_released<T>(
+    pub(crate) fn while_released<T>(
         self,
         work: impl FnOnce(&Path) -> T,
         roots: &Roots,
@@ -383,7 +384,7 @@ impl Released {
     ///
     /// # Errors
     /// A [`Refusal`] if something else uses it, or it is a different device.
-    pub fn retake(self, roots: &Roots) -> Result<Erasable, Refusal> {
+    pub(crate) fn retake(self, roots: &Roots) -> Result<Erasable, Refusal> {
         let device = patiently(|| open_exclusively(&self.found.path)).map_err(|refusal| {
             let is_pulled = hakaru_sys::block::is_empty(&self.keep);
             if is_pulled {
@@ -418,40 +419,31 @@ pub fn check(path: &Path, confirmation: &Confirmation, roots: &Roots) -> Result<
 pub fn passive(path: &Path, roots: &Roots) -> Result<Candidate, Refusal> {
     let node = usage::named_node(path, roots)?;
     let mounts = mounts::mounts_everywhere(roots);
+    let path = path.to_owned();
     if mounts.is_empty() {
         let because = "/proc/self/mountinfo is empty or unreadable".to_owned();
-        return Err(Refusal::Blind {
-            path: path.to_owned(),
-            because,
-        });
+        return Err(Refusal::Blind { path, because });
     }
-    usage::not_of_the_system(path, &node, roots, &mounts)?;
-    usage::not_in_use(path, &node, roots, &mounts)?;
-    if size_of(&node).0 == 0 {
-        return Err(Refusal::NoMedium {
-            path: path.to_owned(),
-        });
+    usage::not_of_the_system(&path, &node, roots, &mounts)?;
+    usage::not_in_use(&path, &node, roots, &mounts)?;
+    let size = node.size();
+    if size.0 == 0 {
+        return Err(Refusal::NoMedium { path });
     }
     if disk::is_read_only(&node) || disk::is_read_only(&node.disk()) {
-        return Err(Refusal::ReadOnly {
-            path: path.to_owned(),
-        });
+        return Err(Refusal::ReadOnly { path });
     }
-    let sequence = disk::sequence(&node.disk()).known().copied();
-    let identity = recognise(path, roots);
+    let identity = recognise(&path, roots);
     let own = own_ids(&node, &identity);
-    let ids = with_aliases(&own, &node, roots);
-    let below = ids_below(&node, &identity, roots);
-    let size = size_of(&node);
     Ok(Candidate {
-        path: path.to_owned(),
-        node,
-        sequence,
+        sequence: disk::sequence(&node.disk()).known().copied(),
         size,
+        ids: with_aliases(&own, &node, roots),
+        below: ids_below(&node, &identity, roots),
+        path,
+        node,
         identity,
         own,
-        ids,
-        below,
     })
 }
 
@@ -496,14 +488,6 @@ fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal
     let whole = |twin: &DeviceNode| twin.partition().is_some() || twin.partitions().is_empty();
     let claim = |twin: &DeviceNode| patiently(|| claim(&roots.dev.join(&twin.kname)));
     twins.iter().filter(|twin| whole(twin)).map(claim).collect()
-}
-
-fn size_of(node: &DeviceNode) -> Bytes {
-    Bytes(
-        roots::number::<u64>(&node.folder.join("size"))
-            .unwrap_or(0)
-            .saturating_mul(512),
-    )
 }
 
 /// Reopens the device through its descriptor, so that a changed name cannot lead to another device.

@@ -1,6 +1,6 @@
 //! Reasons to refuse writing to a device, with advice.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reason to refuse writing to a device; [`Refusal::cure`] returns the advice.
 #[derive(Debug, thiserror::Error)]
@@ -178,84 +178,73 @@ impl Refusal {
     /// Returns advice for the user.
     pub fn cure(&self) -> String {
         match self {
-            Refusal::NotThere { .. } => "list the devices: lsblk".to_owned(),
-            Refusal::NotABlockDevice { .. } => "name a device such as /dev/sdX (lsblk lists \
-                them)"
-                .to_owned(),
-            Refusal::Blind { .. } => "mount /proc and /sys, then try again".to_owned(),
-            Refusal::NoMedium { .. } => "insert the card or set up the loop device, then try \
-                again"
-                .to_owned(),
-            Refusal::SystemDisk { .. } => {
-                "name another disk; to erase this one, boot from a different disk".to_owned()
+            Refusal::Mismatch { ids, .. }
+            | Refusal::OnlyAbove { ids, .. }
+            | Refusal::Anonymous { ids, .. } => self.cure_of_id(ids),
+            Refusal::Mounted { at, .. } => {
+                format!("unmount it first: umount {}", quoted_path(at))
             }
-            Refusal::Mounted { at, .. } => format!(
-                "unmount it first: umount {}",
-                quoted(&at.display().to_string())
-            ),
             Refusal::MountedElsewhere { at, process, .. } => format!(
-                "stop the process, or unmount in its namespace: nsenter --target {process} \
-                --mount umount {}",
-                quoted(&at.display().to_string())
+                "stop the process, or unmount in its namespace: nsenter --target {process} --mount umount {}",
+                quoted_path(at)
             ),
             Refusal::SwapFile { file, .. } => {
-                format!(
-                    "disable the swap first: swapoff {}",
-                    quoted(&file.display().to_string())
-                )
+                format!("disable the swap first: swapoff {}", quoted_path(file))
             }
             Refusal::Swap { what } => format!("disable the swap first: swapoff /dev/{what}"),
             Refusal::Held { undo, .. } => format!("release it first: {undo}"),
-            Refusal::ReadOnly { .. } => {
-                "release the lock switch of the card or adapter, or run `blockdev --setrw` on the \
-                device"
-                    .to_owned()
-            }
-            Refusal::Busy { path } => format!(
-                "list the processes that use it: fuser -v {}",
-                path.display()
-            ),
-            Refusal::Denied { .. } => "run as root or join the group `disk`".to_owned(),
-            Refusal::Mismatch { ids, .. } if ids.is_empty() => {
-                "omit the ID, and type the device name when asked on a terminal".to_owned()
-            }
-            Refusal::Mismatch { ids, .. } => {
+            Refusal::Busy { path } => {
                 format!(
-                    "check that this is the right device; if it is, pass {}",
-                    options(ids)
+                    "list the processes that use it: fuser -v {}",
+                    path.display()
                 )
             }
-            Refusal::OnlyAbove { ids, .. } if ids.is_empty() => {
-                "to erase the disk, remove the mapping and name the disk; to erase only the \
-                mapping, type its name when asked on a terminal"
-                    .to_owned()
-            }
-            Refusal::OnlyAbove { ids, .. } => format!(
-                "to erase the disk, remove the mapping and name the disk; to erase only the \
-                mapping, pass --erase={}",
-                ids.iter()
-                    .map(|id| quoted(id))
-                    .collect::<Vec<_>>()
-                    .join(" or ")
-            ),
-            Refusal::Anonymous { ids, .. } if ids.is_empty() => {
-                "the device has no serial number, CID or /dev/disk/by-id name: omit the ID, \
-                and type the device name when asked on a terminal"
-                    .to_owned()
-            }
-            Refusal::Anonymous { ids, .. } => {
-                format!(
-                    "use its serial number, CID or /dev/disk/by-id name: {}",
-                    options(ids)
-                )
-            }
-            Refusal::Mistyped { .. } => "check that this is the right device".to_owned(),
-            Refusal::Stale { .. } => "check which device has this name now, then start \
-                again"
-                .to_owned(),
-            Refusal::Io { .. } => "check the kernel log: dmesg".to_owned(),
+            Refusal::NotThere { .. } => "list the devices: lsblk".into(),
+            Refusal::NotABlockDevice { .. } => "name a device such as /dev/sdX (lsblk lists them)".into(),
+            Refusal::Blind { .. } => "mount /proc and /sys, then try again".into(),
+            Refusal::NoMedium { .. } => "insert the card or set up the loop device, then try again".into(),
+            Refusal::SystemDisk { .. } => "name another disk; to erase this one, boot from a different disk".into(),
+            Refusal::ReadOnly { .. } => "release the lock switch of the card or adapter, or run `blockdev --setrw` on the device".into(),
+            Refusal::Denied { .. } => "run as root or join the group `disk`".into(),
+            Refusal::Mistyped { .. } => "check that this is the right device".into(),
+            Refusal::Stale { .. } => "check which device has this name now, then start again".into(),
+            Refusal::Io { .. } => "check the kernel log: dmesg".into(),
         }
     }
+
+    /// Advice on a refused ID.
+    fn cure_of_id(&self, ids: &[String]) -> String {
+        let type_name = "type the device name when asked on a terminal";
+        match self {
+            Refusal::OnlyAbove { .. } => {
+                let quoted: Vec<String> = ids.iter().map(|id| quoted(id)).collect();
+                let how = if ids.is_empty() {
+                    "type its name when asked on a terminal".to_owned()
+                } else {
+                    format!("pass --erase={}", quoted.join(" or "))
+                };
+                format!(
+                    "to erase the disk, remove the mapping and name the disk; to erase only the mapping, {how}"
+                )
+            }
+            Refusal::Anonymous { .. } if ids.is_empty() => format!(
+                "the device has no serial number, CID or /dev/disk/by-id name: omit the ID, and {type_name}"
+            ),
+            Refusal::Anonymous { .. } => format!(
+                "use its serial number, CID or /dev/disk/by-id name: {}",
+                options(ids)
+            ),
+            _ if ids.is_empty() => format!("omit the ID, and {type_name}"),
+            _ => format!(
+                "check that this is the right device; if it is, pass {}",
+                options(ids)
+            ),
+        }
+    }
+}
+
+fn quoted_path(path: &Path) -> String {
+    quoted(&path.display().to_string())
 }
 
 /// Quotes text for a shell if needed.

@@ -46,11 +46,8 @@ fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<PartitionEntry>> {
     if header.bytes::<8>(0)? != *b"EFI PART" {
         return None;
     }
-    let (first, count, size) = (
-        header.le64(72)?,
-        header.le32(80)?,
-        u64::from(header.le32(84)?),
-    );
+    let (first, count) = (header.le64(72)?, header.le32(80)?);
+    let size = u64::from(header.le32(84)?);
     if !(128..=4096).contains(&size) {
         return Some(Vec::new());
     }

@@ -1,12 +1,12 @@
 //! Checks kernel tables for users of a device.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::chain::{self, DeviceNode, FileExtent, FileId, Loops};
 use crate::inspect;
 use crate::mounts::{self, Elsewhere, Mount};
 use crate::roots::{self, Roots};
 use hakaru_model::facts::TargetKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn named_node(path: &Path, roots: &Roots) -> Result<DeviceNode, Refusal> {
     let path_owned = path.to_owned();
@@ -119,8 +119,7 @@ pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> R
 /// Returns the logical partitions of an extended partition: the kernel shows two sectors for the
 /// extended one, and the logical ones next to it, numbered from 5.
 fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
-    let is_extended =
-        super::size_of(node).0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
+    let is_extended = node.size().0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
     let siblings = if is_extended {
         node.disk().partitions()
     } else {
@@ -171,57 +170,64 @@ pub(super) fn not_in_use(
 ) -> Result<(), Refusal> {
     let same = same_storage(node, roots);
     let above = made_of(&same, roots);
-    let ours = |other: &DeviceNode| {
-        same.iter()
-            .chain(&above)
-            .find(|node| node.number == other.number)
-            .cloned()
-    };
-    for mount in mounts {
-        let nodes = chain::nodes_of_mount(mount, roots, mounts);
-        if let Some(used) = nodes.iter().find_map(ours) {
-            return Err(Refusal::Mounted {
-                what: used.kname,
-                at: mount.mount_point.clone(),
-            });
-        }
-    }
-    for Elsewhere { mount, process } in mounts::mounts_elsewhere(roots, mounts) {
-        let nodes = chain::nodes_of_mount(&mount, roots, mounts);
-        if let Some(used) = nodes.iter().find_map(ours) {
-            return Err(Refusal::MountedElsewhere {
-                what: used.kname,
-                at: mount.mount_point,
-                process,
-            });
-        }
-    }
-    let swaps = mounts::swaps(roots);
-    let files: Vec<FileId> = same
-        .iter()
-        .filter_map(|node| Some(node.file_extent(roots)?.file))
-        .collect();
-    if let Some(file) = swaps
-        .iter()
-        .find(|swap| FileId::of(swap).is_some_and(|swap| files.contains(&swap)))
-    {
-        return Err(Refusal::SwapFile {
-            path: path.to_owned(),
-            file: file.clone(),
-        });
-    }
-    let swap_nodes = swaps
-        .iter()
-        .filter_map(|swap| DeviceNode::by_path(&chain::in_dev(swap, roots), roots));
-    if let Some(used) = swap_nodes.into_iter().find_map(|swap| ours(&swap)) {
-        return Err(Refusal::Swap { what: used.kname });
-    }
+    let all: Vec<&DeviceNode> = same.iter().chain(&above).collect();
+    not_mounted(&all, roots, mounts)?;
+    not_swap(path, &same, &all, roots)?;
     match above.first() {
         Some(holder) => Err(Refusal::Held {
             path: path.to_owned(),
             holder: holder.role(),
             undo: how_to_undo(holder),
         }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the kernel name of the first of these nodes that is among `ours`.
+fn first_of(nodes: &[DeviceNode], ours: &[&DeviceNode]) -> Option<String> {
+    let is_ours = |node: &&DeviceNode| ours.iter().any(|own| own.number == node.number);
+    nodes.iter().find(is_ours).map(|node| node.kname.clone())
+}
+
+/// Checks that none of these devices is mounted, in this or another mount namespace.
+fn not_mounted(ours: &[&DeviceNode], roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+    let used = |mount: &Mount| first_of(&chain::nodes_of_mount(mount, roots, mounts), ours);
+    for mount in mounts {
+        if let Some(what) = used(mount) {
+            let at = mount.mount_point.clone();
+            return Err(Refusal::Mounted { what, at });
+        }
+    }
+    for Elsewhere { mount, process } in mounts::mounts_elsewhere(roots, mounts) {
+        if let Some(what) = used(&mount) {
+            let at = mount.mount_point;
+            return Err(Refusal::MountedElsewhere { what, at, process });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no swap is on these devices, nor in a file behind one of the same storage.
+fn not_swap(
+    path: &Path,
+    same: &[DeviceNode],
+    ours: &[&DeviceNode],
+    roots: &Roots,
+) -> Result<(), Refusal> {
+    let swaps = mounts::swaps(roots);
+    let extents = same.iter().filter_map(|node| node.file_extent(roots));
+    let files: Vec<FileId> = extents.map(|extent| extent.file).collect();
+    let is_behind = |swap: &&PathBuf| FileId::of(swap).is_some_and(|swap| files.contains(&swap));
+    if let Some(file) = swaps.iter().find(is_behind) {
+        return Err(Refusal::SwapFile {
+            path: path.to_owned(),
+            file: file.clone(),
+        });
+    }
+    let node = |swap: &PathBuf| DeviceNode::by_path(&chain::in_dev(swap, roots), roots);
+    let nodes: Vec<DeviceNode> = swaps.iter().filter_map(node).collect();
+    match first_of(&nodes, ours) {
+        Some(what) => Err(Refusal::Swap { what }),
         None => Ok(()),
     }
 }

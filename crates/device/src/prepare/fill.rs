@@ -8,7 +8,6 @@ use hakaru_sys::Errno;
 use hakaru_sys::buffer::AlignedBuffer;
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::os::fd::AsFd;
 
 /// Write size in bytes: enough for the full speed of any card, and a multiple of most allocation units.
 pub(crate) const CHUNK: usize = 4 << 20;
@@ -71,17 +70,14 @@ pub fn fill(
     on_progress: &mut OnProgress<'_>,
 ) -> Result<SpeedMap, FillError> {
     let mut buffer = buffer(CHUNK)?;
-    match pattern {
-        FillPattern::Ones => buffer.as_mut_slice().fill(0xff),
-        FillPattern::Zeroes | FillPattern::Random { .. } => {}
+    if pattern == FillPattern::Ones {
+        buffer.as_mut_slice().fill(0xff);
     }
     let (total, begin) = (device.size(), device.now());
     let mut map = SpeedMap::default();
     let mut offset = 0;
     while offset < total.0 {
-        let len = usize::try_from(total.0 - offset)
-            .unwrap_or(CHUNK)
-            .min(CHUNK);
+        let len = (total.0 - offset).min(CHUNK as u64) as usize;
         let chunk = &mut buffer.as_mut_slice()[..len];
         if let FillPattern::Random { seed } = pattern {
             random_bytes(Rng::fork(seed, offset), chunk);
@@ -90,29 +86,41 @@ pub fn fill(
         if let Err(source) = device.write_at(offset, chunk) {
             return Err(failed(device, Bytes(offset), source));
         }
-        let point = SpeedPoint {
-            offset: Bytes(offset),
-            len: Bytes(len as u64),
-            elapsed: since(device, before),
-        };
-        map.add(point, total);
+        let elapsed = since(device, before);
+        map.add(point(offset, len, elapsed), total);
         offset += len as u64;
-        let progress = ScanProgress {
-            doing: "writing",
-            done: Bytes(offset),
-            total,
-            elapsed: since(device, begin),
-        };
-        if on_progress(progress).is_break() {
-            return Err(FillError::Interrupted {
-                done: Bytes(offset),
-            });
+        let (done, elapsed) = (Bytes(offset), since(device, begin));
+        if on_progress(progress("writing", done, total, elapsed)).is_break() {
+            return Err(FillError::Interrupted { done });
         }
     }
     if let Err(source) = device.flush() {
         return Err(failed(device, total, source));
     }
     Ok(map)
+}
+
+fn point(offset: u64, len: usize, elapsed: Nanos) -> SpeedPoint {
+    SpeedPoint {
+        offset: Bytes(offset),
+        len: Bytes(len as u64),
+        elapsed,
+    }
+}
+
+/// The progress of a step.
+pub(super) fn progress(
+    doing: &'static str,
+    done: Bytes,
+    total: Bytes,
+    elapsed: Nanos,
+) -> ScanProgress {
+    ScanProgress {
+        doing,
+        done,
+        total,
+        elapsed,
+    }
 }
 
 fn failed(device: &dyn BlockDev, offset: Bytes, source: io::Error) -> FillError {
@@ -196,56 +204,42 @@ pub fn discard(
     kind: DiscardKind,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), DiscardError> {
-    let name = match kind {
-        DiscardKind::Plain => "plain",
-        DiscardKind::Secure => "secure",
-    };
     let begin = hakaru_sys::clock::monotonic();
     let total = device.size();
     let mut offset = 0;
     while offset < total.0 {
         let len = (total.0 - offset).min(1 << 30);
+        let file = device.device();
         let answer = match kind {
-            DiscardKind::Plain => hakaru_sys::file::discard(device.device().as_fd(), offset, len),
-            DiscardKind::Secure => {
-                hakaru_sys::block::secure_discard(device.device().as_fd(), offset, len)
-            }
+            DiscardKind::Plain => hakaru_sys::file::discard(file, offset, len),
+            DiscardKind::Secure => hakaru_sys::block::secure_discard(file, offset, len),
         };
-        match answer {
-            Ok(()) => {}
-            Err(Errno::OPNOTSUPP) if offset == 0 => {
-                return Err(DiscardError::NotOffered {
-                    node: device.node().display().to_string(),
-                    kind: name,
-                });
-            }
-            Err(_) if hakaru_sys::block::is_empty(device.device()) => {
-                return Err(DiscardError::Pulled {
-                    offset: Bytes(offset),
-                });
-            }
-            Err(error) => {
-                return Err(DiscardError::Refused {
-                    offset: Bytes(offset),
-                    source: error.into(),
-                });
-            }
-        }
+        answer.map_err(|error| not_discarded(device, kind, offset, error))?;
         offset += len;
         let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
-        let progress = ScanProgress {
-            doing: "discarding",
-            done: Bytes(offset),
-            total,
-            elapsed,
-        };
-        if on_progress(progress).is_break() {
-            return Err(DiscardError::Interrupted {
-                done: Bytes(offset),
-            });
+        let done = Bytes(offset);
+        if on_progress(progress("discarding", done, total, elapsed)).is_break() {
+            return Err(DiscardError::Interrupted { done });
         }
     }
     Ok(())
+}
+
+fn not_discarded(device: &Erasable, kind: DiscardKind, offset: u64, error: Errno) -> DiscardError {
+    if error == Errno::OPNOTSUPP && offset == 0 {
+        return DiscardError::NotOffered {
+            node: device.node().display().to_string(),
+            kind: match kind {
+                DiscardKind::Plain => "plain",
+                DiscardKind::Secure => "secure",
+            },
+        };
+    }
+    let (offset, source) = (Bytes(offset), error.into());
+    match hakaru_sys::block::is_empty(device.device()) {
+        true => DiscardError::Pulled { offset },
+        false => DiscardError::Refused { offset, source },
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +249,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     #[test]
-    fn every_byte_is_overwritten_and_speed_is_told() {
+    fn every_byte_is_overwritten_and_the_speed_returned() {
         for (pattern, byte) in [(FillPattern::Ones, 0xff), (FillPattern::Zeroes, 0)] {
             let mut card = FakeCard::honest(10 << 20);
             card.content.fill(0x55);

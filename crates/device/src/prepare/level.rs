@@ -5,7 +5,7 @@
 //! any flash.
 
 use super::fill::{self, CHUNK, random_bytes};
-use crate::blockdev::{OnProgress, ScanProgress};
+use crate::blockdev::OnProgress;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::fs::{File, OpenOptions};
@@ -84,30 +84,21 @@ pub(super) fn write(
     let mut buffer = fill::buffer(CHUNK)?;
     let begin = hakaru_sys::clock::monotonic();
     let mut done = 0;
-    for index in 0.. {
-        if done >= size.0 {
-            break;
-        }
+    for index in 0..size.0.div_ceil(FILE_SIZE) {
         let path = folder.join(format!("{index:04}"));
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let mut file = file.map_err(|source| io_error(&path, "written", source))?;
         let end = size.0.min(done + FILE_SIZE);
         while done < end {
-            let len = usize::try_from(end - done).unwrap_or(CHUNK).min(CHUNK);
+            let len = (end - done).min(CHUNK as u64) as usize;
             let chunk = &mut buffer.as_mut_slice()[..len];
             random_bytes(Rng::fork(seed, done), chunk);
             file.write_all(chunk)
                 .map_err(|source| unless_pulled(&file, &path, source))?;
             done += len as u64;
             let elapsed = Nanos(hakaru_sys::clock::monotonic().saturating_sub(begin));
-            if on_progress(ScanProgress {
-                doing: "filling up",
-                done: Bytes(done),
-                total: size,
-                elapsed,
-            })
-            .is_break()
-            {
+            let progress = fill::progress("filling up", Bytes(done), size, elapsed);
+            if on_progress(progress).is_break() {
                 return Err(LevelError::Interrupted { done: Bytes(done) });
             }
         }

@@ -255,10 +255,8 @@ fn arguments(request: &MkfsRequest, device: &Path) -> Vec<String> {
     let mut words: Vec<String> = always.iter().map(|word| (*word).to_owned()).collect();
     let about_discard = if *discard { with_discard } else { keep };
     let mut options = options.clone();
-    match (
-        about_discard,
-        options.iter().position(|option| option == "-E"),
-    ) {
+    let extended = options.iter().position(|option| option == "-E");
+    match (about_discard, extended) {
         // mke2fs uses only the last -E.
         (["-E", word], Some(at)) if at + 1 < options.len() => {
             options[at + 1] = format!("{word},{}", options[at + 1])

@@ -5,6 +5,7 @@
 //! [`recover`] after a crash or power loss. What cannot be undone (a partly overwritten device) is
 //! reported. Destructive steps need an [`Erasable`].
 
+mod error;
 mod fill;
 mod journal;
 mod kind;
@@ -16,6 +17,7 @@ mod recover;
 mod tool;
 mod undo;
 
+pub use error::PrepareError;
 pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
 pub(crate) use fill::{buffer as fill_buffer, random_bytes};
 pub use journal::{DeviceTag, JournalError, PrepareJournal, PrepareStep, Undo, is_left, pending};
@@ -32,7 +34,8 @@ pub use undo::OWN_FOLDER;
 use crate::blockdev::{OnProgress, OpenDevice, SpeedMap};
 use crate::guard::{Erasable, Refusal, Released};
 use crate::roots::{self, Roots};
-use crate::verify::{self, IntegrityVerdict, VerifyError};
+use crate::verify::{self, IntegrityVerdict};
+use error::io_error;
 use hakaru_model::units::{Bytes, Nanos};
 use journal::JournalLine;
 use serde::{Deserialize, Serialize};
@@ -40,40 +43,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use undo::apply;
-
-/// Errors of preparation steps.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub enum PrepareError {
-    /// Error of the journal.
-    Journal(#[from] JournalError),
-    /// Error of overwriting a device.
-    Fill(#[from] FillError),
-    /// Error of discarding a device.
-    Discard(#[from] DiscardError),
-    /// Error of an external tool.
-    Tool(#[from] ToolError),
-    /// Invalid partition layout.
-    Layout(#[from] LayoutError),
-    /// Error of mounting, unmounting or dropping caches.
-    Mount(#[from] MountError),
-    /// Error of filling a file system.
-    Level(#[from] LevelError),
-    /// Error of verifying a device.
-    Verify(#[from] VerifyError),
-    /// The device cannot be claimed again.
-    Refused(#[from] Refusal),
-    /// Any other I/O error.
-    #[error("{path} cannot be {doing}: {source}")]
-    Io {
-        /// Which file, directory or device.
-        path: PathBuf,
-        /// `opened`, `made`, `removed`.
-        doing: &'static str,
-        /// The I/O error.
-        source: io::Error,
-    },
-}
 
 /// A completed step, for the record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,17 +218,13 @@ impl Preparation {
         };
         self.step(step, Undo::Nothing, |this| {
             let arguments = |node: &Path| {
-                let words = ["--quiet", "--wipe", "always", "--wipe-partitions", "always"]
-                    .map(str::to_owned);
+                let wipe = ["--quiet", "--wipe", "always", "--wipe-partitions", "always"];
+                let mut words = wipe.map(str::to_owned).to_vec();
+                words.push(node.display().to_string());
                 words
-                    .into_iter()
-                    .chain([node.display().to_string()])
-                    .collect::<Vec<_>>()
             };
-            let (device, said) = device.while_released(
-                |node| tool::run(&sfdisk, &arguments(node), &script),
-                &this.roots,
-            )?;
+            let run = |node: &Path| tool::run(&sfdisk, &arguments(node), &script);
+            let (device, said) = device.while_released(run, &this.roots)?;
             said?;
             this.await_partitions(&device, &layout.starts())?;
             Ok(device)
@@ -320,18 +285,13 @@ impl Preparation {
             fs_type,
             options,
             at,
-        } = request;
-        self.make_folder(at)?;
-        let number = self
-            .roots
-            .device_number(device.path())
-            .map(journal::number_text)
-            .unwrap_or_default();
+        } = request.clone();
+        self.make_folder(&at)?;
+        let number = self.roots.device_number(device.path());
         let undo = Undo::Unmount {
             at: at.clone(),
-            device: number,
+            device: number.map(journal::number_text).unwrap_or_default(),
         };
-        let (fs_type, options, at) = (fs_type.clone(), options.clone(), at.clone());
         let step = PrepareStep::Mount {
             device: tag(&device),
             at: at.clone(),
@@ -545,14 +505,6 @@ fn tag(device: &Erasable) -> DeviceTag {
 
 fn boot_id(roots: &Roots) -> String {
     roots::text(&roots.proc.join("sys/kernel/random/boot_id")).unwrap_or_default()
-}
-
-fn io_error(path: &Path, doing: &'static str, source: io::Error) -> PrepareError {
-    PrepareError::Io {
-        path: path.to_owned(),
-        doing,
-        source,
-    }
 }
 
 #[cfg(test)]

@@ -128,36 +128,39 @@ pub(super) fn mount(
         options: options.to_owned(),
     };
     let data = CString::new(rest).map_err(bad)?;
-    let mut answer = rustix::mount::mount(device, at, fs_type, flags, Some(data.as_c_str()));
+    let mount = || rustix::mount::mount(device, at, fs_type, flags, Some(data.as_c_str()));
+    let mut answer = mount();
     // The previous claim on the device may take a moment to end.
     for _ in 0..10 {
         if answer != Err(Errno::BUSY) {
             break;
         }
         std::thread::sleep(Duration::from_millis(50));
-        answer = rustix::mount::mount(device, at, fs_type, flags, Some(data.as_c_str()));
+        answer = mount();
     }
+    let fs_type = fs_type.to_owned();
     answer.map_err(|error| match error {
-        Errno::NODEV => MountError::NoSuchType {
-            fs_type: fs_type.to_owned(),
-        },
+        Errno::NODEV => MountError::NoSuchType { fs_type },
         error => MountError::Mount {
             device: device.to_owned(),
             at: at.to_owned(),
-            fs_type: fs_type.to_owned(),
+            fs_type,
             options: options.to_owned(),
             source: error.into(),
-            hint: match error {
-                Errno::INVAL => {
-                    "; help: check the mount options and the file system type (dmesg \
-                    has details)"
-                }
-                Errno::PERM | Errno::ACCESS => "; help: run as root",
-                Errno::BUSY => "; help: it may be mounted already or in use",
-                _ => "",
-            },
+            hint: hint(error),
         },
     })
+}
+
+fn hint(error: Errno) -> &'static str {
+    match error {
+        Errno::INVAL => {
+            "; help: check the mount options and the file system type (dmesg has details)"
+        }
+        Errno::PERM | Errno::ACCESS => "; help: run as root",
+        Errno::BUSY => "; help: it may be mounted already or in use",
+        _ => "",
+    }
 }
 
 /// Syncs and unmounts. Retries for three seconds, for short-lived users such as a file indexer.

@@ -109,10 +109,7 @@ impl PartitionLayout {
         let mut at = self.align.0;
         let mut start = |partition: &LayoutPartition| {
             let begin = at;
-            let len = partition
-                .size
-                .map_or(1, |size| size.0.div_ceil(self.align.0.max(1)).max(1));
-            at = at.saturating_add(len.saturating_mul(self.align.0));
+            at = at.saturating_add(self.len(partition));
             begin
         };
         self.partitions.iter().map(&mut start).collect()
@@ -123,54 +120,28 @@ impl PartitionLayout {
     /// # Errors
     /// A [`LayoutError`] if the layout does not fit.
     pub fn script(&self, size: Bytes, block: u32) -> Result<String, LayoutError> {
-        let (
-            PartitionLayout {
-                table,
-                align,
-                partitions,
-            },
-            unit,
-        ) = (self, u64::from(block.max(512)));
-        if !(1..=4).contains(&partitions.len()) {
-            return Err(LayoutError::Count {
-                count: partitions.len(),
-            });
-        }
-        if align.0 == 0 || align.0 % unit != 0 {
-            return Err(LayoutError::Align {
-                align: *align,
-                block,
-            });
-        }
-        let label = match table {
+        self.check(block)?;
+        let unit = u64::from(block.max(512));
+        let label = match self.table {
             LayoutTable::Mbr => "dos",
             LayoutTable::Gpt => "gpt",
         };
         let mut script = format!("label: {label}\nunit: sectors\n\n");
-        let mut end = align.0;
-        for ((index, partition), at) in partitions.iter().enumerate().zip(self.starts()) {
-            let LayoutPartition { size: wanted, kind } = partition;
-            let code = kind.code(*table);
-            match wanted {
-                Some(wanted) => {
-                    let len = wanted.0.div_ceil(align.0).max(1).saturating_mul(align.0);
-                    script += &format!("start={}, size={}, type={code}\n", at / unit, len / unit);
-                    end = at.saturating_add(len);
-                }
-                None if index + 1 < partitions.len() => {
-                    return Err(LayoutError::Open { number: index + 1 });
-                }
-                None => {
-                    script += &format!("start={}, type={code}\n", at / unit);
-                    end = at.saturating_add(align.0);
-                }
-            }
+        let mut end = self.align.0;
+        for (partition, at) in self.partitions.iter().zip(self.starts()) {
+            let len = self.len(partition);
+            end = at.saturating_add(len);
+            let size = match partition.size {
+                Some(_) => format!(" size={},", len / unit),
+                None => String::new(),
+            };
+            let code = partition.kind.code(self.table);
+            script += &format!("start={},{size} type={code}\n", at / unit);
         }
         // A GPT has a backup at the end: 16 KiB of entries and a header.
-        let tail = if *table == LayoutTable::Gpt {
-            16384 + unit
-        } else {
-            0
+        let tail = match self.table {
+            LayoutTable::Mbr => 0,
+            LayoutTable::Gpt => 16384 + unit,
         };
         let needed = Bytes(end.saturating_add(tail));
         if needed > size {
@@ -178,6 +149,29 @@ impl PartitionLayout {
         } else {
             Ok(script)
         }
+    }
+
+    /// Checks what does not depend on the size of the device.
+    fn check(&self, block: u32) -> Result<(), LayoutError> {
+        let (align, count) = (self.align, self.partitions.len());
+        if !(1..=4).contains(&count) {
+            return Err(LayoutError::Count { count });
+        }
+        if align.0 == 0 || align.0 % u64::from(block.max(512)) != 0 {
+            return Err(LayoutError::Align { align, block });
+        }
+        let sized = &self.partitions[..count - 1];
+        match sized.iter().position(|partition| partition.size.is_none()) {
+            Some(index) => Err(LayoutError::Open { number: index + 1 }),
+            None => Ok(()),
+        }
+    }
+
+    /// Length of a partition in bytes, rounded up to the alignment; that of an open one is one unit of alignment.
+    fn len(&self, partition: &LayoutPartition) -> u64 {
+        let units = |size: Bytes| size.0.div_ceil(self.align.0.max(1)).max(1);
+        let units = partition.size.map_or(1, units);
+        units.saturating_mul(self.align.0)
     }
 }
 
@@ -209,9 +203,9 @@ impl LayoutKind {
 ///
 /// Source: Linux, Documentation/ABI/testing/sysfs-block, `loop/partscan` and `ext_range`.
 pub fn shows_no_partitions(name: &str, roots: &Roots) -> bool {
-    let told = DeviceNode::by_path(&Path::new("/dev").join(name), roots)
-        .and_then(|node| roots::text(&node.folder.join("loop/partscan")));
-    told.is_some_and(|told| told.trim() == "0")
+    let node = DeviceNode::by_path(&Path::new("/dev").join(name), roots);
+    let partscan = node.and_then(|node| roots::text(&node.folder.join("loop/partscan")));
+    partscan.is_some_and(|text| text.trim() == "0")
 }
 
 /// Returns the start offsets of the partitions that the kernel lists, by number, in bytes.
@@ -219,13 +213,7 @@ pub(super) fn shown(disk: &Path, roots: &Roots) -> Vec<u64> {
     let shown = DeviceNode::by_path(disk, roots)
         .map(|node| node.partitions())
         .unwrap_or_default();
-    // sysfs counts 512-byte sectors, regardless of the logical block size.
-    let start = |node: &DeviceNode| {
-        roots::number::<u64>(&node.folder.join("start"))
-            .unwrap_or(0)
-            .saturating_mul(512)
-    };
-    shown.iter().map(start).collect()
+    shown.iter().map(DeviceNode::start).collect()
 }
 
 #[cfg(test)]

@@ -222,8 +222,7 @@ fn outcome(begun: &JournaledStep, restarted: bool, roots: &Roots) -> Option<Reco
         // The card is no longer mounted there, so the files are not at their path.
         (Ok(UndoOutcome::Gone), PrepareStep::FillLevel { folder, size }) => RecoveredAs::Remains {
             what: format!(
-                "up to {size} of filler files may remain on the card that was mounted \
-                there"
+                "up to {size} of filler files may remain on the card that was mounted there"
             ),
             cure: format!(
                 "mount it again and remove its directory {}",
@@ -246,56 +245,43 @@ fn is_gone_since(undo: &Undo, restarted: bool) -> bool {
 
 /// Describes the state after an interrupted step.
 fn remains(step: &PrepareStep) -> Option<RecoveredAs> {
-    let (what, cure) = match step {
+    let (device, what, cure) = match step {
         PrepareStep::Fill { device, .. } => (
-            format!(
-                "{} was partly overwritten; its previous content is lost",
-                called(device)
-            ),
+            device,
+            "DEVICE was partly overwritten; its previous content is lost",
             "fill it again or create a file system",
         ),
         PrepareStep::Discard { device, .. } => (
-            format!(
-                "{} was partly discarded; its previous content is lost",
-                called(device)
-            ),
+            device,
+            "DEVICE was partly discarded; its previous content is lost",
             "discard it again or create a file system",
         ),
-        PrepareStep::Verify {
-            device,
-            restores: false,
-        } => (
-            format!(
-                "verification overwrote part of {}; its previous content is lost",
-                called(device)
+        PrepareStep::Verify { device, restores } => match restores {
+            false => (
+                device,
+                "verification overwrote part of DEVICE; its previous content is lost",
+                "verify it again or create a file system",
             ),
-            "verify it again or create a file system",
-        ),
-        PrepareStep::Verify {
-            device,
-            restores: true,
-        } => (
-            format!(
-                "verification overwrote samples of {} and did not restore them",
-                called(device)
+            true => (
+                device,
+                "verification overwrote samples of DEVICE and did not restore them",
+                "check its file system with fsck, and restore damaged files from a backup",
             ),
-            "check its file system with fsck, and restore damaged files from a backup",
-        ),
+        },
         PrepareStep::Partition { device, .. } => (
-            format!(
-                "the partition table of {} may be incomplete",
-                called(device)
-            ),
+            device,
+            "the partition table of DEVICE may be incomplete",
             "write the partition table again",
         ),
         PrepareStep::Mkfs { device, fs, .. } => (
-            format!("{fs} on {} is incomplete", called(device)),
+            device,
+            &*format!("{fs} on DEVICE is incomplete"),
             "create the file system again before mounting it",
         ),
         _ => return None,
     };
     Some(RecoveredAs::Remains {
-        what,
+        what: what.replace("DEVICE", &called(device)),
         cure: cure.to_owned(),
     })
 }

@@ -116,15 +116,10 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
     };
     let mut command = Command::new(tool);
     // In /sys a stray argument cannot match a file. The locale makes messages English.
-    command
-        .args(arguments)
-        .current_dir("/sys")
-        .env("LC_ALL", "C")
-        .env_remove("LANGUAGE");
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.args(arguments).current_dir("/sys");
+    command.env("LC_ALL", "C").env_remove("LANGUAGE");
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed_to_start)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A tool may ignore its input.
@@ -137,9 +132,8 @@ pub(super) fn run(tool: &Path, arguments: &[String], input: &str) -> Result<Stri
     if output.status.success() {
         return Ok(said.trim().to_owned());
     }
-    let command = command_line(tool, arguments);
     Err(ToolError::Failed {
-        command,
+        command: command_line(tool, arguments),
         status: output.status.to_string(),
         said: gist(&said),
     })

@@ -1,7 +1,8 @@
 //! Undoes one step: only what the journal names is touched.
 
+use super::error::{PrepareError, io_error};
 use super::journal::Undo;
-use super::{PrepareError, io_error, level, mounting};
+use super::{level, mounting};
 use crate::chain;
 use crate::mounts;
 use crate::roots::Roots;

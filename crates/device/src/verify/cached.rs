@@ -12,14 +12,14 @@ const GIB: u64 = 1 << 30;
 /// 1/256 of the real sizes, so that many cards can be tested.
 const SMALL: ScanSizes = ScanSizes {
     chunk: CHUNK / 256,
-    stretch: 256 << 10,
+    segment: 256 << 10,
     cache: 4 << 20,
 };
 
 /// For all combinations of cards and caches: the minimum for a missing end of 1 MiB.
 const TINY: ScanSizes = ScanSizes {
     chunk: CHUNK / 512,
-    stretch: 128 << 10,
+    segment: 128 << 10,
     cache: 3 << 19,
 };
 
@@ -72,31 +72,26 @@ const ENDS: [PastEndWrites; 3] = [
 /// Cards that passed, or whose capacity was determined between the true and the claimed size.
 #[test]
 fn real_sizes_are_found_behind_caches() {
+    let card = |real, claimed, size, forgets, serves| {
+        let cache = Cache::new(size, forgets, serves);
+        SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache))
+    };
     let (real, claimed) = (8 * GIB, 32 * GIB);
-    let cache = Cache::new(16 * MIB, Forgets::Oldest, Serves::Beyond);
-    let mut card = SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache));
-    assert_eq!(
-        quick(SIZES, &mut card).capacity,
-        truth(real, PastEndWrites::Vanishes)
-    );
+    let mut large = card(real, claimed, 16 * MIB, Forgets::Oldest, Serves::Beyond);
+    let found = quick(SIZES, &mut large).capacity;
+    assert_eq!(found, truth(real, PastEndWrites::Vanishes));
     // 200 MiB of 1 GiB with a cache of 64 MiB, at 1/16 of the sizes.
     let (real, claimed) = (25 * MIB / 2, 64 * MIB);
     let sizes = ScanSizes {
         chunk: CHUNK / 16,
-        stretch: 4 * MIB,
+        segment: 4 * MIB,
         cache: claimed,
     };
-    let cache = Cache::new(4 * MIB, Forgets::Oldest, Serves::Beyond);
-    let mut card = SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache));
-    assert_eq!(
-        quick(sizes, &mut card).capacity,
-        truth(real, PastEndWrites::Vanishes)
-    );
-    let cache = Cache::new(4 * MIB, Forgets::LeastUsed, Serves::Everything);
-    let verdict = whole(
-        sizes,
-        &mut SparseCard::new(real, claimed, PastEndWrites::Vanishes, Some(cache)),
-    );
+    let mut small = card(real, claimed, 4 * MIB, Forgets::Oldest, Serves::Beyond);
+    let found = quick(sizes, &mut small).capacity;
+    assert_eq!(found, truth(real, PastEndWrites::Vanishes));
+    let (forgets, serves) = (Forgets::LeastUsed, Serves::Everything);
+    let verdict = whole(sizes, &mut card(real, claimed, 4 * MIB, forgets, serves));
     assert_eq!(verdict.capacity, truth(real, PastEndWrites::Vanishes));
     assert_eq!(
         (verdict.good, verdict.checked()),

@@ -5,7 +5,8 @@
 //! overwriting: if memory wraps around, several addresses share one location, and its oldest
 //! content must be written last. Kept content is lost on a crash or power loss.
 
-use super::{CHUNK, SIZES, ScanSizes, VerifyError, is_gone, probe};
+use super::error::{VerifyError, is_gone};
+use super::{CHUNK, SIZES, ScanSizes, probe};
 use crate::blockdev::{BlockDev, OnProgress};
 use hakaru_model::integrity::IntegrityVerdict;
 use hakaru_model::units::{Bytes, Nanos};
@@ -23,7 +24,7 @@ pub fn keeps(size: Bytes, block: u32) -> Bytes {
 ///
 /// # Errors
 /// The errors of [`probe()`]; [`VerifyError::NotRestored`] takes precedence.
-pub fn probe_and_restore(
+pub(crate) fn probe_and_restore(
     device: &mut dyn BlockDev,
     seed: u64,
     on_progress: &mut OnProgress<'_>,

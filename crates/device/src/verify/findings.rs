@@ -165,10 +165,8 @@ impl ScanFindings {
         }
         if let BlockState::Overwritten { distance } = state {
             self.overwritten += len;
-            self.nearest = Some(
-                self.nearest
-                    .map_or(distance.0, |nearest| nearest.min(distance.0)),
-            );
+            let nearest = self.nearest.unwrap_or(distance.0);
+            self.nearest = Some(nearest.min(distance.0));
             self.common = gcd(self.common, distance.0);
         }
         if state == BlockState::Good {
@@ -178,15 +176,12 @@ impl ScanFindings {
         }
         self.bad_bytes += len;
         let room = self.bad.len() < MOST_SPANS;
+        let (offset, len) = (Bytes(offset), Bytes(len));
         match self.bad.last_mut() {
-            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset => {
-                last.len.0 += len
+            Some(last) if last.state == state && last.offset.0 + last.len.0 == offset.0 => {
+                last.len.0 += len.0
             }
-            _ if room => self.bad.push(Span {
-                offset: Bytes(offset),
-                len: Bytes(len),
-                state,
-            }),
+            _ if room => self.bad.push(Span { offset, len, state }),
             _ => {}
         }
     }

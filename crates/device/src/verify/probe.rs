@@ -19,8 +19,9 @@
 //! tests other locations with other content, from the start. Bad ranges between the samples are not
 //! found. The content of the device is lost, unless a layer below restores it.
 
+use super::error::{VerifyError, gone, is_full, is_gone};
 use super::surface_scan::{Pass, PassResult, SurfaceScan};
-use super::{SIZES, ScanSizes, VerifyError, chunks, gone, verify_sized};
+use super::{SIZES, ScanSizes, chunks, verify_sized};
 use crate::blockdev::{BlockDev, OnProgress};
 use hakaru_model::integrity::{BlockState, Capacity, IntegrityVerdict, SpeedMap};
 use hakaru_model::units::Bytes;
@@ -41,15 +42,15 @@ const SEARCHED: u64 = 64;
 
 impl ScanSizes {
     /// Returns the length of the segment at the start in bytes.
-    fn stretch_of(self, size: u64) -> u64 {
+    fn segment_of(self, size: u64) -> u64 {
         (size / MOST_SAMPLES)
-            .max(self.stretch)
+            .max(self.segment)
             .next_multiple_of(self.chunk)
     }
 
     fn is_sampled(self, size: Bytes, block: u32) -> bool {
         let block = u64::from(block);
-        size.0 >= 4 * self.stretch_of(size.0)
+        size.0 >= 4 * self.segment_of(size.0)
             && block <= SAMPLE
             && block > 0
             && SAMPLE.is_multiple_of(block)
@@ -60,24 +61,24 @@ impl ScanSizes {
         if !self.is_sampled(size, block) {
             return size;
         }
-        let stretch = self.stretch_of(size.0);
+        let segment = self.segment_of(size.0);
         let first: u64 = self
-            .samples(stretch, size.0)
+            .samples(segment, size.0)
             .iter()
             .map(|sample| sample.end - sample.start)
             .sum();
-        let second = second_samples(stretch, size.0).len() as u64 * SAMPLE;
-        let steps = u64::from((stretch / SAMPLE).ilog2() / SEARCHED.ilog2() + 1);
-        Bytes((stretch + first + second + steps * (SEARCHED + 1) * u64::from(block)).min(size.0))
+        let second = second_samples(segment, size.0).len() as u64 * SAMPLE;
+        let steps = u64::from((segment / SAMPLE).ilog2() / SEARCHED.ilog2() + 1);
+        Bytes((segment + first + second + steps * (SEARCHED + 1) * u64::from(block)).min(size.0))
     }
 
     /// Returns the samples from the end of the segment to the end of the device, in order.
-    fn samples(self, stretch: u64, size: u64) -> Vec<Range<u64>> {
-        let count = size / stretch;
+    fn samples(self, segment: u64, size: u64) -> Vec<Range<u64>> {
+        let count = size / segment;
         let every = (count / WHOLE_CHUNKS).max(1);
         let last = last_sample(size);
         let sample = |number: u64| {
-            let start = number * stretch;
+            let start = number * segment;
             let whole = number.is_multiple_of(every) && start + self.chunk <= last;
             start..(start + if whole { self.chunk } else { SAMPLE })
         };
@@ -93,11 +94,11 @@ fn last_sample(size: u64) -> u64 {
 }
 
 /// Returns the samples of the second round: halfway between the samples of the first round, and the last sample again.
-fn second_samples(stretch: u64, size: u64) -> Vec<Range<u64>> {
+fn second_samples(segment: u64, size: u64) -> Vec<Range<u64>> {
     let last = last_sample(size);
-    let middle = stretch / 2 / SAMPLE * SAMPLE;
-    let between = (1..=size / stretch)
-        .map(|number| number * stretch + middle)
+    let middle = segment / 2 / SAMPLE * SAMPLE;
+    let between = (1..=size / segment)
+        .map(|number| number * segment + middle)
         .filter(|start| start + SAMPLE <= last);
     between
         .chain(std::iter::once(last))
@@ -134,63 +135,70 @@ pub(super) fn probe_sized(
     if !sizes.is_sampled(device.size(), device.block()) {
         return verify_sized(sizes, device, 0..size, seed, on_progress);
     }
-    let stretch = sizes.stretch_of(size);
-    let mut walk = SurfaceScan::new(device, seed, sizes.chunk, on_progress)?;
-    let (dense, samples) = (
-        chunks(0..stretch, sizes.chunk),
-        sizes.samples(stretch, size),
-    );
-    let second = second_samples(stretch, size);
-    let mut writing = SpeedMap::default();
-    writing
-        .points
-        .extend(whole(walk.leg(Pass::Write, &dense)?, Pass::Write)?.points);
-    let (answering, refused) = samples.split_at(answering(&mut walk, &samples)?);
-    for sample in refused {
-        walk.found
-            .unwritable(sample.start, sample.end - sample.start);
-    }
-    let backwards: Vec<Range<u64>> = answering.iter().rev().cloned().collect();
-    let mut far = whole(walk.leg(Pass::Write, &backwards)?, Pass::Write)?;
-    far.points.reverse();
-    writing.points.extend(far.points);
-    walk.flush()?;
-    let caches = Caches::new(sizes, stretch, size, [&samples[..], &second].concat());
-    caches.empty(&mut walk, &[])?;
+    let segment = sizes.segment_of(size);
+    let mut scan = SurfaceScan::new(device, seed, sizes.chunk, on_progress)?;
+    let dense = chunks(0..segment, sizes.chunk);
+    let samples = sizes.samples(segment, size);
+    let second = second_samples(segment, size);
+    let mut writing = write_samples(&mut scan, &dense, &samples)?;
+    let caches = Caches::new(sizes, segment, size, [&samples[..], &second].concat());
+    caches.empty(&mut scan, &[])?;
     let all = [dense.clone(), samples].concat();
-    let mut reading = whole(walk.leg(Pass::Read, &all)?, Pass::Read)?;
+    let mut reading = whole(scan.pass(Pass::Read, &all)?, Pass::Read)?;
     // The duration of one small block does not give a throughput.
     for map in [&mut writing, &mut reading] {
         map.points.retain(|point| point.len.0 >= sizes.chunk);
     }
-    if walk.found.is_clean() {
-        second_round(&mut walk, &caches, &dense, &second, seed)?;
+    if scan.found.is_clean() {
+        second_round(&mut scan, &caches, &dense, &second, seed)?;
     }
-    let capacity = capacity(&mut walk, &caches, size)?;
-    Ok(walk.verdict(Bytes(size), capacity, writing, reading))
+    let capacity = capacity(&mut scan, &caches, size)?;
+    Ok(scan.verdict(Bytes(size), capacity, writing, reading))
+}
+
+/// Writes the segment at the start, then the samples that accept writes, starting from the end. Returns the speeds by
+/// position.
+fn write_samples(
+    scan: &mut SurfaceScan<'_, '_>,
+    dense: &[Range<u64>],
+    samples: &[Range<u64>],
+) -> Result<SpeedMap, VerifyError> {
+    let near = whole(scan.pass(Pass::Write, dense)?, Pass::Write)?;
+    let (answering, refused) = samples.split_at(answering(scan, samples)?);
+    for sample in refused {
+        scan.found
+            .unwritable(sample.start, sample.end - sample.start);
+    }
+    let backwards: Vec<Range<u64>> = answering.iter().rev().cloned().collect();
+    let far = whole(scan.pass(Pass::Write, &backwards)?, Pass::Write)?;
+    let mut speeds = SpeedMap::default();
+    speeds.points.extend(near.points);
+    speeds.points.extend(far.points.into_iter().rev());
+    scan.flush()?;
+    Ok(speeds)
 }
 
 /// Tests other locations with other content, in the opposite order. The segment at the start must
 /// be unchanged.
 fn second_round(
-    walk: &mut SurfaceScan<'_, '_>,
+    scan: &mut SurfaceScan<'_, '_>,
     caches: &Caches,
     dense: &[Range<u64>],
     second: &[Range<u64>],
     seed: u64,
 ) -> Result<(), VerifyError> {
-    let again = walk.renew_seed();
-    whole(walk.leg(Pass::Write, second)?, Pass::Write)?;
-    walk.flush()?;
-    caches.empty(walk, &[])?;
-    let first = std::mem::take(&mut walk.found);
-    walk.expect(seed);
-    whole(walk.leg(Pass::Read, dense)?, Pass::Read)?;
+    let again = scan.renew_seed();
+    whole(scan.pass(Pass::Write, second)?, Pass::Write)?;
+    scan.flush()?;
+    caches.empty(scan, &[])?;
+    let first = std::mem::take(&mut scan.found);
+    scan.expect(seed);
+    whole(scan.pass(Pass::Read, dense)?, Pass::Read)?;
     // The first round already counted these blocks.
-    walk.found.good = 0;
-    walk.expect(again);
-    whole(walk.leg(Pass::Read, second)?, Pass::Read)?;
-    walk.found.join(first);
+    scan.found.good = 0;
+    scan.expect(again);
+    whole(scan.pass(Pass::Read, second)?, Pass::Read)?;
+    scan.found.join(first);
     Ok(())
 }
 
@@ -205,12 +213,12 @@ struct Caches {
 }
 
 impl Caches {
-    fn new(sizes: ScanSizes, stretch: u64, size: u64, mut samples: Vec<Range<u64>>) -> Caches {
+    fn new(sizes: ScanSizes, segment: u64, size: u64, mut samples: Vec<Range<u64>>) -> Caches {
         samples.sort_by_key(|sample| sample.start);
         Caches {
             amount: sizes.emptying(size),
             chunk: sizes.chunk,
-            range: stretch..last_sample(size),
+            range: segment..last_sample(size),
             samples,
         }
     }
@@ -219,7 +227,7 @@ impl Caches {
     /// a cache may serve only addresses beyond a fake end.
     fn empty(
         &self,
-        walk: &mut SurfaceScan<'_, '_>,
+        scan: &mut SurfaceScan<'_, '_>,
         others: &[Range<u64>],
     ) -> Result<(), VerifyError> {
         let mut spared = [&self.samples[..], others].concat();
@@ -235,15 +243,15 @@ impl Caches {
             at = at.max(spared.end);
         }
         pieces.reverse();
-        walk.empty_caches(self.amount, &pieces)
+        scan.empty_caches(self.amount, &pieces)
     }
 }
 
 /// Returns the result of a pass that was not stopped.
-fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
+fn whole(gone: PassResult, pass: Pass) -> Result<SpeedMap, VerifyError> {
     match gone.stopped_at {
         Some(at) => Err(VerifyError::Interrupted {
-            doing: leg.name(false),
+            doing: pass.name(false),
             at,
         }),
         None => Ok(gone.map),
@@ -251,10 +259,10 @@ fn whole(gone: PassResult, leg: Pass) -> Result<SpeedMap, VerifyError> {
 }
 
 /// Returns the number of samples, counted from the first, that accept writes: beyond the end of memory all writes fail.
-fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
-    let mut takes = |index: usize| match walk.try_block(Pass::Write, samples[index].start) {
-        Err(source) if super::is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),
-        Err(source) if super::is_full(&source) => Err(VerifyError::Full {
+fn answering(scan: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<usize, VerifyError> {
+    let mut takes = |index: usize| match scan.try_block(Pass::Write, samples[index].start) {
+        Err(source) if is_gone(&source) => Err(gone(Bytes(samples[index].start), source)),
+        Err(source) if is_full(&source) => Err(VerifyError::Full {
             at: Bytes(samples[index].start),
         }),
         answer => Ok(answer.is_ok()),
@@ -277,23 +285,23 @@ fn answering(walk: &mut SurfaceScan<'_, '_>, samples: &[Range<u64>]) -> Result<u
 /// Returns the capacity verdict. One misplaced block is sufficient proof: its address and check
 /// cannot occur by chance.
 fn capacity(
-    walk: &mut SurfaceScan<'_, '_>,
+    scan: &mut SurfaceScan<'_, '_>,
     caches: &Caches,
     size: u64,
 ) -> Result<Capacity, VerifyError> {
-    if let Some(real) = walk.found.wraps_after() {
+    if let Some(real) = scan.found.wraps_after() {
         return Ok(Capacity::Wraps { real: Bytes(real) });
     }
-    let Some(from) = walk.found.gone_since() else {
+    let Some(from) = scan.found.gone_since() else {
         return Ok(Capacity::AsClaimed);
     };
-    let real = true_end(walk, caches, walk.found.good_until(), from)?;
-    Ok(walk.found.ends(real, size))
+    let real = true_end(scan, caches, scan.found.good_until(), from)?;
+    Ok(scan.found.ends(real, size))
 }
 
 /// Narrows the range between the last good and the first lost sample to one sample.
 fn true_end(
-    walk: &mut SurfaceScan<'_, '_>,
+    scan: &mut SurfaceScan<'_, '_>,
     caches: &Caches,
     kept: u64,
     lost: u64,
@@ -302,23 +310,18 @@ fn true_end(
     while kept < lost {
         let step = (lost - kept).div_ceil(SEARCHED);
         let places: Vec<u64> = (kept..lost).step_by(step as usize).collect();
-        walk.renew_seed();
+        scan.renew_seed();
         let mut taken = vec![false; places.len()];
         for (place, taken) in places.iter().zip(&mut taken).rev() {
-            *taken = walk.try_block(Pass::Write, place * SAMPLE).is_ok();
+            *taken = scan.try_block(Pass::Write, place * SAMPLE).is_ok();
         }
-        walk.flush()?;
-        let written: Vec<_> = places
-            .iter()
-            .map(|place| place * SAMPLE..(place + 1) * SAMPLE)
-            .collect();
-        caches.empty(walk, &written)?;
+        scan.flush()?;
+        let sample = |place: &u64| place * SAMPLE..(place + 1) * SAMPLE;
+        let written: Vec<_> = places.iter().map(sample).collect();
+        caches.empty(scan, &written)?;
         let mut is_kept = |index: usize| {
-            taken[index]
-                && matches!(
-                    walk.try_block(Pass::Read, places[index] * SAMPLE),
-                    Ok(BlockState::Good)
-                )
+            let mut read = || scan.try_block(Pass::Read, places[index] * SAMPLE);
+            taken[index] && matches!(read(), Ok(BlockState::Good))
         };
         match (0..places.len()).find(|&index| !is_kept(index)) {
             Some(0) => lost = kept,

@@ -1,8 +1,8 @@
 //! Scans a device piece by piece, in a write pass and a read pass, and tolerates failing blocks.
 
 use super::block::{judge, stamp};
+use super::error::{VerifyError, gone, is_full, is_gone};
 use super::findings::{Runs, ScanFindings};
-use super::{VerifyError, gone, is_full, is_gone};
 use crate::blockdev::{BlockDev, OnProgress, ScanProgress};
 use hakaru_model::integrity::{BlockState, Capacity, IntegrityVerdict, SpeedMap, SpeedPoint};
 use hakaru_model::rng::Rng;
@@ -41,6 +41,7 @@ impl Pass {
 }
 
 /// Result of a pass.
+#[derive(Default)]
 pub(super) struct PassResult {
     pub(super) map: SpeedMap,
     /// The offset at which the pass was stopped.
@@ -113,8 +114,8 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         }
     }
 
-    fn doing(&self, leg: Pass) -> &'static str {
-        leg.name(self.seeds.len() > 1)
+    fn doing(&self, pass: Pass) -> &'static str {
+        pass.name(self.seeds.len() > 1)
     }
 
     pub(super) fn flush(&mut self) -> Result<(), VerifyError> {
@@ -149,82 +150,63 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
     }
 
     /// Runs a pass over the pieces, none of which is larger than a chunk.
-    pub(super) fn leg(
+    pub(super) fn pass(
         &mut self,
-        leg: Pass,
+        pass: Pass,
         pieces: &[Range<u64>],
     ) -> Result<PassResult, VerifyError> {
         let total = Bytes(pieces.iter().map(|piece| piece.end - piece.start).sum());
-        let (mut map, begin, mut done, mut failures) =
-            (SpeedMap::default(), self.device.now(), 0, 0);
+        let (begin, mut done, mut failures) = (self.device.now(), 0, 0);
+        let mut result = PassResult::default();
         for (index, piece) in pieces.iter().enumerate() {
-            let (offset, len) = (Bytes(piece.start), Bytes(piece.end - piece.start));
-            match self.piece(leg, piece, PATIENCE >> failures.min(6)) {
+            let offset = Bytes(piece.start);
+            match self.piece(pass, piece, PATIENCE >> failures.min(6)) {
                 Ok(elapsed) => {
-                    map.add(
-                        SpeedPoint {
-                            offset,
-                            len,
-                            elapsed,
-                        },
-                        total,
-                    );
+                    result.map.add(point(piece, elapsed), total);
                     failures = 0;
                 }
-                Err(source) if is_gone(&source) => return Err(gone(offset, source)),
                 Err(source) if is_full(&source) && self.device.may_shrink() && index > 0 => {
-                    return Ok(PassResult {
-                        map,
-                        stopped_at: None,
-                        full_at: Some(offset),
-                    });
+                    result.full_at = Some(offset);
+                    break;
                 }
-                Err(source) if is_full(&source) => return Err(VerifyError::Full { at: offset }),
                 Err(source) => {
                     failures += 1;
                     let rest = &pieces[index + 1..];
-                    if failures % MOST_FAILURES == 0 && !self.goes_on(leg, rest, offset, source)? {
-                        return Ok(PassResult {
-                            map,
-                            stopped_at: None,
-                            full_at: None,
-                        });
+                    if !self.goes_on(pass, failures, rest, offset, source)? {
+                        break;
                     }
                 }
             }
-            done += len.0;
-            let elapsed = self.since(begin);
-            let progress = ScanProgress {
-                doing: self.doing(leg),
-                done: Bytes(done),
-                total,
-                elapsed,
-            };
-            if (self.on_progress)(progress).is_break() {
-                let ended = index + 1 < pieces.len() || leg == Pass::Write;
-                return Ok(PassResult {
-                    map,
-                    stopped_at: ended.then_some(Bytes(piece.end)),
-                    full_at: None,
-                });
+            done += piece.end - piece.start;
+            if self.report(self.doing(pass), done, total, begin) {
+                let ended = index + 1 < pieces.len() || pass == Pass::Write;
+                result.stopped_at = ended.then_some(Bytes(piece.end));
+                break;
             }
         }
-        Ok(PassResult {
-            map,
-            stopped_at: None,
-            full_at: None,
-        })
+        Ok(result)
+    }
+
+    /// Reports progress; returns whether to stop.
+    fn report(&mut self, doing: &'static str, done: u64, total: Bytes, begin: Nanos) -> bool {
+        let progress = ScanProgress {
+            doing,
+            done: Bytes(done),
+            total,
+            elapsed: self.since(begin),
+        };
+        (self.on_progress)(progress).is_break()
     }
 
     /// Writes or reads one piece of at most a chunk, and records the findings.
     pub(super) fn piece(
         &mut self,
-        leg: Pass,
+        pass: Pass,
         piece: &Range<u64>,
         patience: u32,
     ) -> io::Result<Nanos> {
         let len = (piece.end - piece.start) as usize;
-        match leg {
+        match pass {
             Pass::Write => self.write(piece.start, len, patience),
             Pass::Read => self.read(piece.start, len, patience),
         }
@@ -242,88 +224,93 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
             if done >= amount || failures >= MOST_FAILURES || slow >= MOST_WAITED {
                 break;
             }
-            let len = piece.end - piece.start;
-            let before = self.device.now();
-            let answer = self
-                .device
-                .rewrite_at(piece.start, &mut self.buffer.as_mut_slice()[..len as usize]);
-            let answer = answer.or_else(|error| {
-                if is_gone(&error) || is_full(&error) {
-                    return Err(error);
-                }
-                let unwritable = self.found.take_unwritable();
-                let written = self.write(piece.start, len as usize, 1).map(drop);
-                self.found.put_unwritable(unwritable);
-                slow += self.since(before).0;
-                written
-            });
-            match answer {
-                Ok(()) => (done, failures) = (done + len, 0),
+            match self.rewrite(piece, &mut slow) {
+                Ok(()) => (done, failures) = (done + piece.end - piece.start, 0),
                 Err(source) if is_gone(&source) => return Err(gone(Bytes(piece.start), source)),
                 Err(_) => failures += 1,
             }
-            let (doing, total) = ("emptying caches", Bytes(amount.max(done)));
-            let progress = ScanProgress {
-                doing,
-                done: Bytes(done),
-                total,
-                elapsed: self.since(begin),
-            };
-            if (self.on_progress)(progress).is_break() {
-                return Err(VerifyError::Interrupted {
-                    doing,
-                    at: Bytes(piece.start),
-                });
+            let doing = "emptying caches";
+            if self.report(doing, done, Bytes(amount.max(done)), begin) {
+                let at = Bytes(piece.start);
+                return Err(VerifyError::Interrupted { doing, at });
             }
         }
         self.flush()
     }
 
-    /// After many failures: a device that never responds is gone; if only the rest fails, that is a
-    /// finding and is not tried block by block. Returns whether to continue.
+    /// Rewrites existing content, or overwrites it if it cannot be read; the time of that is added to `slow`.
+    fn rewrite(&mut self, piece: &Range<u64>, slow: &mut u64) -> io::Result<()> {
+        let len = (piece.end - piece.start) as usize;
+        let before = self.device.now();
+        let content = &mut self.buffer.as_mut_slice()[..len];
+        let answer = self.device.rewrite_at(piece.start, content);
+        answer.or_else(|error| {
+            if is_gone(&error) || is_full(&error) {
+                return Err(error);
+            }
+            let unwritable = self.found.take_unwritable();
+            let written = self.write(piece.start, len, 1).map(drop);
+            self.found.put_unwritable(unwritable);
+            *slow += self.since(before).0;
+            written
+        })
+    }
+
+    /// Handles the failure of a piece, the `failures`-th in a row; returns whether to continue with the rest.
+    ///
+    /// After many failures: a device that never responds is gone; if only the rest fails, that is a finding and is not
+    /// tried block by block.
     fn goes_on(
         &mut self,
-        leg: Pass,
+        pass: Pass,
+        failures: u32,
         rest: &[Range<u64>],
         at: Bytes,
         source: io::Error,
     ) -> Result<bool, VerifyError> {
-        let block = u64::from(self.device.block());
-        let last = self.device.size().0.saturating_sub(block);
-        let middle = last / 2 / block * block;
-        if ![0, middle, last]
-            .into_iter()
-            .any(|offset| self.try_block(Pass::Read, offset).is_ok())
-        {
-            let source = if self.device.turns_out_pulled() {
-                Errno::NODEV.into()
-            } else {
-                source
-            };
+        if is_gone(&source) {
             return Err(gone(at, source));
         }
-        let Some(end) = rest.last().map(|piece| piece.end) else {
+        if is_full(&source) {
+            return Err(VerifyError::Full { at });
+        }
+        if !failures.is_multiple_of(MOST_FAILURES) {
             return Ok(true);
-        };
-        if self.try_block(leg, end - block).is_ok() {
+        }
+        if !self.responds() {
+            let pulled = self.device.turns_out_pulled();
+            let source = if pulled { Errno::NODEV.into() } else { source };
+            return Err(gone(at, source));
+        }
+        let block = u64::from(self.device.block());
+        let last = rest.last().map(|piece| piece.end - block);
+        if last.is_none_or(|last| self.try_block(pass, last).is_ok()) {
             return Ok(true);
         }
         for piece in rest {
-            match leg {
-                Pass::Write => self.found.unwritable(piece.start, piece.end - piece.start),
-                Pass::Read => {
-                    self.note(piece.start, piece.end - piece.start, BlockState::Unreadable)
-                }
+            let len = piece.end - piece.start;
+            match pass {
+                Pass::Write => self.found.unwritable(piece.start, len),
+                Pass::Read => self.note(piece.start, len, BlockState::Unreadable),
             }
         }
         Ok(false)
     }
 
+    /// Whether the first, the middle or the last block can be read.
+    fn responds(&mut self) -> bool {
+        let block = u64::from(self.device.block());
+        let last = self.device.size().0.saturating_sub(block);
+        [0, last / 2 / block * block, last]
+            .into_iter()
+            .any(|offset| self.try_block(Pass::Read, offset).is_ok())
+    }
+
     /// Writes or reads one block without recording a finding.
-    pub(super) fn try_block(&mut self, leg: Pass, offset: u64) -> io::Result<BlockState> {
+    pub(super) fn try_block(&mut self, pass: Pass, offset: u64) -> io::Result<BlockState> {
         let block = self.device.block() as usize;
         let bytes = &mut self.buffer.as_mut_slice()[..block];
-        match leg {
+        match pass {
             Pass::Write => {
                 stamp(self.seed, offset, bytes);
                 self.device.write_at(offset, bytes)?;
@@ -348,14 +335,32 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
         }
         let before = self.device.now();
         let answer = self.device.write_at(at, chunk);
-        let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
+        let elapsed = self.since(before);
         let Err(error) = answer else {
             return Ok(elapsed);
         };
         if is_full(&error) {
             return Err(error);
         }
-        // One bad block must not make its whole piece bad.
+        // Includes the time of the single blocks, because the failed write may have taken no time at all.
+        if self.write_blocks(at, len, most, &error)? {
+            Ok(self.since(before))
+        } else {
+            Err(error)
+        }
+    }
+
+    /// Writes the stamped blocks of a piece one by one after this error, because one bad block must not make its whole
+    /// piece bad. Returns whether any was written.
+    fn write_blocks(
+        &mut self,
+        at: u64,
+        len: usize,
+        most: u32,
+        error: &io::Error,
+    ) -> io::Result<bool> {
+        let block = self.device.block() as usize;
+        let chunk = &self.buffer.as_mut_slice()[..len];
         let (mut any, mut patience) = (false, most);
         for (offset, bytes) in (at..).step_by(block).zip(chunk.chunks_exact(block)) {
             let answer = if patience == 0 {
@@ -372,27 +377,19 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
                 }
             }
         }
-        // Includes the time of the single blocks, because the failed write may have taken no time at all.
-        if any {
-            Ok(self.since(before))
-        } else {
-            Err(error)
-        }
+        Ok(any)
     }
 
     fn read(&mut self, at: u64, len: usize, most: u32) -> io::Result<Nanos> {
         let block = self.device.block() as usize;
         let before = self.device.now();
-        let answer = self
-            .device
-            .read_at(at, &mut self.buffer.as_mut_slice()[..len]);
-        let elapsed = Nanos(self.device.now().0.saturating_sub(before.0));
+        let chunk = &mut self.buffer.as_mut_slice()[..len];
+        let answer = self.device.read_at(at, chunk);
+        let elapsed = self.since(before);
         let (mut any, mut patience) = (answer.is_ok(), most);
         for start in (0..len).step_by(block) {
-            let (offset, bytes) = (
-                at + start as u64,
-                &mut self.buffer.as_mut_slice()[start..start + block],
-            );
+            let offset = at + start as u64;
+            let bytes = &mut self.buffer.as_mut_slice()[start..start + block];
             let read = match &answer {
                 Ok(()) => Ok(()),
                 Err(error) if patience == 0 => Err(error.kind().into()),
@@ -415,5 +412,13 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
             Err(error) if !any => Err(error),
             _ => Ok(elapsed),
         }
+    }
+}
+
+fn point(piece: &Range<u64>, elapsed: Nanos) -> SpeedPoint {
+    SpeedPoint {
+        offset: Bytes(piece.start),
+        len: Bytes(piece.end - piece.start),
+        elapsed,
     }
 }

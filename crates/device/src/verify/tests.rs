@@ -3,6 +3,7 @@
 use super::*;
 use crate::testcard::{FakeCard, PastEndWrites};
 use proptest::prelude::*;
+use std::io;
 use std::ops::ControlFlow;
 
 fn run(card: &mut FakeCard) -> IntegrityVerdict {
