@@ -237,6 +237,7 @@ impl Slots {
     }
 
     /// Returns address and length of a slot, to register it with the kernel.
+    #[cfg(any(test, target_pointer_width = "64"))]
     pub(crate) fn memory_of(&self, slot: usize) -> (*mut u8, usize) {
         assert!(slot < self.slots.len(), "no slot {slot}");
         (

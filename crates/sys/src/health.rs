@@ -44,6 +44,7 @@ struct NvmeAdminCommand {
 }
 
 /// `struct sg_io_hdr` of `scsi/sg.h`.
+#[derive(Default)]
 #[repr(C)]
 struct SgIoHeader {
     interface_id: i32,
@@ -117,47 +118,18 @@ pub fn ata_smart(device: impl AsFd) -> Result<[u8; LEN], Errno> {
     let mut data = [0u8; LEN];
     let mut sense = [0u8; 32];
     // PIO data-in; the length is one sector; SMART READ DATA with its key in the address.
-    let command: [u8; 16] = [
-        0x85,
-        4 << 1,
-        0x0e,
-        0,
-        0xd0,
-        0,
-        1,
-        0,
-        0,
-        0,
-        0x4f,
-        0,
-        0xc2,
-        0,
-        0xb0,
-        0,
-    ];
+    let command = u128::to_be_bytes(0x8508_0e00_d000_0100_0000_4f00_c200_b000);
     let mut header = SgIoHeader {
         interface_id: i32::from(b'S'),
         dxfer_direction: SG_DXFER_FROM_DEV,
         cmd_len: command.len() as u8,
         mx_sb_len: sense.len() as u8,
-        iovec_count: 0,
         dxfer_len: LEN as u32,
         dxferp: data.as_mut_ptr().cast(),
         cmdp: command.as_ptr(),
         sbp: sense.as_mut_ptr(),
         timeout: 5000,
-        flags: 0,
-        pack_id: 0,
-        usr_ptr: std::ptr::null_mut(),
-        status: 0,
-        masked_status: 0,
-        msg_status: 0,
-        sb_len_wr: 0,
-        host_status: 0,
-        driver_status: 0,
-        resid: 0,
-        duration: 0,
-        info: 0,
+        ..SgIoHeader::default()
     };
     // SAFETY: the header has the layout the kernel expects, and refers to buffers of the stated lengths; all of them
     // outlive the call, which returns only when the kernel no longer uses them.

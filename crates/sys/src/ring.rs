@@ -416,7 +416,7 @@ mod real {
         }
 
         /// Whether [`Ring::submit_for`] is supported.
-        pub fn can_wait_for_a_time(&self) -> bool {
+        fn can_wait_for_a_time(&self) -> bool {
             let polls = self.options.io_poll && !self.options.sq_poll;
             !polls && self.ring.params().is_feature_ext_arg()
         }

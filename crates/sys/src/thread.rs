@@ -20,18 +20,9 @@ pub struct Usage {
 
 /// Returns the resource usage of the calling thread.
 pub fn usage() -> Usage {
-    usage_of(libc::RUSAGE_THREAD)
-}
-
-/// Returns the resource usage of this process.
-pub fn usage_of_process() -> Usage {
-    usage_of(libc::RUSAGE_SELF)
-}
-
-fn usage_of(who: libc::c_int) -> Usage {
     let mut raw = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to memory of the right size, which the kernel fills.
-    if unsafe { libc::getrusage(who, raw.as_mut_ptr()) } != 0 {
+    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, raw.as_mut_ptr()) } != 0 {
         return Usage::default();
     }
     // SAFETY: it was zeroed, which is a valid value, and then filled.

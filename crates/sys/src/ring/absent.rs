@@ -76,11 +76,6 @@ impl Ring {
     }
 
     /// Cannot be called.
-    pub fn can_wait_for_a_time(&self) -> bool {
-        match *self {}
-    }
-
-    /// Cannot be called.
     pub fn submit_for(&mut self, _: usize, _: std::time::Duration) -> Option<Result<usize, Errno>> {
         match *self {}
     }
