@@ -4,7 +4,6 @@
 
 use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
 use anyhow::{Result, bail};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Outcome of a step that did not fail.
@@ -137,11 +136,10 @@ fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
 
 /// Installs the Debian packages that later steps use, if possible.
 fn tools() -> Result<StepOutcome> {
-    let missing: Vec<&str> = PACKAGES
+    let missing = PACKAGES
         .iter()
-        .filter(|(program, _)| workspace::find_program(program).is_none())
-        .map(|(_, p)| *p)
-        .collect();
+        .filter(|(program, _)| workspace::find_program(program).is_none());
+    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if missing.is_empty() {
         return Ok(StepOutcome::Passed);
     }
@@ -151,27 +149,10 @@ fn tools() -> Result<StepOutcome> {
             "not installed, and only root on Debian can: apt-get install {list}"
         )));
     }
-    let apt = |args: &[&str]| {
-        workspace::run(
-            Command::new("apt-get")
-                .env("DEBIAN_FRONTEND", "noninteractive")
-                .args(args),
-        )
-    };
-    let install = || {
-        apt(&["update", "-q"])?;
-        apt(&[
-            &["install", "-y", "-q", "--no-install-recommends"],
-            missing.as_slice(),
-        ]
-        .concat())
-    };
-    match install() {
-        Ok(()) => Ok(StepOutcome::Passed),
-        Err(error) => Ok(StepOutcome::Skipped(format!(
-            "apt-get install {list} failed: {error:#}"
-        ))),
-    }
+    Ok(match workspace::install(&missing) {
+        Ok(()) => StepOutcome::Passed,
+        Err(error) => StepOutcome::Skipped(format!("apt-get install {list} failed: {error:#}")),
+    })
 }
 
 /// Checks licenses, sources and banned packages according to `deny.toml`.

@@ -110,16 +110,12 @@ fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
         eprintln!("--- {} for {seconds} s", names.join(", "));
         let answers: Vec<Result<()>> = std::thread::scope(|scope| {
             let folder = &folder;
-            let threads: Vec<_> = together
-                .iter()
-                .map(|&target| scope.spawn(move || fuzz(target, folder, seconds)))
-                .collect();
-            threads
-                .into_iter()
-                .map(|t| {
-                    t.join()
-                        .unwrap_or_else(|_| bail!("the thread that ran it panicked"))
-                })
+            let start = |&target| scope.spawn(move || fuzz(target, folder, seconds));
+            let threads: Vec<_> = together.iter().map(start).collect();
+            let panicked = |_| bail!("the thread that ran it panicked");
+            let answers = threads.into_iter().map(|thread| thread.join());
+            answers
+                .map(|answer| answer.unwrap_or_else(panicked))
                 .collect()
         });
         for (name, answer) in names.into_iter().zip(answers) {
@@ -132,7 +128,7 @@ fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     match failed.as_slice() {
         [] => Ok(()),
         _ => bail!(
-            "{} failed; what they failed on lies in {}",
+            "{} failed; the failing inputs are in {}",
             failed.join(", "),
             home().display()
         ),

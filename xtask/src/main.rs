@@ -68,7 +68,7 @@ const COMMANDS: &[Command] = &[
         rig::main,
     ),
     ("scale", "time a store of ten thousand results", scale::main),
-    ("tidy", "check the rules of the house", tidy::main),
+    ("tidy", "check the rules of the project", tidy::main),
 ];
 
 fn main() -> ExitCode {

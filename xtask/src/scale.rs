@@ -31,23 +31,16 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     write_logs(&logs)?;
     let hakaru = |words: &[&str]| {
         let mut command = Command::new(workspace::target().join("release/hakaru"));
-        command
-            .arg("--db")
-            .arg(place.join("store.db"))
-            .args(words)
-            .stdin(Stdio::null());
+        command.arg("--db").arg(place.join("store.db")).args(words);
+        command.stdin(Stdio::null());
         command
     };
     let folder = logs.to_string_lossy();
     let (said, import) = timed(&mut hakaru(&["import", &folder]))?;
     // A log may hold more than one result.
-    let runs = said
-        .lines()
-        .next_back()
-        .and_then(|line| line.strip_suffix(" run(s) imported."));
-    let runs: usize = runs
-        .context("import does not say how many there were")?
-        .parse()?;
+    let last = said.lines().next_back().unwrap_or_default();
+    let runs = last.strip_suffix(" run(s) imported.");
+    let runs: usize = runs.context("import does not print how many")?.parse()?;
     ensure!(
         runs >= LOGS,
         "only {runs} runs were imported of {LOGS} logs"

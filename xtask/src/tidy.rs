@@ -3,7 +3,7 @@
 //! Each rule is a function that returns its findings; nothing is fixed automatically. Counts in `xtask/ratchet.toml`
 //! may only fall.
 
-mod arrows;
+mod layers;
 mod manifests;
 mod scan;
 mod sources;
@@ -60,9 +60,9 @@ impl TextFile {
 /// If a rule is violated, or the workspace cannot be read.
 pub(crate) fn main(_args: &[String]) -> Result<()> {
     let files = text_files()?;
-    let metadata = arrows::metadata()?;
-    let mut problems = arrows::check(&metadata);
-    problems.extend(arrows::check_fences(&metadata));
+    let metadata = layers::metadata()?;
+    let mut problems = layers::check(&metadata);
+    problems.extend(layers::check_restricted(&metadata));
     problems.extend(manifests::check(&files));
     problems.extend(sources::check(&files));
     problems.extend(sources::check_ratchets(&files)?);
@@ -71,9 +71,13 @@ pub(crate) fn main(_args: &[String]) -> Result<()> {
         eprintln!("{problem}");
     }
     if !problems.is_empty() {
-        bail!("{} rules of the house are broken", problems.len());
+        bail!("{} project rules are broken", problems.len());
     }
-    println!("tidy: {} files, {} rooms", files.len(), arrows::ROOMS.len());
+    println!(
+        "tidy: {} files, {} crates",
+        files.len(),
+        layers::LAYER_RULES.len()
+    );
     Ok(())
 }
 

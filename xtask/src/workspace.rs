@@ -78,6 +78,20 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// Installs Debian packages, as root.
+///
+/// # Errors
+/// If apt-get fails.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    let apt = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        run(command.arg("-q").args(args))
+    };
+    apt(&["update"])?;
+    apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())
+}
+
 /// Content of a file in the workspace.
 ///
 /// # Errors

@@ -40,6 +40,20 @@ pub(super) struct Browser {
     complaints: Vec<String>,
 }
 
+/// Starts the browser with the pipes as file descriptors 3 and 4, as its protocol requires.
+fn spawn(program: &Path, home: &Path, pipes: [&Path; 2]) -> Result<Child> {
+    let script = "commands=$1; answers=$2; shift 2; exec \"$@\" 3<\"$commands\" 4>\"$answers\"";
+    let profile = format!("--user-data-dir={}", home.join("profile").display());
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh"]).args(pipes);
+    command.arg(program).args(QUIET).arg(profile);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(Stdio::null());
+    command
+        .spawn()
+        .with_context(|| format!("cannot start {}", program.display()))
+}
+
 impl Browser {
     /// Starts the browser; `home` is a directory for its profile and the pipes.
     pub(super) fn start(program: &Path, home: &Path) -> Result<Browser> {
@@ -49,34 +63,14 @@ impl Browser {
             rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0)
                 .with_context(|| format!("cannot make the pipe {}", pipe.display()))?;
         }
-        // The protocol requires the pipes as file descriptors 3 and 4.
-        let script = "commands=$1; answers=$2; shift 2; exec \"$@\" 3<\"$commands\" 4>\"$answers\"";
-        let child = Command::new("sh")
-            .args(["-c", script, "sh"])
-            .args([&commands, &answers])
-            .arg(program)
-            .args(QUIET)
-            .arg(format!(
-                "--user-data-dir={}",
-                home.join("profile").display()
-            ))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        let commands = File::options()
-            .write(true)
-            .open(&commands)
-            .context("cannot open the pipe for commands")?;
+        let child = spawn(program, home, [&commands, &answers])?;
+        let commands = File::options().write(true).open(&commands);
         let answers = File::open(&answers).context("cannot open the pipe for answers")?;
-        let messages = listen(answers);
-        let session = String::new();
         let mut browser = Browser {
             child,
-            commands,
-            messages,
-            session,
+            commands: commands.context("cannot open the pipe for commands")?,
+            messages: listen(answers),
+            session: String::new(),
             next: 0,
             complaints: Vec::new(),
         };

@@ -56,59 +56,32 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
     workspace::run(workspace::cargo().args(["build", "--quiet", "--bin", "hakaru"]))?;
     let program = workspace::target().join("debug/hakaru");
     let place = |name: &str| home.join(name);
-    for (name, prices) in CARDS {
+    for (name, costs) in CARDS {
         let common = r#""read_rate": 44000000, "read_seek": 300000, "read_overhead": 120000, "write_overhead": 120000, "block_size": 512, "flush": 3000000"#;
-        let list = format!(r#"{{"name": "{name}", "capacity": 34359738368, {common}, {prices}}}"#);
-        std::fs::write(place(&format!("{name}.json")), list)
-            .context("cannot write a price list")?;
+        let model = format!(r#"{{"name": "{name}", "capacity": 34359738368, {common}, {costs}}}"#);
+        std::fs::write(place(&format!("{name}.json")), model)
+            .context("cannot write a device model")?;
     }
     std::fs::write(place("three.toml"), CAMPAIGN).context("cannot write the campaign")?;
-    let run = |words: &[&str]| {
-        let mut command = Command::new(&program);
-        command
-            .current_dir(home)
-            .env("HAKARU_DB", place("hakaru.db"))
-            .env("HOME", home);
-        workspace::output(command.args(words)).map(|_| ())
-    };
-    run(&["campaign", "run", "three.toml"])?;
-    run(&[
-        "campaign",
-        "report",
-        "three.toml",
-        "-o",
-        "campaign.html",
-        "--charts",
-        "charts",
-    ])?;
     let table = workspace::root().join("testdata/published/figures.csv");
     let table = table
         .to_str()
         .context("the workspace lies at a path that is no text")?;
-    run(&[
-        "campaign",
-        "report",
-        "article-a",
-        "--published",
-        table,
-        "-o",
-        "published.html",
-    ])?;
-    run(&["bench", "--quick", "--simulate", "sprinter.json"])?;
-    run(&["report", "latest", "-o", "bench.html"])?;
-    run(&[
-        "compare",
-        "card=even",
-        "card=sprinter",
-        "-o",
-        "compare.html",
-    ])?;
-    Ok([
-        "campaign.html",
-        "published.html",
-        "bench.html",
-        "compare.html",
-    ]
-    .map(place)
-    .to_vec())
+    for line in [
+        "campaign run three.toml",
+        "campaign report three.toml -o campaign.html --charts charts",
+        "campaign report article-a --published TABLE -o published.html",
+        "bench --quick --simulate sprinter.json",
+        "report latest -o bench.html",
+        "compare card=even card=sprinter -o compare.html",
+    ] {
+        let words = line.split(' ');
+        let words = words.map(|word| if word == "TABLE" { table } else { word });
+        let mut command = Command::new(&program);
+        command.current_dir(home).env("HOME", home);
+        command.env("HAKARU_DB", place("hakaru.db"));
+        workspace::output(command.args(words))?;
+    }
+    let pages = ["campaign", "published", "bench", "compare"];
+    Ok(pages.map(|name| place(&format!("{name}.html"))).to_vec())
 }

@@ -9,7 +9,7 @@ mod browser;
 mod make;
 
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use browser::Browser;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -58,37 +58,47 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         files
     };
     let mut browser = Browser::start(&program, home.path())?;
-    if let Some(folder) = &shots {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    if let Some(dir) = &shots {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
     }
     let mut problems = Vec::new();
     for file in &files {
-        for (width, dark) in WIDTHS
-            .into_iter()
-            .flat_map(|width| [(width, false), (width, true)])
-        {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy();
-            let name = format!("{name}-{width}-{}", if dark { "dark" } else { "light" });
-            let (found, wrong) = look(&mut browser, file, width, dark)?;
-            println!("{name}: {} charts, {} wrong", found.figures, wrong.len());
-            problems.extend(wrong.into_iter().map(|wrong| format!("{name}: {wrong}")));
-            if let Some(folder) = &shots {
-                let path = folder.join(format!("{name}.png"));
-                std::fs::write(&path, browser.picture()?)
-                    .with_context(|| format!("cannot write {}", path.display()))?;
+        for width in WIDTHS {
+            for dark in [false, true] {
+                problems.extend(check(&mut browser, file, width, dark, shots.as_deref())?);
             }
         }
     }
-    if !problems.is_empty() {
-        bail!(
-            "{} things are wrong:\n  {}",
-            problems.len(),
-            problems.join("\n  ")
-        );
-    }
-    println!("{} pages are as they should be", files.len());
+    ensure!(
+        problems.is_empty(),
+        "{} problems:\n  {}",
+        problems.len(),
+        problems.join("\n  ")
+    );
+    println!("{} pages are correct", files.len());
     Ok(())
+}
+
+/// Checks a page in one window, and saves a screenshot of it to `shots`. Returns the problems with the name of the
+/// window.
+fn check(
+    browser: &mut Browser,
+    file: &Path,
+    width: u32,
+    dark: bool,
+    shots: Option<&Path>,
+) -> Result<Vec<String>> {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{name}-{width}-{}", if dark { "dark" } else { "light" });
+    let (found, wrong) = look(browser, file, width, dark)?;
+    println!("{name}: {} charts, {} wrong", found.figures, wrong.len());
+    if let Some(dir) = shots {
+        let path = dir.join(format!("{name}.png"));
+        std::fs::write(&path, browser.picture()?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let wrong = wrong.into_iter();
+    Ok(wrong.map(|wrong| format!("{name}: {wrong}")).collect())
 }
 
 fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
@@ -97,12 +107,11 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--shots" => {
-                shots = Some(PathBuf::from(
-                    args.next().context("--shots wants a folder")?,
-                ))
+                let dir = args.next().context("--shots wants a directory")?;
+                shots = Some(PathBuf::from(dir));
             }
             option if option.starts_with('-') => {
-                bail!("{option} is not known; there is --shots FOLDER")
+                bail!("{option} is not known; there is --shots DIR")
             }
             file => files.push(PathBuf::from(file)),
         }
@@ -120,18 +129,16 @@ fn look(
     browser.show(file, width, dark)?;
     let found: PageFindings = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
     let mut wrong = browser.complaints();
-    if found.page_width > found.window_width {
+    let (wide, window) = (found.page_width, found.window_width);
+    if wide > window {
         let by = found.wide.join(", ");
         wrong.push(format!(
-            "scrolls sideways: {} px in a window of {}: {by}",
-            found.page_width, found.window_width
+            "scrolls sideways: {wide} px in a window of {window}: {by}"
         ));
     }
-    if found.charts != found.figures {
-        wrong.push(format!(
-            "{} of {} charts are in sight",
-            found.charts, found.figures
-        ));
+    let (seen, all) = (found.charts, found.figures);
+    if seen != all {
+        wrong.push(format!("{seen} of {all} charts are in sight"));
     }
     if dark == (found.ground > 0.5) {
         wrong.push(format!("the ground has a lightness of {:.2}", found.ground));

@@ -5,7 +5,6 @@ use super::product::Product;
 use crate::workspace;
 use anyhow::{Result, bail};
 use hakaru_rig::kit::{Arch, GuestParts, Kit, missing};
-use std::process::Command;
 use std::time::Instant;
 
 /// Sets up the PC guest, or the Raspberry Pi guest with the word `pi`.
@@ -45,27 +44,9 @@ pub(super) fn ready(arch: Arch) -> Result<GuestParts> {
             bail!("{missing}");
         }
         report(&format!("installing {}", missing.packages.join(" ")));
-        install(&missing.packages)?;
+        workspace::install(&missing.packages)?;
     }
     Ok(Kit::usual().set_up(arch, &mut report)?)
-}
-
-/// Installs Debian packages as root.
-///
-/// # Errors
-/// If apt-get fails.
-pub(super) fn install(packages: &[&str]) -> Result<()> {
-    let apt = |args: &[&str]| {
-        workspace::output(
-            Command::new("apt-get")
-                .env("DEBIAN_FRONTEND", "noninteractive")
-                .arg("-q")
-                .args(args),
-        )
-    };
-    apt(&["update"])?;
-    apt(&[&["install", "-y", "--no-install-recommends"], packages].concat())?;
-    Ok(())
 }
 
 /// Ensures that the programs that create layers and mappings are installed.
@@ -88,7 +69,7 @@ pub(super) fn layer_tools() -> Result<()> {
             packages.join(" ")
         );
     }
-    install(&packages)
+    workspace::install(&packages)
 }
 
 /// Raises the scheduling priority of the guests, so that they run in real time; only as root.

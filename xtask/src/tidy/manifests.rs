@@ -35,21 +35,15 @@ fn check_manifest(file: &TextFile) -> Vec<Problem> {
         }
     }
     let package = manifest.get("package").and_then(Value::as_table);
-    for key in INHERITED {
-        if !package
-            .and_then(|package| package.get(*key))
-            .is_some_and(from_workspace)
-        {
-            complain(format!(
-                "package.{key} does not come from the workspace; write {key}.workspace = true"
-            ));
-        }
+    let inherits = |key: &str| package?.get(key).map(from_workspace);
+    for key in INHERITED.iter().filter(|key| inherits(key) != Some(true)) {
+        complain(format!(
+            "package.{key} does not come from the workspace; write {key}.workspace = true"
+        ));
     }
     if !manifest.get("lints").is_some_and(from_workspace) {
-        complain(
-            "the lints of the workspace are not in force; write [lints] workspace = true"
-                .to_owned(),
-        );
+        let what = "the lints of the workspace are not in force; write [lints] workspace = true";
+        complain(what.to_owned());
     }
     problems
 }

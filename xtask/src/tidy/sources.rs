@@ -180,30 +180,20 @@ pub(super) fn check_ratchets(files: &[TextFile]) -> Result<Vec<Problem>> {
             },
     } = toml::from_str(&text)
         .with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
-    let rust = || files.iter().filter(|file| file.is_rust());
-    let files: Vec<String> = rust()
-        .filter(|file| file.text.lines().count() > FILE_LINES_GOOD)
-        .map(|file| format!("{} ({})", file.path, file.text.lines().count()))
-        .collect();
-    let functions: Vec<String> = rust()
-        .flat_map(|file| {
-            long_functions(&file.text)
-                .into_iter()
-                .map(|(line, len)| format!("{}:{line} ({len})", file.path))
-        })
-        .collect();
-    let counts = [
-        ("files_over_500_lines", files, files_over_500_lines),
-        (
-            "functions_over_70_lines",
-            functions,
-            functions_over_70_lines,
-        ),
+    let (mut long_files, mut long) = (Vec::new(), Vec::new());
+    for TextFile { path, text } in files.iter().filter(|file| file.is_rust()) {
+        let count = text.lines().count();
+        if count > FILE_LINES_GOOD {
+            long_files.push(format!("{path} ({count})"));
+        }
+        let functions = long_functions(text).into_iter();
+        long.extend(functions.map(|(line, len)| format!("{path}:{line} ({len})")));
+    }
+    let problems = [
+        compare("files_over_500_lines", &long_files, files_over_500_lines),
+        compare("functions_over_70_lines", &long, functions_over_70_lines),
     ];
-    Ok(counts
-        .into_iter()
-        .filter_map(|(name, found, most)| compare(name, &found, most))
-        .collect())
+    Ok(problems.into_iter().flatten().collect())
 }
 
 fn compare(name: &str, found: &[String], most: usize) -> Option<Problem> {

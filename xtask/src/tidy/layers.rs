@@ -14,29 +14,18 @@ pub(crate) struct LayerRule {
     imports: &'static [&'static str],
 }
 
-const VERBS_AND_NOUNS: &[&str] = &[
+const BELOW_CAMPAIGN: &[&str] = &[
     "hakaru-model",
     "hakaru-device",
     "hakaru-engine",
     "hakaru-store",
     "hakaru-analysis",
     "hakaru-report",
-];
-
-const BELOW_THE_EDGES: &[&str] = &[
-    "hakaru-model",
-    "hakaru-device",
-    "hakaru-engine",
-    "hakaru-store",
-    "hakaru-analysis",
-    "hakaru-report",
-    "hakaru-campaign",
-    "hakaru-dialects",
 ];
 
 /// The allowed imports: data flows in one direction, and the crates that act on the data model do not import each
 /// other.
-pub(crate) const ROOMS: &[LayerRule] = &[
+pub(crate) const LAYER_RULES: &[LayerRule] = &[
     // The data model and the system layer depend on nothing.
     LayerRule {
         package: "hakaru-model",
@@ -70,21 +59,13 @@ pub(crate) const ROOMS: &[LayerRule] = &[
     // The campaign and dialect crates do not know each other.
     LayerRule {
         package: "hakaru-campaign",
-        imports: VERBS_AND_NOUNS,
+        imports: BELOW_CAMPAIGN,
     },
     LayerRule {
         package: "hakaru-dialects",
         imports: &["hakaru-model"],
     },
-    // User-facing crates. The binary contains all of them in one file.
-    LayerRule {
-        package: "hakaru-web",
-        imports: BELOW_THE_EDGES,
-    },
-    LayerRule {
-        package: "hakaru-fleet",
-        imports: BELOW_THE_EDGES,
-    },
+    // The binary.
     LayerRule {
         package: "hakaru",
         imports: &[
@@ -96,8 +77,6 @@ pub(crate) const ROOMS: &[LayerRule] = &[
             "hakaru-report",
             "hakaru-campaign",
             "hakaru-dialects",
-            "hakaru-web",
-            "hakaru-fleet",
         ],
     },
     // The test rig serves the simulated card, and is not shipped.
@@ -119,21 +98,22 @@ const SUPPORT: &[&str] = &["xtask", "hakaru-benches", "hakaru-fuzz"];
 const RIG: &str = "hakaru-rig";
 
 /// A package that may only be used through certain crates.
-struct Fence {
+struct RestrictedPackage {
     packages: &'static [&'static str],
+    /// The crates that may use it; none for a package that no crate may use.
     behind: &'static [&'static str],
 }
 
-const FENCES: &[Fence] = &[
-    Fence {
+const RESTRICTED: &[RestrictedPackage] = &[
+    RestrictedPackage {
         packages: &["rusqlite", "libsqlite3-sys"],
         behind: &["hakaru-store"],
     },
-    Fence {
+    RestrictedPackage {
         packages: &["io-uring"],
         behind: &["hakaru-sys"],
     },
-    Fence {
+    RestrictedPackage {
         packages: &[
             "tokio",
             "async-std",
@@ -142,7 +122,7 @@ const FENCES: &[Fence] = &[
             "futures-executor",
             "actix-rt",
         ],
-        behind: &["hakaru-web", "hakaru-fleet"],
+        behind: &[],
     },
 ];
 
@@ -191,86 +171,67 @@ pub(crate) fn check(metadata: &Metadata) -> Vec<Problem> {
         .packages
         .iter()
         .filter(|package| metadata.workspace_members.contains(&package.id));
-    members.flat_map(check_room).collect()
+    members.flat_map(check_crate).collect()
 }
 
-fn check_room(package: &Package) -> Vec<Problem> {
+fn check_crate(package: &Package) -> Vec<Problem> {
     if SUPPORT.contains(&package.name.as_str()) {
         return Vec::new();
     }
-    let Some(room) = ROOMS.iter().find(|room| room.package == package.name) else {
-        let what = "has no place in the house; give it a line in ROOMS or SUPPORT of xtask/src/tidy/arrows.rs";
+    let Some(rule) = LAYER_RULES.iter().find(|rule| rule.package == package.name) else {
+        let what =
+            "has no layer; give it a line in LAYER_RULES or SUPPORT of xtask/src/tidy/layers.rs";
         return vec![Problem::new(&package.name, what)];
     };
-    let of_the_house =
-        |name: &str| ROOMS.iter().any(|room| room.package == name) || SUPPORT.contains(&name);
+    let is_ours =
+        |name: &str| LAYER_RULES.iter().any(|rule| rule.package == name) || SUPPORT.contains(&name);
     let allowed = |dependency: &Dependency| {
         let name = dependency.name.as_str();
         // Cargo lists a crate as its own dependency if its tests use it by name.
-        room.imports.contains(&name)
-            || name == room.package
+        rule.imports.contains(&name)
+            || name == rule.package
             || (name == RIG && dependency.kind.as_deref() == Some("dev"))
     };
-    let wrong = package
-        .dependencies
-        .iter()
-        .filter(|d| of_the_house(&d.name) && !allowed(d));
-    wrong
-        .map(|d| {
-            let kind = d
-                .kind
-                .as_deref()
-                .map_or(String::new(), |kind| format!(" (for {kind})"));
-            Problem::new(
-                &package.name,
-                format!(
-                    "must not import {}{kind}; its imports may be {:?}",
-                    d.name, room.imports
-                ),
-            )
-        })
-        .collect()
+    let dependencies = package.dependencies.iter();
+    let wrong = dependencies.filter(|d| is_ours(&d.name) && !allowed(d));
+    let problem = |d: &Dependency| {
+        let kind = d.kind.as_deref();
+        let kind = kind.map_or(String::new(), |kind| format!(" (for {kind})"));
+        let (name, imports) = (&d.name, rule.imports);
+        let what = format!("must not import {name}{kind}; its imports may be {imports:?}");
+        Problem::new(&package.name, what)
+    };
+    wrong.map(problem).collect()
 }
 
 /// Finds restricted packages that are used outside their crate.
-pub(crate) fn check_fences(metadata: &Metadata) -> Vec<Problem> {
-    FENCES
+pub(crate) fn check_restricted(metadata: &Metadata) -> Vec<Problem> {
+    RESTRICTED
         .iter()
-        .flat_map(|fence| check_fence(metadata, fence))
+        .flat_map(|restricted| find_uses(metadata, restricted))
         .collect()
 }
 
-fn check_fence(metadata: &Metadata, fence: &Fence) -> Vec<Problem> {
-    let names: BTreeMap<&str, &str> = metadata
-        .packages
-        .iter()
-        .map(|p| (p.id.as_str(), p.name.as_str()))
-        .collect();
-    let edges: BTreeMap<&str, &[String]> = metadata
-        .resolve
-        .nodes
-        .iter()
+fn find_uses(metadata: &Metadata, restricted: &RestrictedPackage) -> Vec<Problem> {
+    let names = metadata.packages.iter();
+    let names: BTreeMap<&str, &str> = names.map(|p| (p.id.as_str(), p.name.as_str())).collect();
+    let edges = metadata.resolve.nodes.iter();
+    let edges: BTreeMap<&str, &[String]> = edges
         .map(|n| (n.id.as_str(), n.dependencies.as_slice()))
         .collect();
     let name = |id: &str| names.get(id).copied().unwrap_or_default();
+    let may_use = |id: &str| restricted.behind.contains(&name(id));
     let mut problems = Vec::new();
-    for member in &metadata.workspace_members {
-        if fence.behind.contains(&name(member)) {
-            continue;
-        }
+    for member in metadata.workspace_members.iter().filter(|id| !may_use(id)) {
         let mut seen = BTreeSet::new();
         let mut open = vec![member.as_str()];
         while let Some(id) = open.pop() {
             for next in edges.get(id).copied().unwrap_or_default() {
-                if fence.packages.contains(&name(next)) {
-                    let what = format!(
-                        "reaches {} past {:?}, by {}",
-                        name(next),
-                        fence.behind,
-                        name(id)
-                    );
+                if restricted.packages.contains(&name(next)) {
+                    let (used, behind) = (name(next), restricted.behind);
+                    let what = format!("reaches {used} past {behind:?}, by {}", name(id));
                     problems.push(Problem::new(name(member), what));
-                } else if !fence.behind.contains(&name(next)) && seen.insert(next.as_str()) {
+                } else if !may_use(next) && seen.insert(next.as_str()) {
                     open.push(next);
                 }
             }
@@ -284,46 +245,43 @@ mod tests {
     use super::*;
 
     /// A workspace of packages with their direct dependencies; the prefix `dev:` marks one for tests only.
-    fn house(packages: &[(&str, &[&str])]) -> Metadata {
+    fn workspace_of(packages: &[(&str, &[&str])]) -> Metadata {
         let bare = |name: &str| name.trim_start_matches("dev:").to_owned();
         let dependency = |name: &&str| Dependency {
             name: bare(name),
             kind: name.starts_with("dev:").then(|| "dev".to_owned()),
         };
+        let package = |(name, deps): &(&str, &[&str])| Package {
+            id: (*name).to_owned(),
+            name: (*name).to_owned(),
+            dependencies: deps.iter().map(dependency).collect(),
+        };
+        let node = |(name, deps): &(&str, &[&str])| PackageNode {
+            id: (*name).to_owned(),
+            dependencies: deps.iter().map(|d| bare(d)).collect(),
+        };
+        let names = packages.iter().map(|(name, _)| (*name).to_owned());
         Metadata {
-            packages: packages
-                .iter()
-                .map(|(name, deps)| Package {
-                    id: (*name).to_owned(),
-                    name: (*name).to_owned(),
-                    dependencies: deps.iter().map(dependency).collect(),
-                })
-                .collect(),
-            workspace_members: packages
-                .iter()
-                .filter(|(name, _)| name.starts_with("hakaru") || *name == "xtask")
-                .map(|(name, _)| (*name).to_owned())
+            packages: packages.iter().map(package).collect(),
+            workspace_members: names
+                .filter(|name| name.starts_with("hakaru") || name == "xtask")
                 .collect(),
             resolve: Resolve {
-                nodes: packages
-                    .iter()
-                    .map(|(name, deps)| PackageNode {
-                        id: (*name).to_owned(),
-                        dependencies: deps.iter().map(|d| bare(d)).collect(),
-                    })
-                    .collect(),
+                nodes: packages.iter().map(node).collect(),
             },
         }
     }
 
     fn offenders(packages: &[(&str, &[&str])]) -> Vec<String> {
-        let metadata = house(packages);
-        let problems = check(&metadata).into_iter().chain(check_fences(&metadata));
+        let metadata = workspace_of(packages);
+        let problems = check(&metadata)
+            .into_iter()
+            .chain(check_restricted(&metadata));
         problems.map(|problem| problem.place).collect()
     }
 
     #[test]
-    fn downward_arrows_are_allowed() {
+    fn imports_from_lower_layers_are_allowed() {
         let fine: &[(&str, &[&str])] = &[
             ("hakaru-model", &["serde"]),
             (
@@ -331,17 +289,14 @@ mod tests {
                 &["hakaru-model", "hakaru-sys", "dev:hakaru-rig"],
             ),
             ("hakaru-campaign", &["hakaru-engine", "hakaru-store"]),
-            (
-                "hakaru",
-                &["hakaru-campaign", "hakaru-dialects", "hakaru-web"],
-            ),
+            ("hakaru", &["hakaru-campaign", "hakaru-dialects"]),
             ("xtask", &["hakaru-dialects", "hakaru-rig", "hakaru-sys"]),
         ];
         assert!(offenders(fine).is_empty());
     }
 
     #[test]
-    fn sideways_and_upward_arrows_are_found() {
+    fn other_imports_are_found() {
         for (from, to) in [
             ("hakaru-model", "hakaru-sys"),
             ("hakaru-store", "hakaru-analysis"),
@@ -350,7 +305,7 @@ mod tests {
             ("hakaru-dialects", "hakaru-engine"),
             ("hakaru-campaign", "hakaru-dialects"),
             ("hakaru-engine", "hakaru-campaign"),
-            ("hakaru-web", "hakaru"),
+            ("hakaru-report", "hakaru"),
             ("hakaru", "hakaru-sys"),
             ("hakaru", "hakaru-rig"),
             ("hakaru-device", "xtask"),
@@ -360,25 +315,25 @@ mod tests {
     }
 
     #[test]
-    fn a_package_without_a_room_is_found() {
+    fn a_package_without_a_rule_is_found() {
         assert_eq!(offenders(&[("hakaru-attic", &[])]), ["hakaru-attic"]);
     }
 
     #[test]
-    fn fences_hold_over_any_number_of_steps() {
+    fn restricteds_hold_over_any_number_of_steps() {
         let runtime: &[(&str, &[&str])] = &[
             ("hakaru-store", &["hakaru-model", "pool"]),
             ("pool", &["tokio"]),
             ("tokio", &[]),
         ];
         assert_eq!(offenders(runtime), ["hakaru-store"]);
-        let through_the_edge: &[(&str, &[&str])] = &[
-            ("hakaru", &["hakaru-web"]),
-            ("hakaru-web", &["http"]),
-            ("http", &["tokio"]),
-            ("tokio", &[]),
+        let through_the_store: &[(&str, &[&str])] = &[
+            ("hakaru", &["hakaru-store"]),
+            ("hakaru-store", &["pool"]),
+            ("pool", &["rusqlite"]),
+            ("rusqlite", &[]),
         ];
-        assert!(offenders(through_the_edge).is_empty());
+        assert!(offenders(through_the_store).is_empty());
         assert_eq!(
             offenders(&[("hakaru-engine", &["io-uring"]), ("io-uring", &[])]),
             ["hakaru-engine"]
