@@ -1,17 +1,18 @@
 //! Selects the charts of a set of series, with the data of each.
 
 mod latency;
+mod of_runs;
 mod over_time;
 
 pub(crate) use latency::latencies;
+pub use of_runs::charts;
 pub(crate) use over_time::over_time;
 
-use crate::naming;
 use crate::number::MeanText;
 use crate::strips::AddressStrips;
 use crate::svg::{self, Bar, BarGroup, Bars, Frame, LatencyChart, Timeline};
-use crate::table::DataTable;
-use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary, Summary};
+use crate::table::{self, DataTable};
+use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary};
 
 /// Generates the sections of a report, with titles and order, from one table.
 macro_rules! sections {
@@ -122,38 +123,6 @@ pub(crate) fn by_iops(phase: &PhaseSummary) -> bool {
     phase.detail.headline == HeadlineRate::Iops
 }
 
-/// All charts of a report on these series, in display order.
-pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
-    let names = naming::series(summaries);
-    let phases = naming::phases(summaries);
-    if phases.is_empty() {
-        return Vec::new();
-    }
-    let mut charts = vec![
-        speed(&names, &phases, "Bandwidth", "MB/s", |phase| {
-            bar(&phase.bandwidth, 1e6)
-        }),
-        speed(&names, &phases, "I/Os per second", "IOPS", |phase| {
-            bar(&phase.iops, 1.0)
-        }),
-    ];
-    charts.extend(match summaries {
-        [single] => latency::latencies_of_one(single),
-        _ => phases
-            .iter()
-            .flat_map(|(phase, cells)| latencies(phase, &names, cells))
-            .collect(),
-    });
-    charts.extend(
-        phases
-            .iter()
-            .filter_map(|(name, cells)| over_time(name, &names, cells)),
-    );
-    charts.sort_by_key(|chart| chart.section);
-    number_doubles(&mut charts);
-    charts
-}
-
 /// Makes chart names unique: some differ only in characters that file names cannot contain.
 pub(crate) fn number_doubles(charts: &mut [Chart]) {
     for i in 0..charts.len() {
@@ -186,34 +155,6 @@ pub(crate) fn slug(text: &str) -> String {
     parts.join("-").chars().take(60).collect()
 }
 
-type Phases<'a> = [(String, Vec<Option<&'a PhaseSummary>>)];
-
-/// Bars of a rate: one group for each phase, one bar for each series.
-fn speed(
-    names: &[String],
-    phases: &Phases<'_>,
-    title: &str,
-    unit: &'static str,
-    figure: fn(&PhaseSummary) -> Bar,
-) -> Chart {
-    let group = |(label, cells): &(String, Vec<Option<&PhaseSummary>>)| BarGroup {
-        label: label.clone(),
-        bars: cells.iter().map(|cell| cell.map(figure)).collect(),
-    };
-    let groups: Vec<BarGroup> = phases.iter().map(group).collect();
-    let mut bars = groups.iter().flat_map(|group| group.bars.iter().flatten());
-    let spread = bars.any(|bar| bar.deviation.is_some());
-    BarChart {
-        name: if unit == "IOPS" { "iops" } else { "bandwidth" }.to_owned(),
-        section: Section::Speed,
-        title: title.to_owned(),
-        unit,
-        note: if spread { SPREAD_NOTE } else { "One run." },
-        rows: "Phase",
-    }
-    .of(names.to_vec(), groups)
-}
-
 /// Explanation of bars with error bars.
 pub(crate) const SPREAD_NOTE: &str =
     "Mean of the runs; the thin line spans one standard deviation either way.";
@@ -243,20 +184,15 @@ impl BarChart {
     pub(crate) fn of(self, series: Vec<String>, groups: Vec<BarGroup>) -> Chart {
         let text =
             |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
-        let rows = groups.iter().map(|group| {
-            std::iter::once(group.label.clone())
-                .chain(group.bars.iter().map(text))
-                .collect()
-        });
+        let rows = groups
+            .iter()
+            .map(|group| table::row(&group.label, group.bars.iter().map(text)));
         let column = |name: &String| match series.len() {
             1 => self.unit.to_owned(),
             _ => format!("{name}, {}", self.unit),
         };
-        let head = std::iter::once(self.rows.to_owned()).chain(series.iter().map(column));
-        let table = DataTable {
-            head: head.collect(),
-            rows: rows.collect(),
-        };
+        let head = table::row(self.rows, series.iter().map(column));
+        let table = DataTable::new(head, rows);
         Chart {
             name: self.name,
             section: self.section,

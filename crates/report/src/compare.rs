@@ -121,20 +121,16 @@ pub(crate) fn effect(c: &Comparison) -> String {
 ///
 /// `None` if there were too few runs for any test.
 fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
-    let p = |p: Option<f64>| p.map_or_else(String::new, probability);
+    let p = |p: Option<f64>| p.map(probability).unwrap_or_default();
     let row = |c: &Comparison| {
-        let delta = c
-            .delta
-            .map_or_else(String::new, |delta| format!("{delta:+.2}"));
-        let quantity = escape::plain(&c.quantity);
         vec![
-            quantity,
+            escape::plain(&c.quantity),
             p(c.p_value),
             p(c.p_adjusted),
             p(c.p_equivalence),
             p(c.p_value_ranks),
             effect(c),
-            delta,
+            delta(c),
         ]
     };
     let head = [
@@ -147,11 +143,14 @@ fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
         "Cliff’s delta",
     ];
     let tested = comparisons.iter().filter(|c| c.p_value.is_some());
-    let rows: Vec<Vec<String>> = tested.map(row).collect();
-    (!rows.is_empty()).then(|| DataTable {
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-    })
+    DataTable::new(head, tested.map(row)).nonempty()
+}
+
+/// Formats Cliff's delta, if it is known.
+pub(crate) fn delta(c: &Comparison) -> String {
+    c.delta
+        .map(|delta| format!("{delta:+.2}"))
+        .unwrap_or_default()
 }
 
 /// Explanation of [`tests`].
@@ -174,67 +173,58 @@ fn readable(c: &Comparison) -> (&str, f64) {
 }
 
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
-    let head = ["Figure", a, b, "Ratio [95%]", "Verdict"]
-        .map(escape::plain)
-        .to_vec();
+    let head = ["Figure", a, b, "Ratio [95%]", "Verdict"].map(escape::plain);
     let row = |c: &Comparison| {
         let (unit, scale) = readable(c);
-        let figure = format!("{}, {}", escape::plain(&c.quantity), escape::plain(unit));
         vec![
-            figure,
+            format!("{}, {}", escape::plain(&c.quantity), escape::plain(unit)),
             side(&c.a, scale),
             side(&c.b, scale),
             ratio(c),
             verdict(c),
         ]
     };
-    DataTable {
-        head,
-        rows: comparisons.iter().map(row).collect(),
-    }
+    DataTable::new(head, comparisons.iter().map(row))
 }
 
 /// Renders comparisons as CSV (RFC 4180), one line each; the ratio is `b` to `a`.
 pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String {
     let head = "figure,unit,a,a_n,a_mean,a_stdev,b,b_n,b_mean,b_stdev,ratio,ratio_ci95_low,ratio_ci95_high,p,p_adjusted,\
                 p_ranks,effect,delta,verdict,effect_ci95_low,effect_ci95_high,p_equivalence,primary,family,interval_caveats";
+    let lines = comparisons.iter().map(|c| csv_line(c, names));
+    format!("{head}\r\n{}", lines.collect::<String>())
+}
+
+fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
     let exact = |value: f64| number::exact(value, 6);
-    let optional = |value: Option<f64>| value.map_or_else(String::new, |v| number::exact(v, 9));
+    let optional = |value: Option<f64>| value.map(|v| number::exact(v, 9)).unwrap_or_default();
     let side = |name: &str, e: &Estimate| {
-        let deviation = e.deviation.map_or_else(String::new, exact);
-        format!(
-            "{},{},{},{deviation}",
-            escape::csv(name),
-            e.values.len(),
-            exact(e.mean)
-        )
+        let deviation = e.deviation.map(exact).unwrap_or_default();
+        let (name, n, mean) = (escape::csv(name), e.values.len(), exact(e.mean));
+        format!("{name},{n},{mean},{deviation}")
     };
-    let line = |c: &Comparison| {
-        let (low, high) = (c.ratio_ci95.map(|ci| ci.0), c.ratio_ci95.map(|ci| ci.1));
-        let rest = [
-            low,
-            high,
-            c.p_value,
-            c.p_adjusted,
-            c.p_value_ranks,
-            c.effect,
-            c.delta,
-        ]
-        .map(optional)
-        .join(",");
-        let (a, b) = (side(names.0, &c.a), side(names.1, &c.b));
-        let (figure, unit) = (escape::csv(&c.quantity), escape::csv(&c.unit));
-        let (low, high) = (c.effect_ci95.map(|ci| ci.0), c.effect_ci95.map(|ci| ci.1));
-        let more = [low, high, c.p_equivalence].map(optional).join(",");
-        let caveats = crate::csv::caveat_words(&c.interval_caveats);
-        let (ratio, verdict) = (exact(c.ratio), ids::comparison(c));
-        let family = format!("{},{}", c.primary, c.family);
-        format!("{figure},{unit},{a},{b},{ratio},{rest},{verdict},{more},{family},{caveats}\r\n")
-    };
-    format!(
-        "{head}\r\n{}",
-        comparisons.iter().map(line).collect::<String>()
-    )
+    let (low, high) = c.ratio_ci95.unzip();
+    let tests = [c.p_value, c.p_adjusted, c.p_value_ranks, c.effect, c.delta];
+    let tests = [&[low, high], &tests[..]].concat();
+    let (low, high) = c.effect_ci95.unzip();
+    [
+        escape::csv(&c.quantity),
+        escape::csv(&c.unit),
+        side(names.0, &c.a),
+        side(names.1, &c.b),
+        exact(c.ratio),
+        tests
+            .into_iter()
+            .map(optional)
+            .collect::<Vec<_>>()
+            .join(","),
+        ids::comparison(c).to_owned(),
+        [low, high, c.p_equivalence].map(optional).join(","),
+        c.primary.to_string(),
+        c.family.to_string(),
+        crate::csv::caveat_words(&c.interval_caveats) + "\r\n",
+    ]
+    .join(",")
 }
 
 /// Renders a comparison of two series as one HTML page.
@@ -285,20 +275,18 @@ pub fn comparison_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let mut blocks = Vec::new();
-    for (a, b) in phases {
+    let of_phase = |(a, b): &(&PhaseSummary, &PhaseSummary)| {
         // A phase may have the name of its operation.
         let op = match a.phase == a.op.name() {
             true => String::new(),
             false => format!(" {}", a.op.name()),
         };
-        let title = format!("{}{op}: {}", a.phase, a.workload);
-        let figures = figures(a, b, names);
-        blocks.extend([
-            DocumentBlock::Title(title),
-            DocumentBlock::Table(TableStyle::Numbers, figures),
-        ]);
-    }
+        [
+            DocumentBlock::Title(format!("{}{op}: {}", a.phase, a.workload)),
+            DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
+        ]
+    };
+    let mut blocks: Vec<DocumentBlock> = phases.iter().flat_map(of_phase).collect();
     let mut how = DIRECTION.to_owned();
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     if comparisons.iter().any(with_caveats) {
@@ -316,13 +304,12 @@ pub fn comparison_terminal(
         let caveats = DocumentBlock::Caveats(caveats);
         blocks.extend(part(format!("Caveats of {name}"), vec![caveats]));
     }
-    let title = format!("{} against {}", names.1, names.0);
-    Document {
-        title,
+    let document = Document {
+        title: format!("{} against {}", names.1, names.0),
         under: Vec::new(),
         blocks,
-    }
-    .terminal(width, color)
+    };
+    document.terminal(width, color)
 }
 
 /// One figure of one side.
@@ -344,21 +331,69 @@ impl Shown {
 
 /// The figures of one workload, each with its ratio.
 fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable {
-    type Figure = (String, fn(f64) -> String, [Option<Shown>; 2]);
-    let ns = |v: f64| Nanos(v.round() as u64).to_string();
+    let runs = |phase: &PhaseSummary| phase.bandwidth.values.len().to_string();
+    let runs = ["runs".to_owned(), runs(a), runs(b), String::new()];
+    let rates = rates().into_iter().map(|(name, show, of)| {
+        let figure = |phase| of(phase).map(Shown::One);
+        (name.to_owned(), show, [figure(a), figure(b)])
+    });
+    let mut all: Vec<Figure> = rates.collect();
+    // Latencies stand between the rates and the figures over time.
+    all.splice(2..2, latencies(a, b));
+    let known = all.into_iter().filter(|(_, _, sides)| *sides != [None; 2]);
+    let rows = known.map(|(name, show, sides)| {
+        let [a, b] = sides.map(|side| side.map_or("–".to_owned(), |side| side.text(show)));
+        let ratio = match sides {
+            [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => times(b / a),
+            _ => "–".to_owned(),
+        };
+        vec![name, a, b, ratio]
+    });
+    let head = ["", names.0, names.1, "ratio"];
+    DataTable::new(head, std::iter::once(runs.to_vec()).chain(rows))
+}
+
+/// A figure of both sides: its name, its format, and its values.
+type Figure = (String, fn(f64) -> String, [Option<Shown>; 2]);
+
+/// Name and format of a figure, and where a phase has it.
+type PhaseFigure = (
+    &'static str,
+    fn(f64) -> String,
+    fn(&PhaseSummary) -> Option<f64>,
+);
+
+fn rates() -> [PhaseFigure; 6] {
     let rate = |v: f64| BytesPerSec(v).to_string();
-    let both = |name: &str, show: fn(f64) -> String, of: fn(&PhaseSummary) -> Option<f64>| {
-        (name.to_owned(), show, [a, b].map(|p| of(p).map(Shown::One)))
-    };
-    let mut all: Vec<Figure> = vec![
-        both("bandwidth", rate, |p| Some(p.bandwidth.mean)),
-        both("IOPS", |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
-    ];
+    [
+        ("bandwidth", rate, |p| Some(p.bandwidth.mean)),
+        ("IOPS", |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
+        (
+            "moved in all",
+            |v| Bytes(v as u64).to_string(),
+            |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
+        ),
+        ("bandwidth over time, least", rate, |p| {
+            Some(p.sustained.as_ref()?.min.0)
+        }),
+        ("bandwidth over time, most", rate, |p| {
+            Some(p.sustained.as_ref()?.max.0)
+        }),
+        ("bandwidth over time, deviation", rate, |p| {
+            Some(p.sustained.as_ref()?.deviation.0)
+        }),
+    ]
+}
+
+/// Mean and percentiles of the latencies of both sides.
+fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<Figure> {
     type Latencies = fn(&PhaseSummary) -> (&Option<LatencySummary>, &[(Quantile, Estimate)]);
     let kinds: [(&str, Latencies); 2] = [
         ("latency", |p| (&p.latency, &p.detail.latency_by_run)),
         ("fsync", |p| (&p.sync, &p.detail.sync_by_run)),
     ];
+    let ns = |v: f64| Nanos(v.round() as u64).to_string();
+    let mut all: Vec<Figure> = Vec::new();
     for (kind, of) in kinds {
         let mean = |p| of(p).0.as_ref().map(|l| Shown::One(l.mean_ns));
         all.push((format!("{kind}, mean"), ns, [mean(a), mean(b)]));
@@ -367,36 +402,7 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
             all.push((name, ns, [a, b].map(|p| percentile(of(p), q))));
         }
     }
-    all.extend([
-        both(
-            "moved in all",
-            |v| Bytes(v as u64).to_string(),
-            |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
-        ),
-        both("bandwidth over time, least", rate, |p| {
-            Some(p.sustained.as_ref()?.min.0)
-        }),
-        both("bandwidth over time, most", rate, |p| {
-            Some(p.sustained.as_ref()?.max.0)
-        }),
-        both("bandwidth over time, deviation", rate, |p| {
-            Some(p.sustained.as_ref()?.deviation.0)
-        }),
-    ]);
-    let runs = |phase: &PhaseSummary| phase.bandwidth.values.len().to_string();
-    let mut rows = vec![vec!["runs".to_owned(), runs(a), runs(b), String::new()]];
-    for (name, show, sides) in all.into_iter().filter(|(_, _, sides)| *sides != [None; 2]) {
-        let [a, b] = sides.map(|side| side.map_or("–".to_owned(), |side| side.text(show)));
-        let ratio = match sides {
-            [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => times(b / a),
-            _ => "–".to_owned(),
-        };
-        rows.push(vec![name, a, b, ratio]);
-    }
-    DataTable {
-        head: ["", names.0, names.1, "ratio"].map(str::to_owned).to_vec(),
-        rows,
-    }
+    all
 }
 
 /// The merged percentile. Percentiles from other programs cannot be merged; for several runs, this is their minimum
@@ -405,11 +411,8 @@ fn percentile(
     (merged, by_run): (&Option<LatencySummary>, &[(Quantile, Estimate)]),
     q: Quantile,
 ) -> Option<Shown> {
-    let merged = merged.as_ref().and_then(|latency| {
-        let mut known = latency.quantiles.iter();
-        known.find(|(other, _)| *other == q)
-    });
-    if let Some((_, value)) = merged {
+    let merged = merged.as_ref();
+    if let Some(value) = merged.and_then(|latency| crate::results::quantile(latency, q)) {
         return Some(Shown::One(value.0 as f64));
     }
     let (_, estimate) = by_run.iter().find(|(other, _)| *other == q)?;

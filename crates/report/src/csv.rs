@@ -3,6 +3,7 @@
 //! Columns and units are stable; new columns are added at the end.
 
 use crate::escape::csv as quoted;
+use crate::results::quantile;
 use crate::{ids, naming, number, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
@@ -61,20 +62,13 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
         for phase in &summary.phases {
             let of_phase = format!("{of_series},{},{}", quoted(&phase.phase), phase.op.name());
             for (figure, unit, row) in figures(phase) {
-                out.push_str(&format!(
-                    "{of_phase},{figure},{unit},{},{}\r\n",
-                    cells(&row),
-                    row.caveats
-                ));
+                let (cells, caveats) = (cells(&row), &row.caveats);
+                out += &format!("{of_phase},{figure},{unit},{cells},{caveats}\r\n");
             }
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
-            let row = CsvStats::single(value);
-            out.push_str(&format!(
-                "{of_series},,,{},,{},\r\n",
-                quoted(&figure),
-                cells(&row)
-            ));
+            let (figure, cells) = (quoted(&figure), cells(&CsvStats::single(value)));
+            out += &format!("{of_series},,,{figure},,{cells},\r\n");
         }
     }
     out
@@ -123,6 +117,11 @@ pub(crate) fn cells(row: &CsvStats) -> String {
         .join(",")
 }
 
+/// A probability for programs; empty if it is unknown.
+pub(crate) fn probability(p: Option<f64>) -> String {
+    p.map(|p| number::exact(p, 9)).unwrap_or_default()
+}
+
 /// Reasons why an interval may be too narrow, as stable identifiers.
 pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
     let ids: Vec<&str> = caveats.iter().copied().map(ids::interval_caveat).collect();
@@ -130,7 +129,7 @@ pub(crate) fn caveat_words(caveats: &[IntervalCaveat]) -> String {
 }
 
 /// All figures of a phase: name, unit, statistics.
-pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
+pub(crate) fn figures(phase: &PhaseSummary) -> Vec<CsvFigure> {
     let rate = |of: &Estimate, unit| match phase.detail.stated_runs.filter(|_| of.values.is_empty())
     {
         Some(runs) => stated(of, unit, runs),
@@ -140,38 +139,13 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
         ("bandwidth".to_owned(), "MB/s", rate(&phase.bandwidth, 1e6)),
         ("iops".to_owned(), "1/s", rate(&phase.iops, 1.0)),
     ];
-    for (name, latency) in [("latency", &phase.latency), ("sync_latency", &phase.sync)] {
-        if let Some(latency) = latency {
-            rows.push((name.to_owned(), "ns", distribution(latency)));
-            for (q, value) in &latency.quantiles {
-                let figure = format!("{name}_p{}", number::exact(q.percent(), 5));
-                let n = Some(latency.count);
-                rows.push((
-                    figure,
-                    "ns",
-                    CsvStats {
-                        n,
-                        ..CsvStats::single(value.0)
-                    },
-                ));
-            }
-        }
-    }
+    rows.extend(latencies("latency", phase.latency.as_ref()));
+    rows.extend(latencies("sync_latency", phase.sync.as_ref()));
     rows.extend(sustained(phase));
-    if let Some(amplification) = &phase.amplification {
-        rows.push((
-            "amplification".to_owned(),
-            "1",
-            estimate(amplification, 1.0),
-        ));
-    }
-    let single = |name: &str, unit, value: u64| (name.to_owned(), unit, CsvStats::single(value));
-    rows.extend(
-        phase
-            .detail
-            .laid_out
-            .map(|bytes| single("laid_out", "B", bytes.0)),
-    );
+    let amplification = phase.amplification.as_ref().map(|a| estimate(a, 1.0));
+    rows.extend(amplification.map(|row| ("amplification".to_owned(), "1", row)));
+    let laid_out = phase.detail.laid_out;
+    rows.extend(laid_out.map(|bytes| single("laid_out", "B", bytes.0)));
     rows.push(single("errors", "1", phase.errors));
     let more = [
         ("other_errors", phase.detail.other_errors),
@@ -182,41 +156,54 @@ pub(crate) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
     rows
 }
 
-fn sustained(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
+/// A figure: name, unit, statistics.
+pub(crate) type CsvFigure = (String, &'static str, CsvStats);
+
+fn single(name: impl Into<String>, unit: &'static str, value: impl Display) -> CsvFigure {
+    (name.into(), unit, CsvStats::single(value))
+}
+
+/// The distribution of a latency, and its percentiles.
+fn latencies(name: &str, latency: Option<&LatencySummary>) -> Vec<CsvFigure> {
+    let Some(latency) = latency else {
+        return Vec::new();
+    };
+    let percentiles = latency.quantiles.iter().map(|(q, value)| {
+        let row = CsvStats {
+            n: Some(latency.count),
+            ..CsvStats::single(value.0)
+        };
+        let percent = number::exact(q.percent(), 5);
+        (format!("{name}_p{percent}"), "ns", row)
+    });
+    let all = (name.to_owned(), "ns", distribution(latency));
+    std::iter::once(all).chain(percentiles).collect()
+}
+
+fn sustained(phase: &PhaseSummary) -> Vec<CsvFigure> {
     let Some(s) = &phase.sustained else {
         return Vec::new();
     };
     let megabytes = |bw: hakaru_model::units::BytesPerSec| number::exact(bw.0 / 1e6, 6);
     let over_time = CsvStats {
-        value: megabytes(s.mean),
         mean: megabytes(s.mean),
         stdev: megabytes(s.deviation),
         min: megabytes(s.min),
         max: megabytes(s.max),
-        ..CsvStats::default()
+        ..CsvStats::single(megabytes(s.mean))
     };
     let mut rows = vec![("bandwidth_over_time".to_owned(), "MB/s", over_time)];
     for (nth, cliff) in (1..).zip(s.falls.iter().filter(|fall| fall.proven)) {
-        let number = if nth == 1 {
-            String::new()
-        } else {
-            format!("_{nth}")
+        let name = match nth {
+            1 => "cliff".to_owned(),
+            n => format!("cliff_{n}"),
         };
-        rows.push((
-            format!("cliff{number}_before"),
-            "MB/s",
-            CsvStats::single(megabytes(cliff.before)),
-        ));
-        rows.push((
-            format!("cliff{number}_after"),
-            "MB/s",
-            CsvStats::single(megabytes(cliff.after)),
-        ));
-        rows.push((
-            format!("cliff{number}_at"),
-            "B",
-            CsvStats::single(cliff.at.0),
-        ));
+        let (before, after) = (megabytes(cliff.before), megabytes(cliff.after));
+        rows.extend([
+            single(format!("{name}_before"), "MB/s", before),
+            single(format!("{name}_after"), "MB/s", after),
+            single(format!("{name}_at"), "B", cliff.at.0),
+        ]);
     }
     rows
 }
@@ -254,10 +241,7 @@ fn stated(of: &Estimate, unit: f64, runs: u32) -> CsvStats {
 
 fn distribution(latency: &LatencySummary) -> CsvStats {
     let mean = number::exact(latency.mean_ns, 3);
-    let median = latency
-        .quantiles
-        .iter()
-        .find(|(q, _)| *q == Quantile::MEDIAN);
+    let median = quantile(latency, Quantile::MEDIAN);
     CsvStats {
         n: Some(latency.count),
         value: mean.clone(),
@@ -265,7 +249,7 @@ fn distribution(latency: &LatencySummary) -> CsvStats {
         stdev: number::exact(latency.deviation_ns, 3),
         min: latency.min.0.to_string(),
         max: latency.max.0.to_string(),
-        median: median.map_or_else(String::new, |(_, value)| value.0.to_string()),
+        median: median.map(|value| value.0.to_string()).unwrap_or_default(),
         ..CsvStats::default()
     }
 }

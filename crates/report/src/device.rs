@@ -3,13 +3,14 @@
 
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, part};
 use crate::escape::plain;
+use crate::facts::{self, FactLines};
+use crate::naming::distinct;
 use crate::table::DataTable;
 use crate::{number, text};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity,
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
-use std::fmt::Display;
 
 /// The known facts about one target.
 #[derive(Clone, Copy, Debug)]
@@ -39,71 +40,31 @@ pub struct Listed<'a> {
     pub state: &'a str,
 }
 
-/// The facts of one group.
-struct FactTable {
-    title: String,
-    lines: Vec<(&'static str, String)>,
-    /// Reasons, each with the names of the facts that are unknown because of it.
-    unknown: Vec<(String, Vec<&'static str>)>,
-}
+/// The facts of one group, by their labels.
+type Lines = FactLines<&'static str>;
 
-impl FactTable {
-    fn new(title: &str) -> FactTable {
-        FactTable {
-            title: title.to_owned(),
-            lines: Vec::new(),
-            unknown: Vec::new(),
+/// A group of facts as a part of the page. Facts that are unknown for the same reason share a line.
+fn group(title: impl Into<String>, facts: Lines) -> Vec<DocumentBlock> {
+    let (known, unknown): (Vec<_>, Vec<_>) = facts.0.into_iter().partition(|line| line.known);
+    let known = known
+        .into_iter()
+        .map(|line| (line.key.to_owned(), line.value));
+    let mut pairs: Vec<Pair> = known.map(Pair::from).collect();
+    let reasons = distinct(unknown.iter().map(|line| line.value.clone()));
+    pairs.extend(reasons.into_iter().map(|reason| {
+        let names = unknown.iter().filter(|line| line.value == reason);
+        let names: Vec<&str> = names.map(|line| line.key).collect();
+        let (name, value) = match names[..] {
+            [only] => (only, reason),
+            _ => ("", format!("{}: {reason}", names.join(", "))),
+        };
+        Pair {
+            name: name.to_owned(),
+            value,
+            known: false,
         }
-    }
-
-    fn say(&mut self, name: &'static str, value: impl Display) {
-        let value = plain(&value.to_string());
-        if !value.is_empty() {
-            self.lines.push((name, value));
-        }
-    }
-
-    fn fact<T: Display>(&mut self, name: &'static str, fact: &Fact<T>) {
-        self.fact_as(name, fact, T::to_string);
-    }
-
-    /// Adds a fact with a custom text. Facts that are unknown for the same reason are grouped.
-    fn fact_as<T>(&mut self, name: &'static str, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
-        match fact {
-            Fact::Known(value) => self.say(name, words(value)),
-            Fact::Unknown(because) => {
-                let because = plain(because);
-                match self.unknown.iter_mut().find(|(known, _)| *known == because) {
-                    Some((_, names)) => names.push(name),
-                    None => self.unknown.push((because, vec![name])),
-                }
-            }
-        }
-    }
-
-    /// The group as a part of a report; empty if it has no facts.
-    fn blocks(self) -> Vec<DocumentBlock> {
-        let known = self
-            .lines
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
-        let mut pairs: Vec<Pair> = known.map(Pair::from).collect();
-        pairs.extend(self.unknown.into_iter().map(|(because, names)| {
-            let (name, of) = match &names[..] {
-                [only] => (*only, String::new()),
-                many => ("", format!("{}: ", many.join(", "))),
-            };
-            Pair {
-                name: name.to_owned(),
-                value: format!("{of}unknown ({because})"),
-                known: false,
-            }
-        }));
-        match pairs.is_empty() {
-            true => Vec::new(),
-            false => part(self.title, vec![DocumentBlock::Pairs(pairs)]),
-        }
-    }
+    }));
+    part(title, vec![DocumentBlock::Pairs(pairs)])
 }
 
 /// Renders one target for a terminal of `width` columns; `color` allows ANSI styles.
@@ -113,40 +74,36 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
         environment,
         ceiling,
         by_hand,
-        content,
-        state,
-        runs_system,
+        ..
     } = *known;
-    let mut groups = vec![path(identity, state, runs_system)];
+    let mut blocks = group("Target", path(known));
     match &identity.device {
         Fact::Known(device) => {
-            groups.push(hardware(device));
-            groups.extend(device.card.as_ref().map(|card| registers(card, by_hand)));
-            groups.push(bus(&device.bus, ceiling));
-            groups.push(queue(device));
+            blocks.extend(group("Device", hardware(device)));
+            let card = device.card.iter();
+            blocks.extend(card.flat_map(|card| registers(card, by_hand)));
+            blocks.extend(group("Bus", bus(&device.bus, ceiling)));
+            blocks.extend(group("Queue", queue(device)));
         }
         Fact::Unknown(_) => {
-            let mut group = FactTable::new("Device");
-            group.fact_as("Device", &identity.device, |_| String::new());
-            groups.push(group);
+            let mut facts = Lines::new();
+            facts.fact_as("Device", &identity.device, |_| String::new());
+            blocks.extend(group("Device", facts));
         }
     }
-    groups.extend(content.map(contents));
-    groups.push(host(environment));
-    let mut blocks: Vec<DocumentBlock> = groups.into_iter().flat_map(FactTable::blocks).collect();
+    blocks.extend(known.content.into_iter().flat_map(contents));
+    blocks.extend(host(environment));
     blocks.extend(second_look(findings(identity, environment, ceiling)));
-    let title = identity.display_name();
-    terminal(title, blocks, width, color)
+    terminal(identity.display_name(), blocks, width, color)
 }
 
 fn terminal(title: String, blocks: Vec<DocumentBlock>, width: usize, color: bool) -> String {
-    let under = Vec::new();
-    Document {
+    let document = Document {
         title,
-        under,
+        under: Vec::new(),
         blocks,
-    }
-    .terminal(width, color)
+    };
+    document.terminal(width, color)
 }
 
 /// Renders the registers of a card that is not in a device of this host.
@@ -156,7 +113,7 @@ pub fn card_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let mut blocks = registers(card, by_hand).blocks();
+    let mut blocks = registers(card, by_hand);
     blocks.extend(second_look(card.oddities.clone()));
     terminal(String::new(), blocks, width, color)
 }
@@ -176,17 +133,13 @@ pub fn disks_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let table = DataTable {
-        head: ["DEVICE", "SIZE", "BUS", "WHAT", "STATE"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: disks.iter().map(|disk| row(disk).to_vec()).collect(),
-    };
+    let rows = disks.iter().map(|disk| row(disk).to_vec());
+    let table = DataTable::new(["DEVICE", "SIZE", "BUS", "WHAT", "STATE"], rows);
     let mut blocks = vec![match disks.is_empty() {
         true => DocumentBlock::Text("No disk can be seen here.".to_owned()),
         false => DocumentBlock::Table(TableStyle::Numbers, table),
     }];
-    blocks.extend(host(environment).blocks());
+    blocks.extend(host(environment));
     terminal(String::new(), blocks, width, color)
 }
 
@@ -235,155 +188,102 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
     }
 }
 
-/// Formats a size: `29.7 GiB (31.9 GB, 31914983424 bytes)`.
-pub(crate) fn size(size: Bytes) -> String {
-    format!("{size} ({}, {} bytes)", decimal(size), size.0)
-}
-
-/// Formats a size in decimal units, as on card labels: `31.9 GB`.
-pub(crate) fn decimal(size: Bytes) -> String {
-    size.decimal()
-}
-
-fn path(identity: &Identity, state: Option<&str>, runs_system: bool) -> FactTable {
-    let mut group = FactTable::new("Target");
-    group.say("Path", identity.path.display());
-    if let Some(Filesystem {
-        fs_type,
-        mount_point,
-        source,
-        options,
-        size,
-        free,
-    }) = &identity.filesystem
-    {
-        let at = if mount_point.as_os_str().is_empty() {
-            String::new()
-        } else {
-            format!(" at {}", mount_point.display())
-        };
-        let from = if source.is_empty() {
-            String::new()
-        } else {
-            format!(" ({source})")
-        };
-        group.say("File system", format!("{fs_type}{at}{from}"));
-        if size.0 > 0 {
-            group.say("Space", format!("{size}, {free} free"));
+fn path(known: &TargetInfo<'_>) -> Lines {
+    let identity = known.identity;
+    let mut facts = Lines::new();
+    facts.say("Path", identity.path.display());
+    if let Some(filesystem) = &identity.filesystem {
+        facts.say("File system", facts::mounted(filesystem));
+        if filesystem.size.0 > 0 {
+            let Filesystem { size, free, .. } = filesystem;
+            facts.say("Space", format!("{size}, {free} free"));
         }
-        group.say("Options", options);
+        facts.say("Options", &filesystem.options);
     }
     // A loop device backed by a file on the system disk is not itself the system disk.
-    if identity.system_disk && !runs_system {
-        group.say("System", "runs from the same disk");
+    if identity.system_disk && !known.runs_system {
+        facts.say("System", "runs from the same disk");
     }
-    group.say("State", state.unwrap_or_default());
-    group
+    facts.say("State", known.state.unwrap_or_default());
+    facts
 }
 
-fn hardware(device: &DeviceIdentity) -> FactTable {
-    let mut group = FactTable::new("Device");
-    group.say("Node", device.node.display());
-    group.say("Size", size(device.size));
-    group.fact("Model", &device.model);
-    group.fact("Serial number", &device.serial);
-    group.fact("Firmware", &device.firmware);
-    group.fact("World-wide name", &device.wwid);
-    group.say("Also known as", device.aliases.join(", "));
-    let chain = text::chain(device);
-    if chain.len() > 1 {
-        group.say("Stands on", chain.join(" → "));
-    }
-    group.fact("Driver", &device.driver);
+fn hardware(device: &DeviceIdentity) -> Lines {
+    let mut facts = Lines::new();
+    facts.say("Node", device.node.display());
+    let size = device.size;
+    let decimal = size.decimal();
+    facts.say("Size", format!("{size} ({decimal}, {} bytes)", size.0));
+    facts.fact("Model", &device.model);
+    facts.fact("Serial number", &device.serial);
+    facts.fact("Firmware", &device.firmware);
+    facts.fact("World-wide name", &device.wwid);
+    facts.say("Also known as", device.aliases.join(", "));
+    facts.say("Stands on", facts::chain(device));
+    facts.fact("Driver", &device.driver);
     let mut nature = vec![if device.removable {
         "removable"
     } else {
         "built in"
     }];
-    nature.extend(
-        device
-            .rotational
-            .known()
-            .filter(|rotates| **rotates)
-            .map(|_| "says that it rotates"),
-    );
+    let rotates = device.rotational.known() == Some(&true);
+    nature.extend(rotates.then_some("says that it rotates"));
     nature.extend(device.read_only.then_some("write-protected"));
-    group.say("Nature", nature.join(", "));
-    group.fact_as("Temperature", &device.temperature_mc, |mc| celsius(*mc));
-    group.fact_as("Health", &device.health, health);
-    group
+    facts.say("Nature", nature.join(", "));
+    facts.fact_as("Temperature", &device.temperature_mc, facts::celsius);
+    facts.fact_as("Health", &device.health, health);
+    facts
 }
 
 /// Health counters of a disk.
 fn health(health: &Health) -> String {
-    let Health {
-        percent_used,
-        spare_percent,
-        written,
-        read,
-        power_on_hours,
-        ..
-    } = health;
-    let Health {
-        unsafe_shutdowns,
-        media_errors,
-        reallocated_sectors,
-        pending_sectors,
-        warnings,
-        ..
-    } = health;
-    let mut words: Vec<String> = warnings.clone();
-    let mut say = |value: Option<String>| words.extend(value);
-    say(percent_used.map(|n| format!("{n}% of its life used up")));
-    say(spare_percent.map(|n| format!("{n}% of its reserve left")));
-    say(written.map(|bytes| format!("{} written", decimal(bytes))));
-    say(read.map(|bytes| format!("{} read", decimal(bytes))));
-    say(power_on_hours.map(|n| format!("{} hours on", number::count(n))));
-    say(unsafe_shutdowns.map(|n| format!("{} unsafe shutdowns", number::count(n))));
-    say(media_errors.map(|n| format!("{} media errors", number::count(n))));
-    say(reallocated_sectors.map(|n| format!("{} sectors replaced", number::count(n))));
-    say(pending_sectors.map(|n| format!("{} sectors to be replaced", number::count(n))));
-    if words.is_empty() {
-        "nothing is counted".to_owned()
-    } else {
-        words.join(", ")
+    let share = |percent: Option<u64>, of: &str| percent.map(|n| format!("{n}% of its {of}"));
+    let size = |size: Option<Bytes>, how: &str| size.map(|n| format!("{} {how}", n.decimal()));
+    let count = |n: Option<u64>, what: &str| n.map(|n| format!("{} {what}", number::count(n)));
+    let counters = [
+        share(health.percent_used, "life used up"),
+        share(health.spare_percent, "reserve left"),
+        size(health.written, "written"),
+        size(health.read, "read"),
+        count(health.power_on_hours, "hours on"),
+        count(health.unsafe_shutdowns, "unsafe shutdowns"),
+        count(health.media_errors, "media errors"),
+        count(health.reallocated_sectors, "sectors replaced"),
+        count(health.pending_sectors, "sectors to be replaced"),
+    ];
+    let warnings = health.warnings.iter().cloned();
+    let words: Vec<String> = warnings.chain(counters.into_iter().flatten()).collect();
+    match words.is_empty() {
+        true => "nothing is counted".to_owned(),
+        false => words.join(", "),
     }
 }
 
-fn celsius(mc: i64) -> String {
-    format!("{} °C", number::exact(mc as f64 / 1000.0, 1))
-}
-
-fn queue(device: &DeviceIdentity) -> FactTable {
-    let mut group = FactTable::new("Queue");
-    group.say(
-        "Block size",
-        format!(
-            "{} B logical, {} B physical",
-            device.logical_block, device.physical_block
-        ),
-    );
-    group.fact("Scheduler", &device.scheduler);
-    group.fact("Write cache", &device.write_cache);
-    group.fact_as("Largest request", &device.max_sectors_kb, |kib| {
+fn queue(device: &DeviceIdentity) -> Lines {
+    let mut facts = Lines::new();
+    facts.say("Block size", facts::block_size(device));
+    facts.fact("Scheduler", &device.scheduler);
+    facts.fact("Write cache", &device.write_cache);
+    facts.fact_as("Largest request", &device.max_sectors_kb, |kib| {
         Bytes(u64::from(*kib) << 10).to_string()
     });
-    group.fact_as("Queue length", &device.nr_requests, |n| {
+    facts.fact_as("Queue length", &device.nr_requests, |n| {
         format!("{n} requests")
     });
-    group.fact_as("Discard", &device.discard_max, |most| match most.0 {
+    facts.fact_as("Discard", &device.discard_max, |most| match most.0 {
         0 => "not offered".to_owned(),
         _ => match device.discard_granularity.known() {
             Some(unit) => format!("offered, in units of {unit}"),
             None => "offered".to_owned(),
         },
     });
-    group.fact("Zones", &device.zoned);
-    group
+    facts.fact("Zones", &device.zoned);
+    facts
 }
 
-fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactTable {
-    let mut group = FactTable::new("Bus");
+fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> Lines {
+    let mut facts = Lines::new();
+    facts.say("Kind", kind_of_bus(bus));
     match bus {
         Bus::Mmc {
             width_bits,
@@ -391,79 +291,62 @@ fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> FactTable {
             timing,
             ceiling: _,
         } => {
-            group.say("Kind", "SD or eMMC");
-            group.fact_as("Width", width_bits, |bits| format!("{bits} bit"));
-            group.fact_as("Clock", clock_hz, |hz| {
-                format!("{} MHz", number::significant(*hz as f64 / 1e6))
-            });
-            group.fact("Timing", timing);
+            facts.fact_as("Width", width_bits, |bits| format!("{bits} bit"));
+            facts.fact_as("Clock", clock_hz, facts::megahertz);
+            facts.fact("Timing", timing);
         }
-        Bus::Usb { speed_mbps } => {
-            group.say("Kind", "USB");
-            group.fact_as("Speed", speed_mbps, |mbps| {
-                format!("{mbps} Mbit/s, negotiated")
-            });
-        }
-        Bus::Nvme { link } => {
-            group.say("Kind", "NVMe over PCI Express");
-            group.fact("Link", link);
-        }
-        Bus::Scsi { link } => {
-            group.say("Kind", "SATA or SCSI");
-            group.fact("Link", link);
-        }
-        Bus::Virtio => group.say("Kind", "virtio: a virtual disk of a hypervisor"),
-        Bus::Software => group.say("Kind", "none: there is no hardware below"),
-        Bus::Other { name } => group.say("Kind", name),
+        Bus::Usb { speed_mbps } => facts.fact_as("Speed", speed_mbps, |mbps| {
+            format!("{mbps} Mbit/s, negotiated")
+        }),
+        Bus::Nvme { link } | Bus::Scsi { link } => facts.fact("Link", link),
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => {}
     }
     if let Some(ceiling) = ceiling {
-        group.say(
-            "Ceiling",
-            format!(
-                "{} MB/s: faster it cannot be",
-                number::significant(ceiling.0 / 1e6)
-            ),
-        );
+        let most = number::significant(ceiling.0 / 1e6);
+        facts.say("Ceiling", format!("{most} MB/s: faster it cannot be"));
     }
-    group
+    facts
 }
 
-fn registers(card: &CardRegisters, by_hand: &[String]) -> FactTable {
-    let mut group = match by_hand {
-        [] => FactTable::new("Card"),
-        given => FactTable::new(&format!("Card ({} given by hand)", given.join(", "))),
-    };
-    group.fact("Type", &card.card_type);
-    group.fact("Specification", &card.spec);
-    group.fact("Maker", &card.maker);
-    group.fact("OEM id", &card.oem);
-    group.fact("Name", &card.name);
-    group.fact("Revision", &card.revision);
-    group.fact("Serial number", &card.serial);
-    group.fact("Made", &card.date);
-    group.fact_as("Speed Class", &card.speed_class, |n| {
-        sequential("C", *n, *n)
-    });
-    group.fact_as("UHS grade", &card.uhs_grade, |n| {
-        sequential("U", *n, if *n == 1 { 10 } else { *n * 10 })
-    });
-    group.fact_as("Video class", &card.video_class, |n| {
-        sequential("V", *n, *n)
-    });
-    group.fact_as("Application class", &card.app_class, |n| application(*n));
-    group.fact("Allocation unit", &card.allocation_unit);
-    group.fact("Modes", &card.device_type);
-    group.fact("Life time used up", &card.life_time);
-    group.fact("Reserve blocks", &card.pre_eol);
-    for (name, register) in [
-        ("CID", &card.cid),
-        ("CSD", &card.csd),
-        ("SCR", &card.scr),
-        ("SSR", &card.ssr),
-    ] {
-        group.fact_as(name, register, |digits| in_groups(digits));
+fn kind_of_bus(bus: &Bus) -> &str {
+    match bus {
+        Bus::Mmc { .. } => "SD or eMMC",
+        Bus::Usb { .. } => "USB",
+        Bus::Nvme { .. } => "NVMe over PCI Express",
+        Bus::Scsi { .. } => "SATA or SCSI",
+        Bus::Virtio => "virtio: a virtual disk of a hypervisor",
+        Bus::Software => "none: there is no hardware below",
+        Bus::Other { name } => name,
     }
-    group
+}
+
+fn registers(card: &CardRegisters, by_hand: &[String]) -> Vec<DocumentBlock> {
+    let title = match by_hand {
+        [] => "Card".to_owned(),
+        given => format!("Card ({} given by hand)", given.join(", ")),
+    };
+    let mut facts = Lines::new();
+    facts.fact("Type", &card.card_type);
+    facts.fact("Specification", &card.spec);
+    facts.fact("Maker", &card.maker);
+    facts.fact("OEM id", &card.oem);
+    facts.fact("Name", &card.name);
+    facts.fact("Revision", &card.revision);
+    facts.fact("Serial number", &card.serial);
+    facts.fact("Made", &card.date);
+    facts.fact_as("Speed Class", &card.speed_class, |n| sequential("C", *n));
+    facts.fact_as("UHS grade", &card.uhs_grade, |n| sequential("U", *n));
+    facts.fact_as("Video class", &card.video_class, |n| sequential("V", *n));
+    facts.fact_as("Application class", &card.app_class, |n| application(*n));
+    facts.fact("Allocation unit", &card.allocation_unit);
+    facts.fact("Modes", &card.device_type);
+    facts.fact("Life time used up", &card.life_time);
+    facts.fact("Reserve blocks", &card.pre_eol);
+    facts.fact_as("CID", &card.cid, |digits| in_groups(digits));
+    facts.fact_as("CSD", &card.csd, |digits| in_groups(digits));
+    facts.fact_as("SCR", &card.scr, |digits| in_groups(digits));
+    facts.fact_as("SSR", &card.ssr, |digits| in_groups(digits));
+    group(title, facts)
 }
 
 /// Groups the digits of a register so that long values can wrap.
@@ -476,10 +359,16 @@ fn in_groups(digits: &str) -> String {
         .join(" ")
 }
 
-/// Source: SD Physical Layer Specification, section 4.13: MB/s of sequential writes.
-fn sequential(letter: &str, class: u32, megabytes: u32) -> String {
+/// Source: SD Physical Layer Specification, section 4.13: MB/s of sequential writes; a UHS grade stands for ten times
+/// its number.
+fn sequential(letter: &str, class: u32) -> String {
+    let megabytes = if letter == "U" {
+        class.saturating_mul(10)
+    } else {
+        class
+    };
     match class {
-        0 => "none claimed".to_owned(),
+        0 => text::none_claimed().to_owned(),
         n => format!("{letter}{n}: writes {megabytes} MB/s at least"),
     }
 }
@@ -487,7 +376,7 @@ fn sequential(letter: &str, class: u32, megabytes: u32) -> String {
 /// Source: SD Physical Layer Specification, section 4.16: random 4 KiB I/Os, and concurrent sequential writes.
 fn application(class: u32) -> String {
     let (reads, writes) = match class {
-        0 => return "none claimed".to_owned(),
+        0 => return text::none_claimed().to_owned(),
         1 => (1500, 500),
         _ => (4000, 2000),
     };
@@ -496,67 +385,21 @@ fn application(class: u32) -> String {
     )
 }
 
-fn contents(lines: &[String]) -> FactTable {
-    let mut group = FactTable::new("Content");
+fn contents(lines: &[String]) -> Vec<DocumentBlock> {
+    let mut facts = Lines::new();
     if lines.is_empty() {
-        group.say("Found", "nothing that is known");
+        facts.say("Found", "nothing that is known");
     }
     for line in lines {
-        group.say("Found", line);
+        facts.say("Found", line);
     }
-    group
+    group("Content", facts)
 }
 
-fn host(host: &Environment) -> FactTable {
-    let mut group = FactTable::new("Host");
-    group.say("Name", &host.hostname);
-    group.fact("Board", &host.board);
-    group.fact_as("Processor", &host.cpu, |cpu| match host.cpu_count {
-        0 => cpu.clone(),
-        n => format!("{cpu}, {n} online"),
-    });
-    group.fact("Governor", &host.governor);
-    if host.memory.0 > 0 {
-        group.say("Memory", host.memory);
-    }
-    group.say("Kernel", format!("{} {}", host.kernel, host.arch).trim());
-    group.fact("Distribution", &host.distribution);
-    group.fact_as("Load", &host.load_percent, |load| {
-        number::exact(f64::from(*load) / 100.0, 2)
-    });
-    group.fact_as("Waiting for I/O", &host.io_pressure, |share| {
-        format!(
-            "{}% of the last 10 s",
-            number::exact(f64::from(*share) / 100.0, 2)
-        )
-    });
-    group.fact_as("Temperature", &host.temperature_mc, |mc| celsius(*mc));
-    group.fact_as("Throttling", &host.throttled, |flags| {
-        throttled(*flags).unwrap_or_else(|| "none".to_owned())
-    });
-    group.say("Clock", &host.clock);
-    group
-}
-
-/// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 are the current state; bits 16 to
-/// 19 show the same conditions since boot.
-fn throttled(flags: u32) -> Option<String> {
-    let words = [
-        "under-voltage",
-        "frequency capped",
-        "throttled",
-        "soft temperature limit",
-    ];
-    let named = |shift: u32| {
-        let set = (0..4).filter(move |bit| flags >> (shift + bit) & 1 == 1);
-        set.map(|bit| words[bit as usize]).collect::<Vec<_>>()
-    };
-    let (now, before) = (named(0), named(16));
-    match (now.is_empty(), before.is_empty()) {
-        (true, true) => None,
-        (false, _) => Some(format!("{} now", now.join(", "))),
-        (true, false) => Some(format!("{} since the start, not now", before.join(", "))),
-    }
+fn host(host: &Environment) -> Vec<DocumentBlock> {
+    let mut facts = Lines::new();
+    facts::host(&mut facts, host, text::fact_of_host);
+    group("Host", facts)
 }
 
 /// Unusual values of the identity, and conditions that affect a measurement.
@@ -577,7 +420,11 @@ fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec
             found.push(format!("spare blocks are running out ({state})"));
         }
     }
-    if let Some(words) = host.throttled.known().and_then(|flags| throttled(*flags)) {
+    if let Some(words) = host
+        .throttled
+        .known()
+        .and_then(|flags| facts::throttled(*flags))
+    {
         found.push(format!("the host was slowed down: {words}"));
     }
     found
@@ -587,10 +434,7 @@ fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec
 fn out_of_reach(card: &CardRegisters, ceiling: Option<BytesPerSec>) -> Option<String> {
     let ceiling = ceiling?;
     let known = |fact: &Fact<u32>| fact.known().copied().unwrap_or(0);
-    let grade = match known(&card.uhs_grade) {
-        1 => 10,
-        n => n.saturating_mul(10),
-    };
+    let grade = known(&card.uhs_grade).saturating_mul(10);
     let claimed = known(&card.speed_class)
         .max(grade)
         .max(known(&card.video_class));

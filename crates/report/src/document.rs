@@ -47,6 +47,28 @@ pub(crate) enum DocumentBlock {
     Footer(String),
 }
 
+impl DocumentBlock {
+    /// The level and the title of a heading.
+    pub(crate) fn heading(&self) -> Option<(usize, &String)> {
+        match self {
+            DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some((2, title)),
+            DocumentBlock::Title(title) => Some((3, title)),
+            _ => None,
+        }
+    }
+    /// Whether the block is a list without items.
+    fn is_empty(&self) -> bool {
+        match self {
+            DocumentBlock::Tiles(tiles) => tiles.is_empty(),
+            DocumentBlock::Facts(items) | DocumentBlock::Caveats(items) => items.is_empty(),
+            DocumentBlock::Conclusions(_, rows) => rows.is_empty(),
+            DocumentBlock::Pairs(pairs) => pairs.is_empty(),
+            DocumentBlock::Charts(charts) => charts.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// The main verdict of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct VerdictBlock {
@@ -144,8 +166,9 @@ pub(crate) fn folded(about: impl Into<String>, blocks: Vec<DocumentBlock>) -> Do
     })
 }
 
-/// A part with its blocks; empty without blocks.
-pub(crate) fn part(title: impl Into<String>, blocks: Vec<DocumentBlock>) -> Vec<DocumentBlock> {
+/// A part with its blocks; empty if they contain nothing.
+pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> Vec<DocumentBlock> {
+    blocks.retain(|block| !block.is_empty());
     match blocks.is_empty() {
         true => blocks,
         false => [vec![DocumentBlock::Part(title.into())], blocks].concat(),

@@ -5,7 +5,7 @@ mod brief;
 pub(crate) use brief::{FactGroup, FactKey, brief, brief_of};
 
 use crate::escape::plain;
-use crate::{naming, number, text, time};
+use crate::{naming, number, results, text, time};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,
 };
@@ -16,9 +16,9 @@ use std::fmt::Display;
 
 /// One line of the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FactLine {
-    /// Its subject.
-    pub(crate) key: FactKey,
+pub(crate) struct FactLine<Key = FactKey> {
+    /// Its subject, or its label.
+    pub(crate) key: Key,
     /// The value, or the reason why it is unknown.
     pub(crate) value: String,
     /// Whether the value is known.
@@ -35,39 +35,55 @@ impl FactLine {
 }
 
 /// Collects lines; untrusted text is made plain here, once.
-#[derive(Default)]
-struct Lines(Vec<FactLine>);
+pub(crate) struct FactLines<Key>(pub(crate) Vec<FactLine<Key>>);
 
-impl Lines {
-    fn say(&mut self, key: FactKey, value: impl Display) {
+impl<Key> FactLines<Key> {
+    pub(crate) fn new() -> FactLines<Key> {
+        FactLines(Vec::new())
+    }
+
+    /// Adds a known value, unless it is empty.
+    pub(crate) fn say(&mut self, key: Key, value: impl Display) {
         let value = plain(&value.to_string());
         if !value.is_empty() {
-            self.0.push(FactLine {
-                key,
-                value,
-                known: true,
-                brief: true,
-            });
+            self.push(key, value, true);
         }
     }
 
-    fn fact<T: Display>(&mut self, key: FactKey, fact: &Fact<T>) {
-        self.0.push(FactLine {
-            key,
-            value: plain(&fact.to_string()),
-            known: fact.known().is_some(),
-            brief: fact.known().is_some(),
-        });
+    pub(crate) fn fact<T: Display>(&mut self, key: Key, fact: &Fact<T>) {
+        self.fact_as(key, fact, T::to_string);
     }
 
     /// Adds a fact with a custom text.
-    fn fact_as<T>(&mut self, key: FactKey, fact: &Fact<T>, words: impl FnOnce(&T) -> String) {
+    pub(crate) fn fact_as<T>(
+        &mut self,
+        key: Key,
+        fact: &Fact<T>,
+        words: impl FnOnce(&T) -> String,
+    ) {
         match fact {
             Fact::Known(value) => self.say(key, words(value)),
             Fact::Unknown(because) => self.unknown(key, because),
         }
     }
 
+    fn unknown(&mut self, key: Key, because: &str) {
+        self.push(key, plain(&format!("unknown ({because})")), false);
+    }
+
+    fn push(&mut self, key: Key, value: String, known: bool) {
+        self.0.push(FactLine {
+            key,
+            value,
+            known,
+            brief: known,
+        });
+    }
+}
+
+type Lines = FactLines<FactKey>;
+
+impl Lines {
     /// Adds a class by its letter and number. The registers contain 0 if the card claims none.
     fn class(&mut self, key: FactKey, letter: char, number: &Fact<u32>) {
         self.fact_as(key, number, |number| match number {
@@ -78,15 +94,11 @@ impl Lines {
             line.brief = false;
         }
     }
-
-    fn unknown(&mut self, key: FactKey, because: &str) {
-        self.fact(key, &Fact::<String>::Unknown(because.to_owned()));
-    }
 }
 
 /// The target and the host, most important facts first.
 pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<FactLine> {
-    let mut lines = Lines::default();
+    let mut lines = Lines::new();
     lines.say(FactKey::Target, target.path.display());
     if let Some(filesystem) = &target.filesystem {
         lines.say(FactKey::FileSystem, filesystem_words(filesystem));
@@ -96,13 +108,15 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
         Fact::Known(found) => device(&mut lines, found),
         Fact::Unknown(because) => lines.unknown(FactKey::Device, because),
     }
-    host(&mut lines, environment);
+    host(&mut lines, environment, |key| key);
+    let of_device_page = [FactKey::IoPressure, FactKey::Throttling];
+    lines.0.retain(|line| !of_device_page.contains(&line.key));
     lines.0
 }
 
 /// The whole environment of a series, most important facts first.
 pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
-    let mut lines = Lines(surroundings(&summary.target, &summary.environment));
+    let mut lines = FactLines(surroundings(&summary.target, &summary.environment));
     lines.say(FactKey::Origin, &summary.origin);
     if let Some(ns) = summary.overhead_ns {
         lines.say(
@@ -124,14 +138,11 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
 
 /// Tool overhead as percent of the shortest median latency, where it matters most.
 fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
-    let medians = summary.phases.iter().filter_map(|phase| {
-        let latency = phase.latency.as_ref()?;
-        latency
-            .quantiles
-            .iter()
-            .find(|(q, _)| *q == Quantile::MEDIAN)
-            .map(|(_, value)| value.0)
-    });
+    let medians = summary
+        .phases
+        .iter()
+        .filter_map(|phase| results::quantile(phase.latency.as_ref()?, Quantile::MEDIAN))
+        .map(|median| median.0);
     let Some(quickest) = medians.min().filter(|&ns| ns > 0) else {
         return String::new();
     };
@@ -140,22 +151,46 @@ fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
 }
 
 fn filesystem_words(filesystem: &Filesystem) -> String {
-    let Filesystem {
-        fs_type,
-        mount_point,
-        source,
-        options: _,
-        size,
-        free,
-    } = filesystem;
+    let Filesystem { size, free, .. } = filesystem;
     // Published figures name the file system, but not its mount point or size.
-    if mount_point.as_os_str().is_empty() {
-        return fs_type.clone();
+    match filesystem.mount_point.as_os_str().is_empty() {
+        true => filesystem.fs_type.clone(),
+        false => format!("{}, {size}, {free} free", mounted(filesystem)),
     }
-    format!(
-        "{fs_type} at {} ({source}), {size}, {free} free",
-        mount_point.display()
-    )
+}
+
+/// Type, mount point and source of a file system, as far as they are known.
+pub(crate) fn mounted(filesystem: &Filesystem) -> String {
+    let mut words = filesystem.fs_type.clone();
+    if !filesystem.mount_point.as_os_str().is_empty() {
+        words += &format!(" at {}", filesystem.mount_point.display());
+    }
+    if !filesystem.source.is_empty() {
+        words += &format!(" ({})", filesystem.source);
+    }
+    words
+}
+
+/// The devices below a device, if there are any.
+pub(crate) fn chain(device: &DeviceIdentity) -> String {
+    match text::chain(device) {
+        chain if chain.len() > 1 => chain.join(" → "),
+        _ => String::new(),
+    }
+}
+
+pub(crate) fn block_size(device: &DeviceIdentity) -> String {
+    let (logical, physical) = (device.logical_block, device.physical_block);
+    format!("{logical} B logical, {physical} B physical")
+}
+
+pub(crate) fn megahertz(hz: &u64) -> String {
+    format!("{} MHz", number::significant(*hz as f64 / 1e6))
+}
+
+/// Formats a temperature in thousandths of a degree.
+pub(crate) fn celsius(thousandths: &i64) -> String {
+    format!("{} °C", number::exact(*thousandths as f64 / 1000.0, 1))
 }
 
 fn device(lines: &mut Lines, device: &DeviceIdentity) {
@@ -168,17 +203,8 @@ fn device(lines: &mut Lines, device: &DeviceIdentity) {
         format!("{name}{}, {}", device.node.display(), device.size),
     );
     lines.fact(FactKey::SerialNumber, &device.serial);
-    let chain = text::chain(device);
-    if chain.len() > 1 {
-        lines.say(FactKey::Chain, chain.join(" → "));
-    }
-    lines.say(
-        FactKey::BlockSize,
-        format!(
-            "{} B logical, {} B physical",
-            device.logical_block, device.physical_block
-        ),
-    );
+    lines.say(FactKey::Chain, chain(device));
+    lines.say(FactKey::BlockSize, block_size(device));
     bus(lines, &device.bus);
     lines.fact(FactKey::Scheduler, &device.scheduler);
     lines.fact(FactKey::WriteCache, &device.write_cache);
@@ -196,9 +222,7 @@ fn bus(lines: &mut Lines, bus: &Bus) {
             ceiling,
         } => {
             lines.fact_as(FactKey::BusWidth, width_bits, |bits| format!("{bits} bit"));
-            lines.fact_as(FactKey::BusClock, clock_hz, |hz| {
-                format!("{} MHz", number::significant(*hz as f64 / 1e6))
-            });
+            lines.fact_as(FactKey::BusClock, clock_hz, megahertz);
             lines.fact(FactKey::BusTiming, timing);
             lines.fact_as(FactKey::BusCeiling, ceiling, |bytes| {
                 BytesPerSec(*bytes as f64).to_string()
@@ -230,29 +254,60 @@ fn registers(lines: &mut Lines, card: &CardRegisters) {
     }
 }
 
-fn host(lines: &mut Lines, host: &Environment) {
-    lines.say(FactKey::Host, &host.hostname);
-    lines.fact(FactKey::Board, &host.board);
-    lines.fact_as(FactKey::Processor, &host.cpu, |cpu| match host.cpu_count {
-        0 => cpu.clone(),
-        n => format!("{cpu}, {n} online"),
+/// Adds the facts of the host under the keys that `key` makes of their subjects.
+pub(crate) fn host<Key>(
+    lines: &mut FactLines<Key>,
+    host: &Environment,
+    key: impl Fn(FactKey) -> Key,
+) {
+    lines.say(key(FactKey::Host), &host.hostname);
+    lines.fact(key(FactKey::Board), &host.board);
+    lines.fact_as(key(FactKey::Processor), &host.cpu, |cpu| {
+        match host.cpu_count {
+            0 => cpu.clone(),
+            n => format!("{cpu}, {n} online"),
+        }
     });
-    lines.fact(FactKey::Governor, &host.governor);
+    lines.fact(key(FactKey::Governor), &host.governor);
     if host.memory.0 > 0 {
-        lines.say(FactKey::Memory, host.memory);
+        lines.say(key(FactKey::Memory), host.memory);
     }
-    lines.say(
-        FactKey::Kernel,
-        format!("{} {}", host.kernel, host.arch).trim(),
-    );
-    lines.fact(FactKey::Distribution, &host.distribution);
-    lines.fact_as(FactKey::Load, &host.load_percent, |load| {
-        number::exact(f64::from(*load) / 100.0, 2)
+    let kernel = format!("{} {}", host.kernel, host.arch);
+    lines.say(key(FactKey::Kernel), kernel.trim());
+    lines.fact(key(FactKey::Distribution), &host.distribution);
+    let hundredth = |share: u32| number::exact(f64::from(share) / 100.0, 2);
+    lines.fact_as(key(FactKey::Load), &host.load_percent, |load| {
+        hundredth(*load)
     });
-    lines.fact_as(FactKey::Temperature, &host.temperature_mc, |mc| {
-        format!("{} °C", number::exact(*mc as f64 / 1000.0, 1))
+    lines.fact_as(key(FactKey::IoPressure), &host.io_pressure, |share| {
+        format!("{}% of the last 10 s", hundredth(*share))
     });
-    lines.say(FactKey::Clock, &host.clock);
+    lines.fact_as(key(FactKey::Temperature), &host.temperature_mc, celsius);
+    lines.fact_as(key(FactKey::Throttling), &host.throttled, |flags| {
+        throttled(*flags).unwrap_or_else(|| "none".to_owned())
+    });
+    lines.say(key(FactKey::Clock), &host.clock);
+}
+
+/// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 are the current state; bits 16 to
+/// 19 show the same conditions since boot.
+pub(crate) fn throttled(flags: u32) -> Option<String> {
+    let words = [
+        "under-voltage",
+        "frequency capped",
+        "throttled",
+        "soft temperature limit",
+    ];
+    let named = |shift: u32| {
+        let set = (0..4).filter(move |bit| flags >> (shift + bit) & 1 == 1);
+        set.map(|bit| words[bit as usize]).collect::<Vec<_>>()
+    };
+    let (now, before) = (named(0), named(16));
+    match (now.is_empty(), before.is_empty()) {
+        (true, true) => None,
+        (false, _) => Some(format!("{} now", now.join(", "))),
+        (true, false) => Some(format!("{} since the start, not now", before.join(", "))),
+    }
 }
 
 /// Variation of a long write as a sentence; `None` if the write was too short.
@@ -364,17 +419,6 @@ pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
 /// The findings of a summary, merged over its phases.
 pub(crate) fn findings(summary: &Summary) -> Vec<Finding> {
     Finding::merge_all(summary.caveats.iter().map(Finding::from))
-}
-
-/// Names of the phases, each once, in order.
-pub(crate) fn phases(summary: &Summary) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for PhaseSummary { phase, .. } in &summary.phases {
-        if !names.contains(&phase.as_str()) {
-            names.push(phase);
-        }
-    }
-    names
 }
 
 /// Formats a long time in minutes and hours.

@@ -3,12 +3,11 @@
 //! This module only creates text and its order; each output format renders it.
 
 use crate::escape::plain;
+use crate::naming::distinct;
 use crate::table::DataTable;
 use crate::text;
 use hakaru_model::advice::{Advice, AdviceVerdict, Fitness, RunFindings};
-use hakaru_model::finding::{
-    Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure,
-};
+use hakaru_model::finding::{Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::references::ReferenceStanding;
 
 /// A conclusion: its subject, a symbol and a word for the verdict, and the reasons.
@@ -105,13 +104,8 @@ fn claim(check: &ClaimCheck) -> ConclusionRow {
         ClaimVerdict::NotShown | ClaimVerdict::Unclear => true,
     };
     // Two phases may miss the same condition.
-    let mut unmet: Vec<&Condition> = Vec::new();
-    for condition in check.unmet.iter().filter(|_| open) {
-        if !unmet.contains(&condition) {
-            unmet.push(condition);
-            parts.push(plain(&text::condition(condition)));
-        }
-    }
+    let unmet = distinct(check.unmet.iter().filter(|_| open));
+    parts.extend(unmet.into_iter().map(|c| plain(&text::condition(c))));
     ConclusionRow {
         about: text::claim(check.claim),
         sign: claim_sign(check.verdict),
@@ -220,10 +214,7 @@ pub(crate) fn verdict(row: &ConclusionRow) -> String {
 /// Conclusions as a table; `about` is the heading of the first column.
 pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
     let row = |c: &ConclusionRow| vec![c.about.clone(), verdict(c), c.because.clone()];
-    DataTable {
-        head: [about, "Verdict", "Because"].map(str::to_owned).to_vec(),
-        rows: conclusions.iter().map(row).collect(),
-    }
+    DataTable::new([about, "Verdict", "Because"], conclusions.iter().map(row))
 }
 
 #[cfg(test)]
@@ -241,31 +232,29 @@ mod tests {
             care: 50.0,
             why: String::new(),
         };
-        let decision = Decision {
-            criterion: criterion(Figure::SyncP99),
-            measured: MeasuredFigure {
-                phase: "durable".into(),
-                value: 7.21,
-                ci95: None,
-                runs: 3,
-            },
-            fitness: Fitness::Fits,
-            firm: false,
-            better_from: None,
+        let measured = MeasuredFigure {
+            phase: "durable".into(),
+            value: 7.21,
+            ci95: None,
+            runs: 3,
         };
         let mut advice = Advice {
             id: "db".into(),
             title: "databases".into(),
             fitness: None,
-            decided_by: vec![decision],
+            decided_by: vec![Decision {
+                criterion: criterion(Figure::SyncP99),
+                measured,
+                fitness: Fitness::Fits,
+                firm: false,
+                better_from: None,
+            }],
             not_measured: vec![criterion(Figure::SyncP999)],
         };
-        let told = use_of(&advice);
-        assert_eq!((told.sign, told.verdict.as_str()), ("?", "inconclusive"));
-        assert_eq!(
-            told.because,
-            "fsync P99 7.21 ms (limit 10); not measured: fsync P99.9"
-        );
+        let ConclusionRow { sign, because, .. } = use_of(&advice);
+        let wanted = "fsync P99 7.21 ms (limit 10); not measured: fsync P99.9";
+        assert_eq!((sign, because.as_str()), ("?", wanted));
+        assert_eq!(use_of(&advice).verdict, "inconclusive");
         advice.decided_by.clear();
         assert_eq!(use_of(&advice).verdict, "not measured");
     }

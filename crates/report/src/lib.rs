@@ -17,6 +17,7 @@ mod facts;
 mod findings;
 mod html;
 mod ids;
+mod list;
 mod markdown;
 mod merged;
 mod naming;
@@ -41,10 +42,12 @@ pub use compare::{comparison_csv, comparison_html, comparison_markdown, comparis
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::plain;
-pub use references::shelf_terminal;
+pub use list::{ListedRun, list_terminal};
+pub use references::references_terminal;
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
 pub use table::DataTable;
-pub use terminal::hanging as wrapped;
+pub use terminal::wrapped;
 pub use verified::{
     verification_csv, verification_html, verification_markdown, verification_terminal,
+    verified_target,
 };

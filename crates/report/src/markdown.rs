@@ -1,7 +1,7 @@
 //! Renders a document as GitHub Markdown, for an article, an issue or a wiki.
 
 use crate::chart::{Chart, Plot};
-use crate::document::{Document, DocumentBlock, TableStyle};
+use crate::document::{Document, DocumentBlock, TableStyle, VerdictBlock};
 use crate::escape::markdown as escaped;
 use crate::findings;
 use crate::table::DataTable;
@@ -31,28 +31,20 @@ fn blocks(
     headings: &mut Vec<(usize, String)>,
     out: &mut String,
 ) {
-    let begin = |headings: &mut Vec<(usize, String)>, level: usize, title: &str| {
-        headings.retain(|(above, _)| *above < level);
-        headings.push((level, escaped(title)));
-    };
     for block in all {
-        let text = match block {
-            DocumentBlock::Part(title) | DocumentBlock::Page(title) => {
-                begin(headings, 2, title);
-                continue;
-            }
-            DocumentBlock::Title(title) => {
-                begin(headings, 3, title);
-                continue;
-            }
-            DocumentBlock::Fold(fold) => {
-                begin(headings, 3, &fold.about);
-                blocks(&fold.blocks, charts, headings, out);
-                headings.retain(|(level, _)| *level < 3);
-                continue;
-            }
-            _ => self::block(block, charts),
+        let heading = match block {
+            DocumentBlock::Fold(fold) => Some((3, &fold.about)),
+            block => block.heading(),
         };
+        if let Some((level, title)) = heading {
+            headings.retain(|(above, _)| *above < level);
+            headings.push((level, escaped(title)));
+        }
+        if let DocumentBlock::Fold(fold) = block {
+            blocks(&fold.blocks, charts, headings, out);
+            headings.retain(|(level, _)| *level < 3);
+        }
+        let text = self::block(block, charts);
         if !text.is_empty() {
             for (level, title) in headings.drain(..) {
                 *out += &format!("\n{} {title}\n", "#".repeat(level));
@@ -67,30 +59,15 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
         DocumentBlock::Text(text) | DocumentBlock::Quiet(text) | DocumentBlock::Footer(text) => {
             format!("{}\n", escaped(text))
         }
-        DocumentBlock::Verdict(verdict) => {
-            let advice = match verdict.advice.is_empty() {
-                true => String::new(),
-                false => format!("\n{}\n", escaped(&verdict.advice)),
-            };
-            format!("**{} {}**\n{advice}", verdict.sign, escaped(&verdict.text))
-        }
+        DocumentBlock::Verdict(verdict) => self::verdict(verdict),
         DocumentBlock::Tiles(tiles) => items(tiles.iter().map(|tile| tile.pair())),
         DocumentBlock::Facts(list) | DocumentBlock::Caveats(list) => items(list.iter().cloned()),
         DocumentBlock::Conclusions(about, rows) => lines(&findings::table(about, rows), false),
         DocumentBlock::Pairs(pairs) => {
             let known = pairs.iter().filter(|pair| pair.known);
             let rows = known.map(|pair| vec![pair.name.clone(), pair.value.clone()]);
-            let rows: Vec<Vec<String>> = rows.collect();
-            match rows.is_empty() {
-                true => String::new(),
-                false => lines(
-                    &DataTable {
-                        head: vec![String::new(); 2],
-                        rows,
-                    },
-                    false,
-                ),
-            }
+            let table = DataTable::new(["", ""], rows).nonempty();
+            table.map(|table| lines(&table, false)).unwrap_or_default()
         }
         DocumentBlock::Table(style, table) => lines(table, *style != TableStyle::Words),
         DocumentBlock::Charts(all) => {
@@ -103,6 +80,14 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
         | DocumentBlock::Fold(_)
         | DocumentBlock::Menu => String::new(),
     }
+}
+
+fn verdict(verdict: &VerdictBlock) -> String {
+    let advice = match verdict.advice.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n", escaped(&verdict.advice)),
+    };
+    format!("**{} {}**\n{advice}", verdict.sign, escaped(&verdict.text))
 }
 
 fn led(lead: &str, between: &str, text: &str) -> String {
@@ -137,12 +122,12 @@ fn lines(table: &DataTable, figures: bool) -> String {
 }
 
 /// A link to the chart and, for percentiles, their figures, which no other table compares.
-fn chart(chart: &Chart, folder: Option<&str>) -> Option<String> {
+fn chart(chart: &Chart, directory: Option<&str>) -> Option<String> {
     let title = escaped(&chart.title);
-    let image = folder.map(|folder| {
-        let folder = folder.trim_end_matches('/');
+    let image = directory.map(|directory| {
+        let directory = directory.trim_end_matches('/');
         // An address in angle brackets may contain spaces, but not these characters.
-        let address: String = folder
+        let address: String = directory
             .chars()
             .filter(|c| !matches!(c, '<' | '>' | '\n' | '\\'))
             .collect();

@@ -1,6 +1,7 @@
 //! Findings of all cards and layers of a campaign, merged by type, because each card has its own values.
 
 use crate::escape::plain;
+use crate::naming::distinct;
 use crate::{facts, text};
 use hakaru_model::finding::{Finding, Summary};
 
@@ -15,15 +16,12 @@ pub(crate) fn findings(subjects: &[(String, &Summary)]) -> Vec<(String, String)>
             .into_iter()
             .map(|finding| finding.about(name))
     });
-    let mut phases: Vec<&str> = Vec::new();
-    for phase in subjects
-        .iter()
-        .flat_map(|(_, summary)| facts::phases(summary))
-    {
-        if !phases.contains(&phase) {
-            phases.push(phase);
-        }
-    }
+    let phases = distinct(
+        subjects
+            .iter()
+            .flat_map(|(_, summary)| &summary.phases)
+            .map(|phase| phase.phase.as_str()),
+    );
     let said = |finding: &Finding| plain(&text::finding(finding, &phases));
     Finding::merge_all(found)
         .iter()

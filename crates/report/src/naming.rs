@@ -106,6 +106,17 @@ fn joined(name: &str, more: &str) -> String {
     }
 }
 
+/// The items without repetitions, in order of first appearance.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}
+
 /// Number of different names.
 fn kinds(names: &[String]) -> usize {
     names

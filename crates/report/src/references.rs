@@ -8,11 +8,8 @@ use hakaru_model::references::{Level, ReferenceEntry};
 const HEAD: [&str; 7] = ["Thing", "Layer", "Workload", "MB/s", "IOPS", "n", "Host"];
 
 /// Renders entries as a table, one line each.
-pub fn shelf_terminal(entries: &[&ReferenceEntry]) -> String {
-    let table = DataTable {
-        head: HEAD.map(str::to_owned).to_vec(),
-        rows: entries.iter().map(|entry| row(entry).to_vec()).collect(),
-    };
+pub fn references_terminal(entries: &[&ReferenceEntry]) -> String {
+    let table = DataTable::new(HEAD, entries.iter().map(|entry| row(entry)));
     let document = Document {
         blocks: vec![DocumentBlock::Table(TableStyle::Numbers, table)],
         ..Document::default()
@@ -20,19 +17,7 @@ pub fn shelf_terminal(entries: &[&ReferenceEntry]) -> String {
     document.terminal(usize::MAX, false)
 }
 
-fn row(entry: &ReferenceEntry) -> [String; 7] {
-    let ReferenceEntry {
-        source: _,
-        host,
-        card,
-        layer,
-        workload,
-        op: _,
-        shape: _,
-        runs,
-        bandwidth,
-        iops,
-    } = entry;
+fn row(entry: &ReferenceEntry) -> Vec<String> {
     let level = |level: &Level, unit: f64| {
         let mean = number::significant(level.mean / unit);
         match level.deviation {
@@ -42,13 +27,13 @@ fn row(entry: &ReferenceEntry) -> [String; 7] {
             _ => mean,
         }
     };
-    [
-        card.clone(),
-        layer.clone(),
-        workload.clone(),
-        level(bandwidth, 1e6),
-        level(iops, 1.0),
-        runs.to_string(),
-        host.clone(),
+    vec![
+        entry.card.clone(),
+        entry.layer.clone(),
+        entry.workload.clone(),
+        level(&entry.bandwidth, 1e6),
+        level(&entry.iops, 1.0),
+        entry.runs.to_string(),
+        entry.host.clone(),
     ]
 }

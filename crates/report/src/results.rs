@@ -4,7 +4,7 @@ use crate::number::{MeanText, nanos};
 use crate::table::DataTable;
 use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
-use hakaru_model::units::Quantile;
+use hakaru_model::units::{Nanos, Quantile};
 
 /// The percentiles that have a column in every output format.
 pub(crate) const PERCENTILES: [Quantile; 3] = [Quantile::MEDIAN, Quantile::P99, Quantile::P999];
@@ -31,18 +31,17 @@ pub(crate) struct ResultRow {
 /// The table for scrolling pages: means with their intervals, names with their workloads.
 pub(crate) fn table(summary: &Summary) -> DataTable {
     let cells = |row: ResultRow| {
-        let optional = |s: Option<MeanText>| s.map_or_else(String::new, |s| with_interval(&s));
-        let name = if row.workload.is_empty() {
-            row.name
-        } else {
-            format!("{}\n{}", row.name, row.workload)
+        let interval = |s: Option<MeanText>| s.map(|s| with_interval(&s)).unwrap_or_default();
+        let name = match row.workload.is_empty() {
+            true => row.name,
+            false => format!("{}\n{}", row.name, row.workload),
         };
-        let amplification = row.amplification.map(|a| a.to_string());
         let [median, p99, p999] = row.percentiles;
+        let amplification = row.amplification.map(|a| a.to_string());
         vec![
             name,
-            optional(row.bandwidth),
-            optional(row.iops),
+            interval(row.bandwidth),
+            interval(row.iops),
             median,
             p99,
             p999,
@@ -50,22 +49,20 @@ pub(crate) fn table(summary: &Summary) -> DataTable {
             amplification.unwrap_or_default(),
         ]
     };
-    let head = [
-        "Phase",
-        "MB/s",
-        "IOPS",
-        "Median",
-        "P99",
-        "P99.9",
-        "Longest",
-        "Amplification",
-    ];
-    let table = DataTable {
-        head: head.map(str::to_owned).to_vec(),
-        rows: rows(summary).into_iter().map(cells).collect(),
-    };
-    table.without_empty_columns()
+    let rows = rows(summary).into_iter().map(cells);
+    DataTable::new(HEAD, rows).without_empty_columns()
 }
+
+const HEAD: [&str; 8] = [
+    "Phase",
+    "MB/s",
+    "IOPS",
+    "Median",
+    "P99",
+    "P99.9",
+    "Longest",
+    "Amplification",
+];
 
 /// Indexes of the columns of [`columns`] that a narrow terminal omits: workload, longest.
 pub(crate) const SPARE: &[usize] = &[1, 7];
@@ -89,10 +86,7 @@ pub(crate) fn columns(summary: &Summary) -> DataTable {
     let head = [
         "Phase", "Workload", "MB/s", "IOPS", "median", "P99", "P99.9", "longest",
     ];
-    DataTable {
-        head: head.map(str::to_owned).to_vec(),
-        rows: rows(summary).into_iter().map(cells).collect(),
-    }
+    DataTable::new(head, rows(summary).into_iter().map(cells))
 }
 
 /// Formats a mean with the confidence interval below it: `33.6 ± 0.2`.
@@ -145,13 +139,17 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
     rows
 }
 
+/// A percentile of a latency, if it has enough samples.
+pub(crate) fn quantile(latency: &LatencySummary, wanted: Quantile) -> Option<Nanos> {
+    let mut known = latency.quantiles.iter();
+    known.find(|(q, _)| *q == wanted).map(|(_, value)| *value)
+}
+
 fn latency(latency: Option<&LatencySummary>) -> ([String; 3], String) {
     let Some(latency) = latency.filter(|l| l.count > 0) else {
         return Default::default();
     };
-    let percentiles = PERCENTILES.map(|q| {
-        let found = latency.quantiles.iter().find(|(known, _)| *known == q);
-        found.map_or_else(String::new, |(_, value)| value.to_string())
-    });
+    let text = |value: Nanos| value.to_string();
+    let percentiles = PERCENTILES.map(|q| quantile(latency, q).map(text).unwrap_or_default());
     (percentiles, nanos(latency.max.0 as f64))
 }

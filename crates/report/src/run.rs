@@ -6,9 +6,10 @@ use crate::document::{
 };
 use crate::escape::plain;
 use crate::findings::{self, ConclusionKind, ConclusionRow};
+use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::results;
-use crate::table::DataTable;
+use crate::table::{self, DataTable};
 use crate::{facts, merged, naming, text, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
@@ -75,34 +76,25 @@ pub(crate) fn page(
     verdicts: Vec<DocumentBlock>,
 ) -> Document {
     let names = naming::series(summaries);
-    let mut blocks = match summaries {
-        [] => {
-            let nothing = "There is nothing to report: no series was given.";
-            vec![DocumentBlock::Text(nothing.to_owned())]
-        }
-        [single] => vec![DocumentBlock::Tiles(tiles(single))],
-        many => vec![side_by_side(many, &names)],
-    };
+    let mut blocks = vec![match summaries {
+        [] => DocumentBlock::Text("There is nothing to report: no series was given.".to_owned()),
+        [single] => DocumentBlock::Tiles(tiles(single)),
+        many => side_by_side(many, &names),
+    }];
     blocks.push(DocumentBlock::Facts(sentences(summaries, &names)));
     blocks.extend(verdicts);
     blocks.extend(conclusions(findings, &names));
     let subjects: Vec<(String, &Summary)> = names.iter().cloned().zip(summaries).collect();
-    let caveats = match merged::findings(&subjects) {
-        none if none.is_empty() => Vec::new(),
-        caveats => vec![DocumentBlock::Caveats(caveats)],
-    };
-    blocks.extend(part("Caveats", caveats));
+    let caveats = DocumentBlock::Caveats(merged::findings(&subjects));
+    blocks.extend(part("Caveats", vec![caveats]));
     let level = "Charts of the phases that were not tested for evenness";
     blocks.extend(chart_parts(&charts(summaries), level));
     for (name, summary) in &subjects {
         blocks.extend(part(format!("Results, {name}"), of_series(summary)));
     }
     for (name, summary) in &subjects {
-        let circumstances = DocumentBlock::Fold(Fold {
-            about: "Target, device and host".to_owned(),
-            open: summaries.len() == 1,
-            blocks: vec![DocumentBlock::Pairs(circumstances(summary))],
-        });
+        let pairs = vec![DocumentBlock::Pairs(circumstances(summary))];
+        let circumstances = target_device_and_host(pairs, summaries.len() == 1);
         blocks.extend(part(format!("Circumstances, {name}"), vec![circumstances]));
     }
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
@@ -115,6 +107,15 @@ pub(crate) fn page(
         under: subjects.iter().map(under).collect(),
         blocks,
     }
+}
+
+/// The environment of a measurement, which a reader can collapse.
+pub(crate) fn target_device_and_host(blocks: Vec<DocumentBlock>, open: bool) -> DocumentBlock {
+    DocumentBlock::Fold(Fold {
+        about: "Target, device and host".to_owned(),
+        open,
+        blocks,
+    })
 }
 
 /// The short form of one series.
@@ -186,12 +187,7 @@ fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
         };
         return (bandwidth.mean, "MB/s", note);
     }
-    let p99 = |latency: &LatencySummary| {
-        let mut quantiles = latency.quantiles.iter();
-        quantiles
-            .find(|(q, _)| *q == Quantile::P99)
-            .map(|(_, value)| *value)
-    };
+    let p99 = |latency: &LatencySummary| results::quantile(latency, Quantile::P99);
     let (sync, latency) = (phase.sync.as_ref(), phase.latency.as_ref());
     let note = match (sync.and_then(p99), latency.and_then(p99)) {
         (Some(sync), _) => format!("fsync P99 {sync}"),
@@ -226,12 +222,9 @@ fn side_by_side(summaries: &[Summary], names: &[String]) -> DocumentBlock {
     };
     let rows = naming::phases(summaries).into_iter().map(|(phase, cells)| {
         let cells = cells.into_iter().map(|c| c.map_or("–".to_owned(), cell));
-        std::iter::once(phase).chain(cells).collect()
+        table::row(phase, cells)
     });
-    let table = DataTable {
-        head: [&["Phase".to_owned()], names].concat(),
-        rows: rows.collect(),
-    };
+    let table = DataTable::new(table::row("Phase", names.iter().cloned()), rows);
     DocumentBlock::Table(TableStyle::Numbers, table)
 }
 
@@ -277,24 +270,17 @@ fn compared_conclusions(
     found: &[Vec<ConclusionRow>],
     names: &[String],
 ) -> Vec<DocumentBlock> {
-    let mut uses: Vec<&String> = Vec::new();
-    for row in found.iter().flatten() {
-        if !uses.contains(&&row.about) {
-            uses.push(&row.about);
-        }
-    }
+    let uses = distinct(found.iter().flatten().map(|row| &row.about));
     let cell = |of: &Vec<ConclusionRow>, wanted: &String| {
         let row = of.iter().find(|row| row.about == *wanted);
         row.map_or("–".to_owned(), findings::verdict)
     };
     let rows = uses.iter().map(|wanted| {
         let cells = found.iter().map(|of| cell(of, wanted));
-        std::iter::once((*wanted).clone()).chain(cells).collect()
+        table::row(*wanted, cells)
     });
-    let table = DataTable {
-        head: [&[about.to_owned()], names].concat(),
-        rows: rows.collect(),
-    };
+    let head = table::row(about, names.iter().cloned());
+    let table = DataTable::new(head, rows);
     let mut reasons = Vec::new();
     for (name, of) in names.iter().zip(found).filter(|(_, of)| !of.is_empty()) {
         reasons.push(DocumentBlock::Title(name.clone()));
@@ -324,11 +310,9 @@ const MOST_RUNS: usize = 200;
 
 /// Results of the single runs, one row each.
 fn every_run(summary: &Summary) -> Option<DataTable> {
-    let values = summary
-        .phases
-        .iter()
-        .map(|phase| phase.bandwidth.values.len());
-    let runs = values.max().filter(|runs| (2..=MOST_RUNS).contains(runs))?;
+    let phases = summary.phases.iter();
+    let runs = phases.map(|phase| phase.bandwidth.values.len()).max();
+    let runs = runs.filter(|runs| (2..=MOST_RUNS).contains(runs))?;
     let column = |phase: &PhaseSummary| -> (String, Vec<f64>) {
         let of = naming::phase(summary, phase);
         let (unit, scale, values) = match chart::by_iops(phase) {
@@ -339,20 +323,15 @@ fn every_run(summary: &Summary) -> Option<DataTable> {
         (format!("{of}, {unit}"), values.collect())
     };
     let columns: Vec<(String, Vec<f64>)> = summary.phases.iter().map(column).collect();
-    let head = std::iter::once("Run".to_owned()).chain(columns.iter().map(|c| c.0.clone()));
+    let head = table::row("Run", columns.iter().map(|c| c.0.clone()));
     let rows = (0..runs).map(|run| {
         let value = |(_, values): &(String, Vec<f64>)| {
             let value = values.get(run).copied();
             value.map_or("–".to_owned(), number::significant)
         };
-        std::iter::once((run + 1).to_string())
-            .chain(columns.iter().map(value))
-            .collect()
+        table::row((run + 1).to_string(), columns.iter().map(value))
     });
-    Some(DataTable {
-        head: head.collect(),
-        rows: rows.collect(),
-    })
+    Some(DataTable::new(head, rows))
 }
 
 /// Failed I/Os and other errors of each phase.

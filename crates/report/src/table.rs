@@ -11,7 +11,28 @@ pub struct DataTable {
     pub rows: Vec<Vec<String>>,
 }
 
+/// A row of a table: its name, then the cells.
+pub(crate) fn row(name: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Vec<String> {
+    std::iter::once(name.into()).chain(cells).collect()
+}
+
 impl DataTable {
+    /// A table with these column names and rows.
+    pub(crate) fn new<Name: Into<String>>(
+        head: impl IntoIterator<Item = Name>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> DataTable {
+        DataTable {
+            head: head.into_iter().map(Into::into).collect(),
+            rows: rows.into_iter().collect(),
+        }
+    }
+
+    /// The table, unless it has no rows.
+    pub(crate) fn nonempty(self) -> Option<DataTable> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+
     /// Removes empty columns, except the first.
     pub(crate) fn without_empty_columns(mut self) -> DataTable {
         let kept: Vec<bool> = (0..self.head.len())

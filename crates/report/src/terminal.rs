@@ -1,19 +1,22 @@
 //! Renders a document as plain text for a terminal of a given width.
 
 mod table;
+mod wrap;
+
+pub use wrap::wrapped;
+
+use wrap::GAP;
 
 use crate::chart::{Chart, Plot};
-use crate::document::{Document, DocumentBlock, Pair, TableStyle};
+use crate::document::{Document, DocumentBlock, Pair, VerdictBlock};
 use crate::escape::{columns_of, plain};
 use crate::findings::ConclusionRow;
-use crate::strips::AddressStrips;
+use crate::strips::{AddressStrips, LevelStrip};
 
 /// Minimum width in columns; narrower terminals are treated as this wide.
 const NARROWEST: usize = 40;
 /// Minimum width of names before values, so that consecutive lists are aligned.
 const NAMES: usize = 13;
-/// Gap between columns.
-const GAP: usize = 2;
 /// Minimum width of text next to its label; with less space, it is below the label.
 const BESIDE: usize = 24;
 /// Maximum width of a strip; wider ones show no more detail.
@@ -39,36 +42,10 @@ impl Document {
         };
         for (lead, text) in &self.under {
             let between = if lead.is_empty() { "" } else { " · " };
-            out += &page
-                .ink
-                .dim(&page.wrapped("", &format!("{lead}{between}{text}")));
+            let line = format!("{lead}{between}{text}");
+            out += &page.ink.dim(&page.wrapped("", &line));
         }
-        let mut headings: Vec<(u8, &str)> = Vec::new();
-        for block in &self.blocks {
-            let heading = match block {
-                DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some((2, title)),
-                DocumentBlock::Title(title) => Some((3, title)),
-                _ => None,
-            };
-            if let Some((level, title)) = heading {
-                headings.retain(|(above, _)| *above < level);
-                headings.push((level, title));
-                continue;
-            }
-            let text = page.block(block, !headings.is_empty());
-            if text.is_empty() {
-                continue;
-            }
-            // An explanation directly follows its subject, and the first block directly follows its heading.
-            let remark = headings.is_empty() && matches!(block, DocumentBlock::Quiet(_));
-            if !remark && !out.is_empty() {
-                out.push('\n');
-            }
-            for (_, title) in headings.drain(..) {
-                out += &page.ink.bold(&page.wrapped("", title));
-            }
-            out += &text;
-        }
+        page.blocks(&self.blocks, &mut out);
         out
     }
 }
@@ -109,6 +86,30 @@ struct TerminalPage {
 }
 
 impl TerminalPage {
+    /// Appends the blocks, each below the headings that precede it.
+    fn blocks(&self, blocks: &[DocumentBlock], out: &mut String) {
+        let mut headings: Vec<(usize, &str)> = Vec::new();
+        for block in blocks {
+            if let Some((level, title)) = block.heading() {
+                headings.retain(|(above, _)| *above < level);
+                headings.push((level, title));
+                continue;
+            }
+            let text = self.block(block, !headings.is_empty());
+            if text.is_empty() {
+                continue;
+            }
+            // An explanation directly follows its subject, and the first block directly follows its heading.
+            let remark = headings.is_empty() && matches!(block, DocumentBlock::Quiet(_));
+            if !remark && !out.is_empty() {
+                out.push('\n');
+            }
+            for (_, title) in headings.drain(..) {
+                *out += &self.ink.bold(&self.wrapped("", title));
+            }
+            *out += &text;
+        }
+    }
     /// The lines of a block; `headed` is whether a heading precedes it.
     fn block(&self, block: &DocumentBlock, headed: bool) -> String {
         match block {
@@ -116,38 +117,18 @@ impl TerminalPage {
             DocumentBlock::Quiet(text) | DocumentBlock::Footer(text) => {
                 self.ink.dim(&self.wrapped("", text))
             }
-            DocumentBlock::Verdict(verdict) => {
-                let lead = format!("{} ", verdict.sign);
-                let advice = match verdict.advice.is_empty() {
-                    true => String::new(),
-                    false => self.wrapped("  ", &verdict.advice),
-                };
-                self.ink.bold(&self.wrapped(&lead, &verdict.text)) + &advice
-            }
+            DocumentBlock::Verdict(verdict) => self.verdict(verdict),
             DocumentBlock::Tiles(tiles) => {
                 let pairs: Vec<(String, String)> = tiles.iter().map(|tile| tile.pair()).collect();
                 self.listed(&pairs)
             }
             DocumentBlock::Facts(items) => self.listed(items),
-            DocumentBlock::Caveats(items) => {
-                let caveat = |(lead, text): &(String, String)| {
-                    let between = if lead.is_empty() { "" } else { ": " };
-                    let text = format!("{lead}{between}{text}");
-                    self.ink.yellow(&self.wrapped("! ", &text))
-                };
-                items.iter().map(caveat).collect()
-            }
+            DocumentBlock::Caveats(items) => items.iter().map(|item| self.caveat(item)).collect(),
             DocumentBlock::Conclusions(_, rows) => self.conclusions(rows),
             DocumentBlock::Pairs(pairs) => self.pairs(pairs, headed),
             DocumentBlock::Table(style, table) => {
-                let spare = match style {
-                    TableStyle::Fitted(columns) => columns,
-                    TableStyle::Numbers | TableStyle::Words => &[][..],
-                };
-                let figures = *style != TableStyle::Words;
-                table::lines(table, figures, spare, self.width, |head| {
-                    self.ink.bold(head)
-                })
+                let bold = |head: &str| self.ink.bold(head);
+                table::lines(table, *style, self.width, bold)
             }
             DocumentBlock::Charts(charts) => charts.iter().filter_map(|c| self.chart(c)).collect(),
             DocumentBlock::Part(_)
@@ -158,9 +139,24 @@ impl TerminalPage {
         }
     }
 
+    fn verdict(&self, verdict: &VerdictBlock) -> String {
+        let advice = match verdict.advice.is_empty() {
+            true => String::new(),
+            false => self.wrapped("  ", &verdict.advice),
+        };
+        let sign = format!("{} ", verdict.sign);
+        self.ink.bold(&self.wrapped(&sign, &verdict.text)) + &advice
+    }
+
+    fn caveat(&self, (lead, text): &(String, String)) -> String {
+        let between = if lead.is_empty() { "" } else { ": " };
+        let text = format!("{lead}{between}{text}");
+        self.ink.yellow(&self.wrapped("! ", &text))
+    }
+
     /// Wraps untrusted text to lines; the last line ends with a newline.
     fn wrapped(&self, lead: &str, text: &str) -> String {
-        hanging(&plain(lead), &plain(text), self.width) + "\n"
+        wrap::wrapped(&plain(lead), &plain(text), self.width) + "\n"
     }
 
     /// Aligns texts next to their labels, or below them if there is too little space.
@@ -211,37 +207,30 @@ impl TerminalPage {
         let Plot::Along(_, strips) = &chart.plot else {
             return None;
         };
+        let AddressStrips { from, to, .. } = strips;
         let columns = (self.width - NAMES).min(WIDEST_STRIP);
-        let AddressStrips {
-            from,
-            to,
-            found,
-            levels,
-        } = strips;
         let edge = |column: usize| {
             from.0 + (u128::from(to.0 - from.0) * column as u128 / columns as u128) as u64
         };
         let parts = || (0..columns).map(|column| (edge(column), edge(column + 1)));
-        let found: String = parts().map(|(from, to)| found.mark(from, to)).collect();
-        let mut out = format!("{:<NAMES$}{}\n", "Found", found.trim_end());
-        let rates: Vec<Vec<Option<f64>>> = levels
-            .iter()
-            .map(|level| parts().map(|(from, to)| level.mean(from, to)).collect())
-            .collect();
-        let tallest = rates
-            .iter()
-            .flatten()
-            .flatten()
-            .copied()
-            .fold(0.0, f64::max);
-        for (level, rates) in levels.iter().zip(&rates) {
-            let bars: String = rates.iter().map(|rate| bar(*rate, tallest)).collect();
-            out += &format!("{:<NAMES$}{}\n", level.name, bars.trim_end());
+        let found = parts().map(|(from, to)| strips.found.mark(from, to));
+        let line = |name: &str, marks: String| format!("{name:<NAMES$}{}\n", marks.trim_end());
+        let mut out = line("Found", found.collect());
+        let rates = |level: &LevelStrip| -> Vec<Option<f64>> {
+            parts().map(|(from, to)| level.mean(from, to)).collect()
+        };
+        let rates: Vec<Vec<Option<f64>>> = strips.levels.iter().map(rates).collect();
+        let all = rates.iter().flatten().flatten().copied();
+        let tallest = all.fold(0.0, f64::max);
+        for (level, rates) in strips.levels.iter().zip(&rates) {
+            out += &line(
+                level.name,
+                rates.iter().map(|rate| bar(*rate, tallest)).collect(),
+            );
         }
-        let begin = if from.0 == 0 {
-            "0".to_owned()
-        } else {
-            from.to_string()
+        let begin = match from.0 {
+            0 => "0".to_owned(),
+            _ => from.to_string(),
         };
         let room = columns.saturating_sub(begin.len());
         Some(out + &format!("{:NAMES$}{begin}{:>room$}\n", "", to.to_string()))
@@ -261,60 +250,5 @@ fn bar(rate: Option<f64>, tallest: f64) -> char {
             HEIGHTS[((rate / tallest * 8.0).round() as usize).clamp(1, 8)]
         }
         _ => ' ',
-    }
-}
-
-/// Wraps words at `width`; following lines are indented by the length of `lead`.
-pub fn hanging(lead: &str, text: &str, width: usize) -> String {
-    let indent = columns_of(lead);
-    let room = width.saturating_sub(indent).max(20);
-    format!(
-        "{lead}{}",
-        wrap(text, room).join(&format!("\n{:indent$}", ""))
-    )
-}
-
-/// Splits a text into lines of at most `room` columns.
-fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        for (at, piece) in pieces(word, room).into_iter().enumerate() {
-            let gap = usize::from(at == 0);
-            match lines.last_mut() {
-                Some(line) if columns_of(line) + gap + columns_of(piece) <= room => {
-                    line.push_str(&" "[..gap]);
-                    line.push_str(piece);
-                }
-                _ => lines.push(piece.to_owned()),
-            }
-        }
-    }
-    lines
-}
-
-/// Splits a word that does not fit into a line (such as a path or mount options) at its commas and slashes.
-fn pieces(word: &str, room: usize) -> Vec<&str> {
-    if columns_of(word) <= room {
-        vec![word]
-    } else {
-        word.split_inclusive([',', '/', ';', '-']).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_words_break_where_they_are_put_together() {
-        let told = hanging(
-            "Options  ",
-            "rw,relatime,discard,resv_strict,resuid=65534 and more",
-            29,
-        );
-        assert_eq!(
-            told,
-            "Options  rw,relatime,discard,\n         resv_strict,\n         resuid=65534 and\n         more"
-        );
     }
 }

@@ -200,7 +200,7 @@ fn listed(references: &ReferenceSet) -> String {
             text += &format!(" ({})", source.note);
         }
         text.push('\n');
-        text += &hakaru_report::shelf_terminal(&entries);
+        text += &hakaru_report::references_terminal(&entries);
         text.push('\n');
     }
     text

@@ -1,16 +1,18 @@
 //! The terminal report of a campaign: ranking of the cards, cost of each layer, and results of the claims. The pages
 //! add charts, percentiles and the environment.
 
-use super::view::{View, Work};
-use super::{counted, paces, tables, words};
+use super::tables;
+use super::view::{self, View, Work};
+use super::words::{self, counted, paces};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::findings::{self, ConclusionKind};
+use crate::naming::distinct;
 use crate::number::{self, MeanText};
-use crate::table::DataTable;
+use crate::table::{DataTable, row};
 use crate::{merged, text};
 use hakaru_model::campaign::Ranking;
-use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Summary, Verdict};
+use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Verdict};
 
 /// Maximum number of caveats listed individually.
 const CAVEATS: usize = 12;
@@ -36,13 +38,9 @@ pub(super) fn document(view: &View<'_>) -> Document {
         _ => counted(of.runs as usize, "run"),
     };
     let cards = counted(view.names.len(), "card");
-    let about = Some(of.about.clone()).filter(|about| !about.is_empty());
-    let under = about
-        .into_iter()
-        .chain([format!("{runs} · {cards} · stored as {}", of.id)]);
     Document {
         title: of.name.clone(),
-        under: under.map(|line| (String::new(), line)).collect(),
+        under: words::under(of, format!("{runs} · {cards} · stored as {}", of.id)),
         blocks,
     }
 }
@@ -69,45 +67,47 @@ fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         .iter()
         .filter_map(|work| Some((work, view.ranking(layer, work)?)))
         .collect();
-    let cell = |card: usize, ranking: &Ranking| {
-        let mut places = ranking.places.iter();
-        let Some(place) = places.find(|place| place.card as usize == card) else {
-            return tables::NONE.to_owned();
-        };
-        let unit = if ranking.unit == "B/s" { 1e6 } else { 1.0 };
-        let spread = MeanText::of_parts(place.mean, place.deviation, unit);
-        match ranking.places.len() {
-            0 | 1 => spread.to_string(),
-            _ => format!("{spread} ({})", place.letters),
-        }
-    };
     let name = |(work, ranking): &(&Work, &Ranking)| {
-        let unit = if ranking.unit == "B/s" {
-            "MB/s"
-        } else {
-            "IOPS"
-        };
+        let (unit, _) = unit_of(ranking);
         format!("{}, {unit}", work.label)
     };
-    let cards = (0..view.names.len()).filter(|&card| view.through(card, layer).is_some());
-    let rows = cards.map(|card| {
-        let cells = ranked.iter().map(|(_, ranking)| cell(card, ranking));
-        std::iter::once(view.name(card).to_owned())
-            .chain(cells)
-            .collect()
+    let rows = view.cards_through(layer).into_iter().map(|card| {
+        let cells = ranked.iter().map(|(_, ranking)| standing(ranking, card));
+        row(view.name(card), cells)
     });
-    table(ranked.iter().map(name), rows.collect())
+    table(ranked.iter().map(name), rows)
+}
+
+/// Display unit of a ranking, and its factor.
+fn unit_of(ranking: &Ranking) -> (&'static str, f64) {
+    match ranking.unit.as_str() {
+        "B/s" => ("MB/s", 1e6),
+        _ => ("IOPS", 1.0),
+    }
+}
+
+/// Mean and deviation of a card; with the letters of its place if several cards are ranked.
+fn standing(ranking: &Ranking, card: usize) -> String {
+    let mut places = ranking.places.iter();
+    let Some(place) = places.find(|place| place.card as usize == card) else {
+        return tables::NONE.to_owned();
+    };
+    let spread = MeanText::of_parts(place.mean, place.deviation, unit_of(ranking).1);
+    match ranking.places.len() {
+        0 | 1 => spread.to_string(),
+        _ => format!("{spread} ({})", place.letters),
+    }
 }
 
 /// A table of cards; empty if it has no columns.
-fn table(columns: impl Iterator<Item = String>, rows: Vec<Vec<String>>) -> Vec<DocumentBlock> {
-    let head: Vec<String> = std::iter::once(String::new()).chain(columns).collect();
-    match head.len() {
+fn table(
+    columns: impl Iterator<Item = String>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Vec<DocumentBlock> {
+    let table = DataTable::new(row("", columns), rows);
+    match table.head.len() {
         1 => Vec::new(),
-        _ => vec![DocumentBlock::Table(
-            TableStyle::Numbers,
-            DataTable { head, rows },
-        )],
+        _ => vec![DocumentBlock::Table(TableStyle::Numbers, table)],
     }
 }
 
@@ -142,22 +142,16 @@ fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         .map(|card| (card, of_card(card)))
         .filter(|(_, costs)| !costs.is_empty())
         .collect();
-    let mut quantities: Vec<&str> = Vec::new();
-    for cost in cards.iter().flat_map(|(_, costs)| costs) {
-        if !quantities.contains(&cost.quantity.as_str()) {
-            quantities.push(&cost.quantity);
-        }
-    }
+    let costs = cards.iter().flat_map(|(_, costs)| costs);
+    let quantities = distinct(costs.map(|cost| cost.quantity.as_str()));
     let rows = cards.iter().map(|(card, costs)| {
         let cell = |quantity: &&str| {
             let cost = costs.iter().find(|cost| cost.quantity == *quantity);
             cost.map_or_else(|| tables::NONE.to_owned(), |cost| share_left(cost))
         };
-        std::iter::once(view.name(*card).to_owned())
-            .chain(quantities.iter().map(cell))
-            .collect()
+        row(view.name(*card), quantities.iter().map(cell))
     });
-    table(quantities.iter().map(|q| (*q).to_owned()), rows.collect())
+    table(quantities.iter().map(|q| (*q).to_owned()), rows)
 }
 
 /// Formats a ratio: `0.85x [0.84, 0.86]`, with a symbol if the difference is not significant.
@@ -174,12 +168,11 @@ fn share_left(cost: &Comparison) -> String {
 fn claims(view: &View<'_>) -> Vec<DocumentBlock> {
     let judged = view.of.cards.iter().zip(&view.names);
     let judged = judged.filter(|(card, _)| !card.claims.is_empty());
-    let items: Vec<(String, String)> = judged
-        .map(|(card, name)| {
-            let claims: Vec<String> = card.claims.iter().map(claim).collect();
-            (name.clone(), claims.join(", "))
-        })
-        .collect();
+    let items = judged.map(|(card, name)| {
+        let claims: Vec<String> = card.claims.iter().map(claim).collect();
+        (name.clone(), claims.join(", "))
+    });
+    let items: Vec<(String, String)> = items.collect();
     if items.is_empty() {
         return Vec::new();
     }
@@ -212,13 +205,7 @@ fn claim(check: &ClaimCheck) -> String {
 /// Suitability of each card for each use and layer, as symbols.
 fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
     let everything = view.everything();
-    let advice = everything.iter().flat_map(|(_, layer)| &layer.advice);
-    let mut uses: Vec<(&str, &str)> = Vec::new();
-    for advice in advice {
-        if uses.iter().all(|(id, _)| *id != advice.id) {
-            uses.push((&advice.id, &advice.title));
-        }
-    }
+    let uses = view::uses(everything.iter().flat_map(|(_, layer)| &layer.advice));
     let judged = everything
         .iter()
         .filter(|(_, layer)| !layer.advice.is_empty());
@@ -228,14 +215,9 @@ fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
             let sign = advice.map_or("?", |advice| findings::sign(advice.verdict()));
             sign.to_owned()
         };
-        std::iter::once(name.clone())
-            .chain(uses.iter().map(sign))
-            .collect()
+        row(name, uses.iter().map(sign))
     });
-    let mut blocks = table(
-        uses.iter().map(|(_, title)| (*title).to_owned()),
-        rows.collect(),
-    );
+    let mut blocks = table(uses.iter().map(|(_, title)| (*title).to_owned()), rows);
     if !blocks.is_empty() {
         blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
     }
@@ -245,38 +227,29 @@ fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
 /// Limits of the design, runs that do not count, and other caveats.
 fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
-    let mut items: Vec<String> = of.weaknesses.iter().map(text::weakness).collect();
-    items.extend(of.notes.iter().cloned());
+    let mut items = words::design_caveats(view);
     if let Some(first) = of.failed.first() {
+        let failed = counted(of.failed.len(), "run");
         items.push(format!(
-            "Not counted: {} that did not complete; first: {} ({})",
-            counted(of.failed.len(), "run"),
-            first.point,
-            first.because
+            "Not counted: {failed} that did not complete; first: {} ({})",
+            first.point, first.because
         ));
     }
     if of.other_definition > 0 {
+        let stored = counted(of.other_definition as usize, "stored run");
         items.push(format!(
-            "Not counted: {} that were measured in another way",
-            counted(of.other_definition as usize, "stored run")
+            "Not counted: {stored} that were measured in another way"
         ));
     }
-    let everything = view.everything();
-    let subjects: Vec<(String, &Summary)> = everything
-        .into_iter()
-        .map(|(name, layer)| (name, &layer.summary))
-        .collect();
-    let mut all: Vec<(String, String)> = items
-        .into_iter()
-        .map(|text| (String::new(), text))
-        .collect();
-    let found = merged::findings(&subjects);
+    let unlabeled = |text: String| (String::new(), text);
+    let mut all: Vec<(String, String)> = items.into_iter().map(unlabeled).collect();
+    let found = merged::findings(&view.summaries());
     let more = found.len().saturating_sub(CAVEATS);
     all.extend(found.into_iter().take(CAVEATS));
     if more > 0 {
         let stand = if more == 1 { "stands" } else { "stand" };
         let more = counted(more, "more caveat");
-        all.push((String::new(), format!("{more} {stand} in the report")));
+        all.push(unlabeled(format!("{more} {stand} in the report")));
     }
     all
 }

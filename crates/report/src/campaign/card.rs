@@ -14,53 +14,45 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     let Some(card) = view.of.cards.get(place) else {
         return Vec::new();
     };
-    let mut blocks = vec![
-        DocumentBlock::Page(view.name(place).to_owned()),
-        facts_of(card),
-    ];
-    for layer in &card.layers {
-        blocks.push(DocumentBlock::Title(format!("Results, {}", layer.layer)));
-        let table = results::table(&layer.summary);
-        blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
-        let said = layer.summary.phases.iter().filter_map(|phase| {
-            Some((
-                crate::naming::phase(&layer.summary, phase),
-                facts::sustained(phase)?,
-            ))
-        });
-        blocks.push(DocumentBlock::Facts(said.collect()));
-    }
+    let title = DocumentBlock::Page(view.name(place).to_owned());
+    let mut blocks = vec![title, facts_of(card)];
+    blocks.extend(card.layers.iter().flat_map(results));
     if !card.claims.is_empty() {
         let kind = ConclusionKind::Claims;
+        let claims = findings::claims(&card.claims);
         blocks.extend([
             DocumentBlock::Title(text::conclusion_title(kind).to_owned()),
-            DocumentBlock::Conclusions(
-                text::conclusion_about(kind),
-                findings::claims(&card.claims),
-            ),
+            DocumentBlock::Conclusions(text::conclusion_about(kind), claims),
         ]);
     }
     if !card.costs.is_empty() {
-        blocks.push(DocumentBlock::Title(format!(
-            "Against {}",
-            view.of.reference_layer
-        )));
-        blocks.push(DocumentBlock::Table(TableStyle::Numbers, costs(card)));
+        let title = format!("Against {}", view.of.reference_layer);
+        blocks.extend([
+            DocumentBlock::Title(title),
+            DocumentBlock::Table(TableStyle::Numbers, costs(card)),
+        ]);
     }
-    for layer in &card.layers {
-        blocks.extend(uses(layer));
-    }
-    for layer in &card.layers {
-        blocks.extend(over_the_runs(layer));
-    }
-    for layer in &card.layers {
+    blocks.extend(card.layers.iter().flat_map(uses));
+    blocks.extend(card.layers.iter().flat_map(over_the_runs));
+    blocks.extend(card.layers.iter().map(|layer| {
         let about = format!("Circumstances, {}", layer.layer);
-        blocks.push(folded(
-            about,
-            vec![DocumentBlock::Pairs(circumstances(layer))],
-        ));
-    }
+        folded(about, vec![DocumentBlock::Pairs(circumstances(layer))])
+    }));
     blocks
+}
+
+/// The table of results through a layer, and sentences about long writes.
+fn results(layer: &LayerSummary) -> [DocumentBlock; 3] {
+    let summary = &layer.summary;
+    let sustained = summary.phases.iter().filter_map(|phase| {
+        let name = crate::naming::phase(summary, phase);
+        Some((name, facts::sustained(phase)?))
+    });
+    [
+        DocumentBlock::Title(format!("Results, {}", layer.layer)),
+        DocumentBlock::Table(TableStyle::Numbers, results::table(summary)),
+        DocumentBlock::Facts(sustained.collect()),
+    ]
 }
 
 fn facts_of(card: &CardSummary) -> DocumentBlock {
@@ -110,11 +102,7 @@ fn costs(card: &CardSummary) -> DataTable {
         "Amplification before",
         "Amplification through it",
     ];
-    DataTable {
-        head: head.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    }
-    .without_empty_columns()
+    DataTable::new(head, rows).without_empty_columns()
 }
 
 fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {

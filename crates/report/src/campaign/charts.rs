@@ -5,7 +5,7 @@ use super::view::{View, Work};
 use crate::chart::{self, BarChart, Chart, Plot, Section, slug};
 use crate::number;
 use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
-use crate::table::DataTable;
+use crate::table::{self, DataTable};
 use hakaru_model::campaign::DeviceSegment;
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::job::Op;
@@ -89,41 +89,34 @@ fn bars(
 
 /// Latency and bandwidth over time of a workload: one line for each card or, with a single card, for each layer.
 fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
-    let names = &view.names;
-    if names.len() == 1 {
-        let layers: Vec<String> = view
-            .layers
-            .iter()
-            .map(|layer| crate::escape::plain(layer))
-            .collect();
-        let cells: Vec<_> = view
-            .layers
-            .iter()
-            .map(|layer| view.cell(0, layer, work))
-            .collect();
-        return sides(&layers, &cells, &work.label, charts);
+    if view.names.len() == 1 {
+        let layers = view.layers.iter();
+        let cells: Vec<_> = layers.map(|layer| view.cell(0, layer, work)).collect();
+        let layers = view.layers.iter().map(|layer| crate::escape::plain(layer));
+        return sides(&layers.collect::<Vec<_>>(), &cells, &work.label, charts);
     }
     for layer in &view.layers {
-        let label = if view.layers.len() > 1 {
-            format!("{}, {layer}", work.label)
-        } else {
-            work.label.clone()
-        };
         let cells = view.cells(layer, work);
-        let measured: Vec<usize> = (0..cells.len())
-            .filter(|&card| cells[card].is_some())
-            .collect();
+        let all = 0..cells.len();
+        let measured: Vec<usize> = all.filter(|&card| cells[card].is_some()).collect();
         let drawn = evenly(&measured, MOST_CARDS);
-        let names: Vec<String> = drawn.iter().map(|&card| names[card].clone()).collect();
+        let names: Vec<String> = drawn.iter().map(|&card| view.names[card].clone()).collect();
         let cells: Vec<_> = drawn.iter().map(|&card| cells[card]).collect();
         let before = charts.len();
+        let label = view.with_layer(&work.label, layer);
         sides(&names, &cells, &label, charts);
-        if drawn.len() < measured.len() {
-            let note = format!(" {} of {} cards are drawn.", drawn.len(), measured.len());
-            charts[before..]
-                .iter_mut()
-                .for_each(|chart| chart.note.push_str(&note));
+        let note = drawn_of(drawn.len(), measured.len());
+        for chart in &mut charts[before..] {
+            chart.note.push_str(&note);
         }
+    }
+}
+
+/// A note that only some cards are drawn; empty if all are.
+fn drawn_of(drawn: usize, all: usize) -> String {
+    match drawn < all {
+        true => format!(" {drawn} of {all} cards are drawn."),
+        false => String::new(),
     }
 }
 
@@ -142,7 +135,7 @@ fn evenly(all: &[usize], most: usize) -> Vec<usize> {
 
 /// Speed along each card that was completely overwritten.
 fn map(view: &View<'_>) -> Option<Chart> {
-    let stretches = |card: usize| {
+    let segments = |card: usize| {
         let layers = &view.of.cards.get(card)?.layers;
         let step = layers
             .iter()
@@ -151,59 +144,40 @@ fn map(view: &View<'_>) -> Option<Chart> {
         Some((view.name(card).to_owned(), points(&step.speed)))
     };
     let all: Vec<usize> = (0..view.names.len())
-        .filter(|&card| stretches(card).is_some())
+        .filter(|&card| segments(card).is_some())
         .collect();
-    let (names, lines): (Vec<String>, Vec<_>) = evenly(&all, MOST_CARDS)
-        .into_iter()
-        .filter_map(stretches)
-        .unzip();
+    let drawn = evenly(&all, MOST_CARDS).into_iter().filter_map(segments);
+    let (names, lines): (Vec<String>, Vec<_>) = drawn.unzip();
     if names.is_empty() {
         return None;
     }
     let table = along_table(&names, &lines);
-    let lines = lines
-        .into_iter()
-        .enumerate()
-        .map(|(series, points)| TimelineLine { series, points })
-        .collect();
-    let mut note = "Speed while the whole device was written before the runs, by place.".to_owned();
-    if names.len() < all.len() {
-        note.push_str(&format!(
-            " {} of {} cards are drawn.",
-            names.len(),
-            all.len()
-        ));
-    }
-    let axis = "GiB from the start of the device".to_owned();
-    let (unit, marks, bands) = ("MB/s".to_owned(), Vec::new(), Vec::new());
-    let plot = Plot::Timeline(Timeline {
-        unit,
-        axis,
-        series: names,
-        lines,
-        marks,
-        until: None,
-        bands,
-    });
-    let title = "Speed along the device".to_owned();
+    let note = "Speed while the whole device was written before the runs, by place.";
+    let note = format!("{note}{}", drawn_of(names.len(), all.len()));
     Some(Chart {
         name: "speed-map".to_owned(),
         section: Section::Map,
-        title,
+        title: "Speed along the device".to_owned(),
         note,
-        plot,
+        plot: Plot::Timeline(Timeline {
+            unit: "MB/s".to_owned(),
+            axis: "GiB from the start of the device".to_owned(),
+            series: names,
+            lines: TimelineLine::each(lines),
+            ..Timeline::default()
+        }),
         table,
     })
 }
 
 /// Center of each segment in GiB, with its speed in MB/s.
 fn points(speed: &[DeviceSegment]) -> Vec<(f64, f64)> {
-    let place = |stretch: &DeviceSegment| {
-        (stretch.offset.0 as f64 + stretch.len.0 as f64 / 2.0) / (1u64 << 30) as f64
+    let place = |segment: &DeviceSegment| {
+        (segment.offset.0 as f64 + segment.len.0 as f64 / 2.0) / (1u64 << 30) as f64
     };
     speed
         .iter()
-        .filter_map(|stretch| Some((place(stretch), stretch.rate()?.0 / 1e6)))
+        .filter_map(|segment| Some((place(segment), segment.rate()?.0 / 1e6)))
         .collect()
 }
 
@@ -213,20 +187,13 @@ fn along_table(names: &[String], lines: &[Vec<(f64, f64)>]) -> DataTable {
         let figure = |found: Option<f64>| found.map_or("–".to_owned(), number::significant);
         let mean = (!points.is_empty()).then(|| speeds().sum::<f64>() / points.len() as f64);
         let extremes = [speeds().reduce(f64::min), mean, speeds().reduce(f64::max)];
-        std::iter::once(name.clone())
-            .chain(extremes.map(figure))
-            .collect()
+        table::row(name, extremes.map(figure))
     });
     let head = [
         "Card",
         "Slowest, MB/s",
         "Mean of the places, MB/s",
         "Fastest, MB/s",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    DataTable {
-        head,
-        rows: rows.collect(),
-    }
+    ];
+    DataTable::new(head, rows)
 }

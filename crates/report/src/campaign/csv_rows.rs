@@ -72,29 +72,24 @@ fn lead(view: &View<'_>, card: usize, layer: &str) -> CampaignCsvRow {
 fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
     for layer in view.of.cards.get(card).iter().flat_map(|card| &card.layers) {
         for phase in &layer.summary.phases {
-            let line = |figure: String, unit, row| {
-                let lead = lead(view, card, &layer.layer);
-                CampaignCsvRow {
-                    phase: phase.phase.clone(),
-                    op: phase.op.name(),
-                    figure,
-                    unit,
-                    row,
-                    ..lead
-                }
+            let line = |figure: String, unit, run, row| CampaignCsvRow {
+                phase: phase.phase.clone(),
+                op: phase.op.name(),
+                figure,
+                unit,
+                run,
+                row,
+                ..lead(view, card, &layer.layer)
             };
             let of_all = figures(phase).into_iter().chain(spread::figures(phase));
-            all.extend(of_all.map(|(figure, unit, row)| line(figure, unit, row)));
+            all.extend(of_all.map(|(figure, unit, row)| line(figure, unit, None, row)));
             for (figure, unit, scale, values) in [
                 ("bandwidth", "MB/s", 1e6, &phase.bandwidth.values),
                 ("iops", "1/s", 1.0, &phase.iops.values),
             ] {
                 all.extend((1..).zip(values).map(|(run, value)| {
                     let row = CsvStats::single(number::exact(value / scale, 6));
-                    CampaignCsvRow {
-                        run: Some(run),
-                        ..line(figure.to_owned(), unit, row)
-                    }
+                    line(figure.to_owned(), unit, Some(run), row)
                 }));
             }
         }
@@ -145,40 +140,24 @@ fn verdicts(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
 /// Adds all pairs of cards of all rankings.
 fn pairs(view: &View<'_>, all: &mut Vec<CampaignCsvRow>) {
     for ranking in &view.of.rankings {
-        all.extend(
-            ranking
-                .places
-                .iter()
-                .filter(|_| ranking.places.len() > 1)
-                .map(|place| {
-                    let lead = lead(view, place.card as usize, &ranking.layer);
-                    let row = CsvStats::single(place.rank);
-                    let (phase, figure, letters) = (
-                        ranking.phase.clone(),
-                        "place".to_owned(),
-                        place.letters.clone(),
-                    );
-                    CampaignCsvRow {
-                        phase,
-                        op: ranking.op.name(),
-                        figure,
-                        unit: "1",
-                        row,
-                        letters,
-                        ..lead
-                    }
-                }),
-        );
-        for pair in &ranking.pairs {
-            let lead = lead(view, pair.b as usize, &ranking.layer);
-            let line = CampaignCsvRow {
-                phase: ranking.phase.clone(),
-                op: ranking.op.name(),
-                ..lead
-            };
+        let line = |card: u32| CampaignCsvRow {
+            phase: ranking.phase.clone(),
+            op: ranking.op.name(),
+            ..lead(view, card as usize, &ranking.layer)
+        };
+        let several = ranking.places.len() > 1;
+        let places = ranking.places.iter().filter(|_| several);
+        all.extend(places.map(|place| CampaignCsvRow {
+            figure: "place".to_owned(),
+            unit: "1",
+            row: CsvStats::single(place.rank),
+            letters: place.letters.clone(),
+            ..line(place.card)
+        }));
+        all.extend(ranking.pairs.iter().map(|pair| {
             let against = view.name(pair.a as usize).to_owned();
-            all.push(compared(line, "ratio_to_card", &pair.comparison, against));
-        }
+            compared(line(pair.b), "ratio_to_card", &pair.comparison, against)
+        }));
     }
 }
 
@@ -191,27 +170,21 @@ fn compared(
 ) -> CampaignCsvRow {
     let exact = |value: f64| number::exact(value, 6);
     let runs = of.a.values.len().min(of.b.values.len()) as u64;
-    let row = CsvStats {
-        n: (runs > 0).then_some(runs),
-        value: exact(of.ratio),
-        ci95: of
-            .ratio_ci95
-            .map_or_else(Default::default, |(low, high)| (exact(low), exact(high))),
-        caveats: if of.ratio_ci95.is_some() {
-            crate::csv::caveat_words(&of.interval_caveats)
-        } else {
-            String::new()
-        },
+    let interval = of.ratio_ci95.map(|(low, high)| CsvStats {
+        ci95: (exact(low), exact(high)),
+        caveats: crate::csv::caveat_words(&of.interval_caveats),
         ..CsvStats::default()
-    };
+    });
     CampaignCsvRow {
         figure: figure.to_owned(),
         unit: "1",
-        row,
+        row: CsvStats {
+            n: (runs > 0).then_some(runs),
+            value: exact(of.ratio),
+            ..interval.unwrap_or_default()
+        },
         against,
-        p_adjusted: of
-            .p_adjusted
-            .map_or_else(String::new, |p| number::exact(p, 9)),
+        p_adjusted: crate::csv::probability(of.p_adjusted),
         verdict: ids::comparison(of).to_owned(),
         ..line
     }

@@ -12,13 +12,15 @@ mod tables;
 mod view;
 mod words;
 
+use words::{counted, paces};
+
 use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, chart_parts, folded, part};
-use crate::findings::{self, ConclusionKind, ConclusionRow};
+use crate::findings::ConclusionKind;
 use crate::table::DataTable;
-use crate::{merged, number, text, time};
-use hakaru_model::campaign::CampaignSummary;
-use hakaru_model::finding::{BusLimit, Comparison, Summary};
+use crate::{compare, merged, number, text, time};
+use hakaru_model::campaign::{CampaignSummary, CardPair};
+use hakaru_model::finding::Summary;
 use std::collections::BTreeSet;
 use view::View;
 
@@ -65,9 +67,8 @@ fn document(view: &View<'_>) -> Document {
         DocumentBlock::Menu,
     ];
     if view.of.cards.is_empty() {
-        blocks = vec![DocumentBlock::Text(
-            "There is nothing to report: no run of this campaign counts yet.".to_owned(),
-        )];
+        let nothing = "There is nothing to report: no run of this campaign counts yet.";
+        blocks = vec![DocumentBlock::Text(nothing.to_owned())];
     }
     blocks.extend(advice(view));
     blocks.extend(caveats(view));
@@ -77,9 +78,7 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(pace(view));
     let level = "Charts of the workloads that were not tested for evenness";
     blocks.extend(chart_parts(&charts::charts(view), level));
-    for card in 0..view.names.len() {
-        blocks.extend(card::section(view, card));
-    }
+    blocks.extend((0..view.names.len()).flat_map(|card| card::section(view, card)));
     blocks.extend(method(view));
     blocks.extend(failures(view));
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
@@ -90,61 +89,45 @@ fn document(view: &View<'_>) -> Document {
     }
 }
 
-/// Formats a count with its noun: `6 cards`, `1 layer`.
-fn counted(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", number::count(count as u64))
-}
-
 /// Lines below the title.
 fn under(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
+    let summaries = view.summaries();
+    let phases = summaries.iter().flat_map(|(_, summary)| &summary.phases);
+    let stated: u64 = phases.map(stated_runs).sum();
     let mut line = vec![
         counted(view.names.len(), "card"),
         counted(view.layers.len(), "layer"),
         counted(view.works.len(), "workload"),
     ];
-    let stated: u64 = view
-        .everything()
-        .iter()
-        .flat_map(|(_, layer)| &layer.summary.phases)
-        .map(stated_runs)
-        .sum();
     match (of.runs, of.planned) {
         (0, _) if stated > 0 => {}
         (runs, Some(planned)) if runs != planned => {
-            line.push(format!(
-                "{} of {} runs",
-                number::count(runs),
-                number::count(planned)
-            ));
+            let (runs, planned) = (number::count(runs), number::count(planned));
+            line.push(format!("{runs} of {planned} runs"));
         }
         (runs, _) => line.push(counted(runs as usize, "run")),
     }
     if stated > 0 {
         line.push(counted(stated as usize, "published run"));
     }
-    let everything = view.everything();
-    let begun = everything
-        .iter()
-        .map(|(_, layer)| layer.summary.started_unix_ms)
-        .filter(|&ms| ms > 0);
-    if let (Some(first), Some(last)) = (begun.clone().min(), begun.max()) {
-        let (first, last) = (time::day(first), time::day(last));
-        line.push(if first == last {
-            first
-        } else {
-            format!("{first} to {last}")
-        });
-    }
-    let origins: BTreeSet<&str> = everything
-        .iter()
-        .map(|(_, layer)| layer.summary.origin.as_str())
-        .collect();
+    line.extend(days(&summaries));
+    let origins: BTreeSet<&str> = summaries.iter().map(|(_, s)| s.origin.as_str()).collect();
     line.extend(origins.into_iter().map(str::to_owned));
-    let about = std::iter::once(of.about.clone()).filter(|about| !about.is_empty());
-    let lines = about.chain([line.join(" · ")]);
-    lines.map(|line| (String::new(), line)).collect()
+    words::under(of, line.join(" · "))
+}
+
+/// The days from the first to the last start; `None` for published figures, which have none.
+fn days(summaries: &[(String, &Summary)]) -> Option<String> {
+    let begun = summaries
+        .iter()
+        .map(|(_, summary)| summary.started_unix_ms)
+        .filter(|&ms| ms > 0);
+    let (first, last) = (time::day(begun.clone().min()?), time::day(begun.max()?));
+    Some(match first == last {
+        true => first,
+        false => format!("{first} to {last}"),
+    })
 }
 
 fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
@@ -179,21 +162,10 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
 
 /// Limits of the design, and every finding of every point, each once.
 fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
-    let subjects: Vec<(String, &Summary)> = view
-        .everything()
-        .into_iter()
-        .map(|(name, layer)| (name, &layer.summary))
-        .collect();
-    let weaknesses = view.of.weaknesses.iter().map(text::weakness);
-    let mut items: Vec<(String, String)> = weaknesses
-        .chain(view.of.notes.iter().cloned())
-        .map(|text| (String::new(), text))
-        .collect();
-    items.extend(merged::findings(&subjects));
-    match items.is_empty() {
-        true => Vec::new(),
-        false => part("Caveats", vec![DocumentBlock::Caveats(items)]),
-    }
+    let of_design = words::design_caveats(view).into_iter();
+    let mut items: Vec<(String, String)> = of_design.map(|text| (String::new(), text)).collect();
+    items.extend(merged::findings(&view.summaries()));
+    part("Caveats", vec![DocumentBlock::Caveats(items)])
 }
 
 /// Means, deviations and performance of the layers: one table for each workload.
@@ -273,26 +245,20 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
     let ranking = view
         .ranking(layer, work)
         .filter(|ranking| ranking.pairs.len() > 1)?;
-    let row = |(pair, c): (String, &Comparison)| {
+    let row = |pair: &CardPair| {
+        let [b, a] = [pair.b, pair.a].map(|card| view.name(card as usize));
+        let c = &pair.comparison;
         vec![
-            pair,
-            crate::compare::ratio(c),
-            crate::compare::verdict(c),
+            format!("{b} against {a}"),
+            compare::ratio(c),
+            compare::verdict(c),
             c.p_value_ranks
-                .map_or_else(String::new, crate::compare::probability),
-            crate::compare::effect(c),
-            c.delta
-                .map_or_else(String::new, |delta| format!("{delta:+.2}")),
+                .map(compare::probability)
+                .unwrap_or_default(),
+            compare::effect(c),
+            compare::delta(c),
         ]
     };
-    let pairs = ranking.pairs.iter().map(|pair| {
-        let names = format!(
-            "{} against {}",
-            view.name(pair.b as usize),
-            view.name(pair.a as usize)
-        );
-        row((names, &pair.comparison))
-    });
     let head = [
         "Pair",
         "Ratio [95%]",
@@ -300,19 +266,9 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
         "p by ranks (Mann-Whitney)",
         "Effect (Hedges’ g) [95%]",
         "Cliff’s delta",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    let table = DataTable {
-        head,
-        rows: pairs.collect(),
-    }
-    .without_empty_columns();
-    let about = if view.layers.len() > 1 {
-        format!("Every pair, {}, {layer}", work.label)
-    } else {
-        format!("Every pair, {}", work.label)
-    };
+    ];
+    let table = DataTable::new(head, ranking.pairs.iter().map(row)).without_empty_columns();
+    let about = format!("Every pair, {}", view.with_layer(&work.label, layer));
     let table = DocumentBlock::Table(TableStyle::Numbers, table);
     Some(folded(about, vec![table]))
 }
@@ -335,41 +291,15 @@ fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
 
 /// Whether the host or the cards limit the throughput.
 fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
-    let conclusions: Vec<ConclusionRow> = view.layers.iter().flat_map(|l| paces(view, l)).collect();
+    let conclusions = view.layers.iter().flat_map(|l| paces(view, l)).collect();
     let kind = ConclusionKind::Limits;
-    match conclusions.is_empty() {
-        true => Vec::new(),
-        false => part(
-            text::conclusion_title(kind),
-            vec![DocumentBlock::Conclusions(
-                text::conclusion_about(kind),
-                conclusions,
-            )],
-        ),
-    }
-}
-
-/// Bottlenecks through one layer; the layer is named if there are several.
-fn paces(view: &View<'_>, layer: &str) -> Vec<ConclusionRow> {
-    let of_layer = view.of.limits.iter().filter(|(of, _)| of == layer);
-    let of_layer: Vec<BusLimit> = of_layer.map(|(_, limit)| limit.clone()).collect();
-    let lead = match view.layers.len() {
-        0 | 1 => String::new(),
-        _ => format!("{}, ", crate::escape::plain(layer)),
-    };
-    let mut found = findings::limits_of(&of_layer, &view.names);
-    for row in &mut found {
-        row.about = format!("{lead}{}", row.about);
-    }
-    found
+    let rows = DocumentBlock::Conclusions(text::conclusion_about(kind), conclusions);
+    part(text::conclusion_title(kind), vec![rows])
 }
 
 fn method(view: &View<'_>) -> Vec<DocumentBlock> {
-    let pairs: Vec<Pair> = view.of.method.iter().cloned().map(Pair::from).collect();
-    match pairs.is_empty() {
-        true => Vec::new(),
-        false => part("Method", vec![DocumentBlock::Pairs(pairs)]),
-    }
+    let pairs = view.of.method.iter().cloned().map(Pair::from).collect();
+    part("Method", vec![DocumentBlock::Pairs(pairs)])
 }
 
 /// Runs that do not count, with the reasons.
@@ -392,8 +322,5 @@ fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
             format!("{runs} of these points were measured in another way"),
         ));
     }
-    match items.is_empty() {
-        true => Vec::new(),
-        false => part("Runs that do not count", vec![DocumentBlock::Facts(items)]),
-    }
+    part("Runs that do not count", vec![DocumentBlock::Facts(items)])
 }

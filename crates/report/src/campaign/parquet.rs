@@ -68,9 +68,9 @@ fn write(
             texts.write_batch(&values, Some(&levels), None)?;
         }
         ColumnWriter::Int64ColumnWriter(counts) => {
-            let count = |line: &CampaignCsvRow| if name == "run" { line.run } else { line.row.n };
             let (values, levels) = present(lines, |line| {
-                count(line).and_then(|n| i64::try_from(n).ok())
+                let count = if name == "run" { line.run } else { line.row.n };
+                count.and_then(|n| i64::try_from(n).ok())
             });
             counts.write_batch(&values, Some(&levels), None)?;
         }
@@ -79,9 +79,8 @@ fn write(
             numbers.write_batch(&values, Some(&levels), None)?;
         }
         _ => {
-            return Err(ParquetError::General(format!(
-                "the column {name} is of a kind that the schema has not"
-            )));
+            let unknown = format!("the column {name} is of a kind that the schema has not");
+            return Err(ParquetError::General(unknown));
         }
     }
     Ok(())

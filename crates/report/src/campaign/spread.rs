@@ -13,47 +13,38 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     let row = |phase: &PhaseSummary| {
         let repeated = phase.detail.repeated.as_ref()?;
         let stability = phase.detail.stability.as_ref();
-        let PhaseUnit {
-            name,
-            median,
-            intervals,
-        } = unit(phase, repeated);
-        let [by_t, by_bootstrap] = intervals;
+        let unit = unit(phase, repeated);
+        let [by_t, by_bootstrap] = unit.intervals;
+        let caveats = number::in_brackets(&phase.bandwidth.interval_caveats);
+        let error = |share| format!("± {}%{caveats}", percent(share));
+        let lag1 = |r: f64| format!("{r:+.2}").replace('-', "−");
         Some(vec![
-            format!("{}, {name}", naming::phase(summary, phase)),
+            format!("{}, {}", naming::phase(summary, phase), unit.name),
             by_t,
             by_bootstrap,
-            repeated.relative_error.map_or_else(String::new, |share| {
-                let caveats = number::in_brackets(&phase.bandwidth.interval_caveats);
-                format!("± {}%{caveats}", percent(share))
-            }),
-            median,
-            stability.map_or_else(String::new, outliers),
-            stability.map_or_else(String::new, drift),
-            stability
-                .and_then(|s| s.lag1)
-                .map_or_else(String::new, |r| format!("{r:+.2}").replace('-', "−")),
+            repeated.relative_error.map(error).unwrap_or_default(),
+            unit.median,
+            stability.map(outliers).unwrap_or_default(),
+            stability.map(drift).unwrap_or_default(),
+            stability.and_then(|s| s.lag1).map(lag1).unwrap_or_default(),
             steady(phase, repeated),
         ])
     };
-    let rows: Vec<Vec<String>> = summary.phases.iter().filter_map(row).collect();
-    let head = [
-        "Phase and unit",
-        "Mean [95%, Student]",
-        "[95%, bootstrap]",
-        "Relative error",
-        "Median ± MAD",
-        "Outliers",
-        "Drift",
-        "Correlation of neighbours",
-        "Steady state",
-    ];
-    let table = DataTable {
-        head: head.map(str::to_owned).to_vec(),
-        rows,
-    };
-    (!table.rows.is_empty()).then(|| table.without_empty_columns())
+    let table = DataTable::new(HEAD, summary.phases.iter().filter_map(row)).nonempty();
+    table.map(DataTable::without_empty_columns)
 }
+
+const HEAD: [&str; 9] = [
+    "Phase and unit",
+    "Mean [95%, Student]",
+    "[95%, bootstrap]",
+    "Relative error",
+    "Median ± MAD",
+    "Outliers",
+    "Drift",
+    "Correlation of neighbours",
+    "Steady state",
+];
 
 /// The figures of a phase in its display unit.
 struct PhaseUnit {
@@ -63,40 +54,35 @@ struct PhaseUnit {
 }
 
 fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
-    let small = chart::by_iops(phase);
-    let (estimate, unit, name) = if small {
-        (&phase.iops, 1.0, "IOPS")
-    } else {
-        (&phase.bandwidth, 1e6, "MB/s")
+    let (estimate, unit, name) = match chart::by_iops(phase) {
+        true => (&phase.iops, 1.0, "IOPS"),
+        false => (&phase.bandwidth, 1e6, "MB/s"),
     };
     // With one block size, IOPS are proportional to bandwidth.
     let scale = estimate.mean / unit / phase.bandwidth.mean;
     let caveats = number::in_brackets(&estimate.interval_caveats);
-    let interval = |ci: Option<(f64, f64)>| {
-        ci.map(|(low, high)| {
-            format!(
-                "[{}, {}]{caveats}",
-                number::significant(low),
-                number::significant(high)
-            )
-        })
+    let interval = |low: f64, high: f64| {
+        let [low, high] = [low, high].map(number::significant);
+        format!("[{low}, {high}]{caveats}")
     };
-    let by_t =
-        interval(estimate.ci95.map(|(low, high)| (low / unit, high / unit))).unwrap_or_default();
-    let by_bootstrap = interval(
-        repeated
-            .bootstrap_ci95
-            .map(|(low, high)| (low * scale, high * scale)),
-    );
     let median = match estimate.values.is_empty() {
         true => String::new(),
         false => MeanText::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
     };
     let mean = number::significant(estimate.mean / unit);
+    let by_t = estimate
+        .ci95
+        .map(|(low, high)| interval(low / unit, high / unit));
+    let by_bootstrap = repeated
+        .bootstrap_ci95
+        .map(|(low, high)| interval(low * scale, high * scale));
     PhaseUnit {
         name,
         median,
-        intervals: [format!("{mean} {by_t}"), by_bootstrap.unwrap_or_default()],
+        intervals: [
+            format!("{mean} {}", by_t.unwrap_or_default()),
+            by_bootstrap.unwrap_or_default(),
+        ],
     }
 }
 
@@ -163,51 +149,35 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
         return Vec::new();
     };
     let exact = |value: f64| number::exact(value, 6);
-    let single = |value: f64| CsvStats::single(exact(value));
-    let share =
-        |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), "1", single(value)));
-    let mut all: Vec<(String, &'static str, CsvStats)> =
-        share("relative_error", repeated.relative_error)
-            .into_iter()
-            .collect();
-    all.iter_mut().for_each(|(.., row)| {
-        row.caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats)
-    });
+    let share = |name: &str, value: Option<f64>| {
+        value.map(|value| (name.to_owned(), "1", CsvStats::single(exact(value))))
+    };
+    let caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats);
+    let mut all: Vec<_> = share("relative_error", repeated.relative_error)
+        .into_iter()
+        .collect();
+    for (.., row) in &mut all {
+        row.caveats.clone_from(&caveats);
+    }
     if let Some((low, high)) = repeated.bootstrap_ci95 {
-        let ci95 = (exact(low / 1e6), exact(high / 1e6));
-        let mean = exact(phase.bandwidth.mean / 1e6);
-        let n = Some(phase.bandwidth.values.len() as u64);
-        let caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats);
-        all.push((
-            "bandwidth_bootstrap".to_owned(),
-            "MB/s",
-            CsvStats {
-                n,
-                value: mean.clone(),
-                mean,
-                ci95,
-                caveats: caveats.clone(),
-                ..CsvStats::default()
-            },
-        ));
-        all.push((
-            "bandwidth_mad".to_owned(),
-            "MB/s",
-            single(phase.bandwidth.mad / 1e6),
-        ));
+        let bootstrap = CsvStats {
+            n: Some(phase.bandwidth.values.len() as u64),
+            mean: exact(phase.bandwidth.mean / 1e6),
+            ci95: (exact(low / 1e6), exact(high / 1e6)),
+            caveats,
+            ..CsvStats::single(exact(phase.bandwidth.mean / 1e6))
+        };
+        let mad = CsvStats::single(exact(phase.bandwidth.mad / 1e6));
+        all.push(("bandwidth_bootstrap".to_owned(), "MB/s", bootstrap));
+        all.push(("bandwidth_mad".to_owned(), "MB/s", mad));
     }
-    if let Some(found) = &phase.detail.stability {
-        all.extend(share("outliers", Some(found.outliers.len() as f64)));
-        all.extend(share("drift", found.drift));
-        all.extend(share("drift_p", found.drift_p));
-        all.extend(share("lag1", found.lag1));
-    }
-    all.extend(share(
-        "steady_from_run",
-        repeated
-            .steady
-            .as_ref()
-            .map(|steady| f64::from(steady.first_round + 1)),
-    ));
+    let found = phase.detail.stability.as_ref();
+    let steady = repeated.steady.as_ref();
+    all.extend(share("outliers", found.map(|f| f.outliers.len() as f64)));
+    all.extend(share("drift", found.and_then(|f| f.drift)));
+    all.extend(share("drift_p", found.and_then(|f| f.drift_p)));
+    all.extend(share("lag1", found.and_then(|f| f.lag1)));
+    let first = steady.map(|steady| f64::from(steady.first_round + 1));
+    all.extend(share("steady_from_run", first));
     all
 }

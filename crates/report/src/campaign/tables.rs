@@ -1,10 +1,11 @@
 //! The tables of a campaign as in published articles: one row for each card.
 
-use super::view::{View, Work};
+use super::view::{self, View, Work};
 use super::words::percent;
 use crate::compare::{ratio, verdict};
+use crate::naming::distinct;
 use crate::number::{self, MeanText};
-use crate::table::DataTable;
+use crate::table::{self, DataTable};
 use crate::{escape, findings, text};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary};
@@ -19,51 +20,40 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     let reference = &view.of.reference_layer;
     let mut head = vec!["Card".to_owned()];
     for layer in &view.layers {
-        let lead = if view.layers.len() > 1 {
-            format!("{layer} ")
-        } else {
-            String::new()
+        let lead = match view.layers.len() {
+            1 => String::new(),
+            _ => format!("{layer} "),
         };
         head.extend([format!("{lead}MB/s"), format!("{lead}IOPS")]);
     }
-    head.extend(
-        held.iter()
-            .map(|layer| format!("{layer} : {reference} [95%]")),
-    );
+    let costs = held.iter();
+    head.extend(costs.map(|layer| format!("{layer} : {reference} [95%]")));
     head.push("Runs".to_owned());
     let row = |card: usize| {
-        let cells: Vec<Option<&PhaseSummary>> = view
-            .layers
-            .iter()
-            .map(|layer| view.cell(card, layer, work))
-            .collect();
-        if cells.iter().all(Option::is_none) {
-            return None;
-        }
-        let mut row = vec![view.name(card).to_owned()];
-        for cell in &cells {
-            let text = |spread: fn(&PhaseSummary) -> MeanText| {
-                cell.map_or(NONE.to_owned(), |p| spread(p).to_string())
-            };
-            row.extend([
-                text(|p| MeanText::megabytes(&p.bandwidth)),
-                text(|p| MeanText::of(&p.iops, 1.0)),
-            ]);
-        }
-        let cost = |layer: &&str| {
-            view.cost(card, layer, work)
-                .map(|cost| ratio_and_verdict(&cost.comparison))
-        };
-        row.extend(
-            held.iter()
-                .map(|layer| cost(layer).unwrap_or(NONE.to_owned())),
-        );
-        row.push(runs(&cells));
-        Some(row)
+        let layers = view.layers.iter();
+        let cells: Vec<_> = layers.map(|layer| view.cell(card, layer, work)).collect();
+        cells.iter().flatten().next()?;
+        let costs = held.iter().map(|layer| {
+            let cost = view.cost(card, layer, work);
+            cost.map_or(NONE.to_owned(), |cost| ratio_and_verdict(&cost.comparison))
+        });
+        let cells_and_costs = cells.iter().flat_map(rates).chain(costs);
+        Some(table::row(
+            view.name(card),
+            cells_and_costs.chain([runs(&cells)]),
+        ))
     };
-    DataTable {
-        head,
-        rows: (0..view.names.len()).filter_map(row).collect(),
+    DataTable::new(head, (0..view.names.len()).filter_map(row))
+}
+
+/// Bandwidth and IOPS of a phase.
+fn rates(cell: &Option<&PhaseSummary>) -> [String; 2] {
+    match cell {
+        Some(phase) => [
+            MeanText::megabytes(&phase.bandwidth).to_string(),
+            MeanText::of(&phase.iops, 1.0).to_string(),
+        ],
+        None => [NONE; 2].map(str::to_owned),
     }
 }
 
@@ -96,55 +86,37 @@ pub(super) fn runs_of(phase: &PhaseSummary) -> u64 {
 /// One workload: cards from best to worst, each compared with the reference, and the cards without a significant
 /// difference. `None` if nothing can be compared.
 pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
-    let rankings: Vec<(&String, &Ranking)> = view
-        .layers
-        .iter()
+    let layers = view.layers.iter();
+    let rankings: Vec<(&String, &Ranking)> = layers
         .filter_map(|layer| Some((layer, view.ranking(layer, work)?)))
         .collect();
-    let (_, leading) = rankings
-        .iter()
-        .find(|(layer, _)| **layer == view.of.reference_layer)
-        .or(rankings.first())?;
+    let of_reference = |(layer, _): &&(&String, &Ranking)| **layer == view.of.reference_layer;
+    let (_, leading) = rankings.iter().find(of_reference).or(rankings.first())?;
     if rankings.iter().all(|(_, ranking)| ranking.pairs.is_empty()) {
         return None;
     }
     let reference = view.name(view.reference());
-    let mut head = vec!["Card".to_owned()];
-    for (layer, _) in &rankings {
-        let lead = if rankings.len() > 1 {
-            format!("{layer}: ")
-        } else {
-            String::new()
+    let columns = rankings.iter().flat_map(|(layer, _)| {
+        let lead = match rankings.len() {
+            1 => String::new(),
+            _ => format!("{layer}: "),
         };
-        head.extend([
+        [
             capital(format!("{lead}place")),
             capital(format!("{lead}ratio to {reference} [95%]")),
             capital(format!("{lead}no difference shown from")),
-        ]);
-    }
-    let mut order: Vec<usize> = leading
-        .places
-        .iter()
-        .map(|place| place.card as usize)
-        .collect();
-    let rest = (0..view.names.len()).filter(|card| !order.contains(card));
-    order.extend(rest.collect::<Vec<_>>());
-    let row = |&card: &usize| {
-        let cells: Vec<[String; 3]> = rankings
-            .iter()
-            .map(|(_, ranking)| place(view, ranking, card))
-            .collect();
+        ]
+    });
+    let ranked = leading.places.iter().map(|place| place.card as usize);
+    let row = |card: usize| {
+        let of_layer = |(_, ranking): &(&String, &Ranking)| place(view, ranking, card);
+        let cells: Vec<[String; 3]> = rankings.iter().map(of_layer).collect();
         let measured = cells.iter().any(|cells| cells[0] != NONE);
-        measured.then(|| {
-            std::iter::once(view.name(card).to_owned())
-                .chain(cells.into_iter().flatten())
-                .collect()
-        })
+        measured.then(|| table::row(view.name(card), cells.into_iter().flatten()))
     };
-    Some(DataTable {
-        head,
-        rows: order.iter().filter_map(row).collect(),
-    })
+    let order = distinct(ranked.chain(0..view.names.len()));
+    let rows = order.into_iter().filter_map(row);
+    Some(DataTable::new(table::row("Card", columns), rows))
 }
 
 fn capital(text: String) -> String {
@@ -196,25 +168,13 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
         Some(MeanText::of(estimate, 1.0).to_string())
     };
     let row = |card: usize| {
-        let cells = columns
-            .iter()
-            .map(|column| cell(card, column).unwrap_or_default());
-        std::iter::once(view.name(card).to_owned())
-            .chain(cells)
-            .collect()
+        let cells = columns.iter().map(|column| cell(card, column));
+        table::row(view.name(card), cells.map(Option::unwrap_or_default))
     };
-    let name = |(work, layer): &(&Work, &String)| match view.layers.len() {
-        0 | 1 => work.label.clone(),
-        _ => format!("{}, {layer}", work.label),
-    };
-    let head = std::iter::once("Card".to_owned())
-        .chain(columns.iter().map(name))
-        .collect();
-    let table = DataTable {
-        head,
-        rows: (0..view.names.len()).map(row).collect(),
-    }
-    .without_empty_columns();
+    let columns = columns.iter();
+    let names = columns.map(|(work, layer)| view.with_layer(&work.label, layer));
+    let rows = (0..view.names.len()).map(row);
+    let table = DataTable::new(table::row("Card", names), rows).without_empty_columns();
     (table.head.len() > 1).then_some(table)
 }
 
@@ -222,35 +182,27 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
 pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
     let mut rows = Vec::new();
     for (card, name) in view.of.cards.iter().zip(&view.names) {
-        let speeds = card
-            .claims
-            .iter()
-            .filter(|c| matches!(c.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_)));
-        for check in speeds {
+        for check in card.claims.iter().filter(|check| is_speed(check.claim)) {
             rows.extend(check.parts.iter().map(|part| {
+                let share = |value: f64| format!("{}%", percent(value / part.required));
                 let measured = part.measured.as_ref();
                 vec![
                     name.clone(),
                     text::claim(check.claim),
                     measured.map_or(NONE.to_owned(), |m| measured_words(m.value, m.ci95)),
-                    measured.map_or(NONE.to_owned(), |m| {
-                        format!("{}%", percent(m.value / part.required))
-                    }),
+                    measured.map_or(NONE.to_owned(), |m| share(m.value)),
                     claim_verdict(check.verdict),
                 ]
             }));
         }
     }
-    let head = [
-        "Card",
-        "Printed",
-        "Measured, MB/s [95%]",
-        "Share",
-        "Verdict",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    (!rows.is_empty()).then_some(DataTable { head, rows })
+    let measured = "Measured, MB/s [95%]";
+    DataTable::new(["Card", "Printed", measured, "Share", "Verdict"], rows).nonempty()
+}
+
+/// Whether a claim is a rated speed, and not a class.
+fn is_speed(claim: Claim) -> bool {
+    matches!(claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_))
 }
 
 fn measured_words(value: f64, ci95: Option<(f64, f64)>) -> String {
@@ -270,20 +222,9 @@ fn measured_words(value: f64, ci95: Option<(f64, f64)>) -> String {
 
 /// Claimed classes and their verdicts. `None` if no card claims a class.
 pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
-    let is_class =
-        |check: &&ClaimCheck| !matches!(check.claim, Claim::ReadSpeed(_) | Claim::WriteSpeed(_));
-    let mut claims: Vec<Claim> = Vec::new();
-    for check in view
-        .of
-        .cards
-        .iter()
-        .flat_map(|card| &card.claims)
-        .filter(is_class)
-    {
-        if !claims.contains(&check.claim) {
-            claims.push(check.claim);
-        }
-    }
+    let claims = view.of.cards.iter().flat_map(|card| &card.claims);
+    let claims = claims.map(|check| check.claim);
+    let mut claims = distinct(claims.filter(|claim| !is_speed(*claim)));
     claims.sort_by_key(|claim| match claim {
         Claim::SpeedClass(n) => (0, *n),
         Claim::UhsGrade(n) => (1, *n),
@@ -292,24 +233,15 @@ pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
         Claim::ReadSpeed(_) | Claim::WriteSpeed(_) => (4, 0),
     });
     let cell = |checks: &[ClaimCheck], claim: &Claim| {
-        let found = checks
-            .iter()
-            .find(|check| check.claim == *claim)
-            .map(|c| claim_verdict(c.verdict));
-        found.unwrap_or_else(|| NONE.to_owned())
+        let found = checks.iter().find(|check| check.claim == *claim);
+        found.map_or(NONE.to_owned(), |check| claim_verdict(check.verdict))
     };
     let rows = view.of.cards.iter().zip(&view.names).map(|(card, name)| {
-        std::iter::once(name.clone())
-            .chain(claims.iter().map(|claim| cell(&card.claims, claim)))
-            .collect()
+        let cells = claims.iter().map(|claim| cell(&card.claims, claim));
+        table::row(name, cells)
     });
-    let head = std::iter::once("Card".to_owned())
-        .chain(claims.iter().copied().map(text::claim))
-        .collect();
-    (!claims.is_empty()).then(|| DataTable {
-        head,
-        rows: rows.collect(),
-    })
+    let head = table::row("Card", claims.iter().copied().map(text::claim));
+    (!claims.is_empty()).then(|| DataTable::new(head, rows))
 }
 
 /// Formats a verdict with its symbol: `✓ met`.
@@ -323,19 +255,9 @@ fn claim_verdict(verdict: ClaimVerdict) -> String {
 
 /// Suitability of each card through a layer. `None` if no card has a verdict.
 pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
-    let cards: Vec<usize> = (0..view.names.len())
-        .filter(|&card| view.through(card, layer).is_some())
-        .collect();
+    let cards = view.cards_through(layer);
     let advice = |card: usize| view.through(card, layer).map_or(&[][..], |of| &of.advice);
-    let mut uses: Vec<(&str, &str)> = Vec::new();
-    for advice in cards.iter().flat_map(|&card| advice(card)) {
-        if uses.iter().all(|(id, _)| *id != advice.id) {
-            uses.push((&advice.id, &advice.title));
-        }
-    }
-    if uses.is_empty() {
-        return None;
-    }
+    let uses = view::uses(cards.iter().flat_map(|&card| advice(card)));
     let cell = |card: usize, id: &str| {
         let found = advice(card).iter().find(|advice| advice.id == id);
         found.map_or(NONE.to_owned(), |advice| {
@@ -344,15 +266,9 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
         })
     };
     let rows = uses.iter().map(|(id, title)| {
-        std::iter::once(escape::plain(title))
-            .chain(cards.iter().map(|&card| cell(card, id)))
-            .collect()
+        let cells = cards.iter().map(|&card| cell(card, id));
+        table::row(escape::plain(title), cells)
     });
-    let head = std::iter::once("Use".to_owned())
-        .chain(cards.iter().map(|&card| view.name(card).to_owned()))
-        .collect();
-    Some(DataTable {
-        head,
-        rows: rows.collect(),
-    })
+    let names = cards.iter().map(|&card| view.name(card).to_owned());
+    DataTable::new(table::row("Use", names), rows).nonempty()
 }

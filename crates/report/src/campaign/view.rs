@@ -2,7 +2,8 @@
 //! reference.
 
 use crate::{compare, naming};
-use hakaru_model::campaign::{CampaignSummary, LayerSummary, Ranking};
+use hakaru_model::advice::Advice;
+use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary, Ranking};
 use hakaru_model::finding::{Comparison, LayerCost, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 
@@ -44,17 +45,10 @@ impl<'a> View<'a> {
                 .map(|card| crate::escape::plain(&card.name))
                 .collect(),
         );
-        let mut layers: Vec<String> = of.layers.clone();
-        for layer in of.cards.iter().flat_map(|card| &card.layers) {
-            if !layers.contains(&layer.layer) {
-                layers.push(layer.layer.clone());
-            }
-        }
-        layers.retain(|layer| {
-            of.cards
-                .iter()
-                .any(|card| card.layers.iter().any(|known| known.layer == *layer))
-        });
+        let measured = of.cards.iter().flat_map(|card| &card.layers);
+        let measured = naming::distinct(measured.map(|layer| layer.layer.clone()));
+        let mut layers = naming::distinct(of.layers.iter().chain(&measured).cloned());
+        layers.retain(|layer| measured.contains(layer));
         View {
             of,
             names,
@@ -153,25 +147,38 @@ impl<'a> View<'a> {
             .collect()
     }
 
+    /// A name, followed by the layer if the campaign has several.
+    pub(super) fn with_layer(&self, name: &str, layer: &str) -> String {
+        match self.layers.len() {
+            0 | 1 => name.to_owned(),
+            _ => format!("{name}, {layer}"),
+        }
+    }
+
+    /// The cards that were measured through a layer.
+    pub(super) fn cards_through(&self, layer: &str) -> Vec<usize> {
+        let all = 0..self.names.len();
+        all.filter(|&card| self.through(card, layer).is_some())
+            .collect()
+    }
+
     /// All cards and layers, each with a display name.
     pub(super) fn everything(&self) -> Vec<(String, &'a LayerSummary)> {
-        let of_card = |(card, name): (usize, &String)| {
-            let several = self.layers.len() > 1;
-            let layers = self.of.cards[card].layers.iter();
-            let named = layers.map(|layer| {
+        let of_card = |(card, name): (&'a CardSummary, &String)| {
+            let named = card.layers.iter().map(|layer| {
                 let through = crate::escape::plain(&layer.layer);
-                (
-                    if several {
-                        format!("{name}, {through}")
-                    } else {
-                        name.clone()
-                    },
-                    layer,
-                )
+                (self.with_layer(name, &through), layer)
             });
             named.collect::<Vec<_>>()
         };
-        self.names.iter().enumerate().flat_map(of_card).collect()
+        let cards = self.of.cards.iter().zip(&self.names);
+        cards.flat_map(of_card).collect()
+    }
+
+    /// The summaries of all cards and layers, each with a display name.
+    pub(super) fn summaries(&self) -> Vec<(String, &'a Summary)> {
+        let all = self.everything().into_iter();
+        all.map(|(name, layer)| (name, &layer.summary)).collect()
     }
 }
 
@@ -186,32 +193,35 @@ pub(super) fn phase_of<'a>(summary: &'a Summary, work: &Work) -> Option<&'a Phas
 /// All phases and operations, in order of first appearance.
 fn works(of: &CampaignSummary) -> Vec<Work> {
     let mut works: Vec<Work> = Vec::new();
-    for summary in of
-        .cards
-        .iter()
-        .flat_map(|card| &card.layers)
-        .map(|layer| &layer.summary)
-    {
+    let layers = of.cards.iter().flat_map(|card| &card.layers);
+    for summary in layers.map(|layer| &layer.summary) {
         for phase in &summary.phases {
-            if works
-                .iter()
-                .any(|work| work.phase == phase.phase && work.op == phase.op)
-            {
-                continue;
+            let is_it = |work: &Work| work.phase == phase.phase && work.op == phase.op;
+            if !works.iter().any(is_it) {
+                works.push(Work {
+                    phase: phase.phase.clone(),
+                    op: phase.op,
+                    label: naming::phase(summary, phase),
+                    workload: crate::escape::plain(&phase.workload),
+                    small: crate::chart::by_iops(phase),
+                });
             }
-            works.push(Work {
-                phase: phase.phase.clone(),
-                op: phase.op,
-                label: naming::phase(summary, phase),
-                workload: crate::escape::plain(&phase.workload),
-                small: crate::chart::by_iops(phase),
-            });
         }
     }
     let labels = naming::numbered(works.iter().map(|work| work.label.clone()).collect());
+    for (work, label) in works.iter_mut().zip(labels) {
+        work.label = label;
+    }
     works
-        .iter_mut()
-        .zip(labels)
-        .for_each(|(work, label)| work.label = label);
-    works
+}
+
+/// ID and title of each use with advice, once each.
+pub(super) fn uses<'a>(advice: impl IntoIterator<Item = &'a Advice>) -> Vec<(&'a str, &'a str)> {
+    let mut uses: Vec<(&str, &str)> = Vec::new();
+    for advice in advice {
+        if uses.iter().all(|(id, _)| *id != advice.id) {
+            uses.push((&advice.id, &advice.title));
+        }
+    }
+    uses
 }

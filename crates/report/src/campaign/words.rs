@@ -2,27 +2,55 @@
 
 use super::view::{View, Work};
 use crate::escape::plain;
-use crate::findings::ConclusionKind;
+use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::number::{self, MeanText};
 use crate::text;
-use hakaru_model::campaign::RankedCard;
+use hakaru_model::campaign::{CampaignSummary, RankedCard};
 use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimVerdict, Figure, LayerCost, PhaseSummary, Verdict,
 };
 use hakaru_model::job::Op;
 
+/// Formats a count with its noun: `6 cards`, `1 layer`.
+pub(super) fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", number::count(count as u64))
+}
+
+/// Lines below the title: the subject of the campaign, if it is described, and `figures`.
+pub(super) fn under(of: &CampaignSummary, figures: String) -> Vec<(String, String)> {
+    let about = std::iter::once(of.about.clone()).filter(|about| !about.is_empty());
+    let lines = about.chain([figures]);
+    lines.map(|line| (String::new(), line)).collect()
+}
+
+/// Limits of the design, and notes of the campaign.
+pub(super) fn design_caveats(view: &View<'_>) -> Vec<String> {
+    let weaknesses = view.of.weaknesses.iter().map(text::weakness);
+    weaknesses.chain(view.of.notes.iter().cloned()).collect()
+}
+
+/// Bottlenecks through one layer; the layer is named if there are several.
+pub(super) fn paces(view: &View<'_>, layer: &str) -> Vec<ConclusionRow> {
+    let of_layer = view.of.limits.iter().filter(|(of, _)| of == layer);
+    let of_layer: Vec<BusLimit> = of_layer.map(|(_, limit)| limit.clone()).collect();
+    let lead = match view.layers.len() {
+        0 | 1 => String::new(),
+        _ => format!("{}, ", plain(layer)),
+    };
+    let mut found = findings::limits_of(&of_layer, &view.names);
+    for row in &mut found {
+        row.about = format!("{lead}{}", row.about);
+    }
+    found
+}
+
 /// Summarizes the campaign in a few sentences, each with its subject.
 pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let first = main_layer(view);
-    let several = view.layers.len() > 1;
     for work in &view.works {
-        let through = plain(first);
-        let lead = if several {
-            format!("{}, {through}", work.label)
-        } else {
-            work.label.clone()
-        };
+        let lead = view.with_layer(&work.label, &plain(first));
         all.extend(order(view, first, work).map(|text| (lead, text)));
     }
     let reference = plain(&view.of.reference_layer);
@@ -54,31 +82,22 @@ fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
 fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
     let ranking = view.ranking(layer, work)?;
     let (first, last) = (ranking.places.first()?, ranking.places.last()?);
-    let figure = |place: &RankedCard| {
-        let cell = view.cell(place.card as usize, layer, work);
-        cell.map_or_else(String::new, |phase| {
-            format!("{} {}", spread(work, phase), work.unit())
-        })
+    let ranked = |place: &RankedCard| text::Ranked {
+        card: view.name(place.card as usize),
+        value: with_unit(view, layer, work, place),
     };
-    let name = |place: &RankedCard| view.name(place.card as usize);
-    let value = |place: &RankedCard| {
-        number::significant(if work.small {
-            place.mean
-        } else {
-            place.mean / 1e6
-        })
-    };
-    let (low, high) = (value(last), value(first));
     if ranking.places.len() < 2 {
-        return Some(text::only_card(name(first), &figure(first)));
+        let only = ranked(first);
+        return Some(text::only_card(only.card, &only.value));
     }
+    let scale = if work.small { 1.0 } else { 1e6 };
+    let [low, high] = [last, first].map(|place| number::significant(place.mean / scale));
     if held_by_host(view, layer, work).is_some() {
         let cards = ranking.places.len();
         return Some(text::host_bound(cards, &low, &high, work.unit()));
     }
-    let same: Vec<(&str, &str)> = ranking
-        .pairs
-        .iter()
+    let pairs = ranking.pairs.iter();
+    let same: Vec<(&str, &str)> = pairs
         .filter(|pair| pair.comparison.verdict != Verdict::Different)
         .map(|pair| (view.name(pair.a as usize), view.name(pair.b as usize)))
         .collect();
@@ -87,18 +106,17 @@ fn order(view: &View<'_>, layer: &str, work: &Work) -> Option<String> {
         return Some(text::no_difference(&low, &high, work.unit()));
     }
     let times = (last.mean > 0.0).then(|| number::significant(first.mean / last.mean));
-    let ranked = |place| text::Ranked {
-        card: name(place),
-        value: figure(place),
-    };
     let named = (same.len() <= NAMED_PAIRS).then_some(&same[..]);
     let sure = text::pairs(of, of - same.len(), named);
-    Some(text::fastest(
-        &ranked(first),
-        &ranked(last),
-        times.as_deref(),
-        &sure,
-    ))
+    let (first, last) = (ranked(first), ranked(last));
+    Some(text::fastest(&first, &last, times.as_deref(), &sure))
+}
+
+/// Mean and deviation of a ranked card with their unit; empty if it was not measured.
+fn with_unit(view: &View<'_>, layer: &str, work: &Work, place: &RankedCard) -> String {
+    let cell = view.cell(place.card as usize, layer, work);
+    cell.map(|phase| format!("{} {}", spread(work, phase), work.unit()))
+        .unwrap_or_default()
 }
 
 /// Formats mean and deviation in the unit of the workload: `33.6 ± 0.2`.
@@ -187,6 +205,7 @@ fn promises(view: &View<'_>) -> Option<String> {
     if of == 0 {
         return None;
     }
+    let counted = |verdict| checks().filter(|check| check.verdict == verdict).count();
     let counts = [
         ClaimVerdict::Kept,
         ClaimVerdict::Missed,
@@ -194,27 +213,19 @@ fn promises(view: &View<'_>) -> Option<String> {
         ClaimVerdict::Unclear,
         ClaimVerdict::NotMeasured,
     ]
-    .map(|verdict| {
-        (
-            verdict,
-            checks().filter(|check| check.verdict == verdict).count(),
-        )
-    });
+    .map(|verdict| (verdict, counted(verdict)));
     let share = |(op, figure)| {
-        let shares = checks()
-            .filter(|check| printed(check.claim, op))
-            .flat_map(|check| &check.parts);
-        let shares = shares.filter(|part| part.figure == figure && part.required > 0.0);
-        let shares = shares.filter_map(|part| Some(part.measured.as_ref()?.value / part.required));
+        let rated = checks().filter(|check| printed(check.claim, op));
+        let parts = rated.flat_map(|check| &check.parts);
+        let parts = parts.filter(|part| part.figure == figure && part.required > 0.0);
+        let shares = parts.filter_map(|part| Some(part.measured.as_ref()?.value / part.required));
         Some((op, range(shares)?))
     };
-    let shares: Vec<(Op, String)> = [
+    let rates = [
         (Op::Read, Figure::SequentialRead),
         (Op::Write, Figure::SequentialWrite),
-    ]
-    .into_iter()
-    .filter_map(share)
-    .collect();
+    ];
+    let shares: Vec<(Op, String)> = rates.into_iter().filter_map(share).collect();
     Some(text::claims_in_short(of, &counts, &shares))
 }
 

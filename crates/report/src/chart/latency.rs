@@ -2,7 +2,7 @@
 
 use super::{Chart, Plot, Section, by_iops, slug};
 use crate::svg::{LatencyChart, LatencyLine};
-use crate::table::DataTable;
+use crate::table::{self, DataTable};
 use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
@@ -47,28 +47,20 @@ pub(crate) fn latencies(
     names: &[String],
     cells: &[Option<&PhaseSummary>],
 ) -> Vec<Chart> {
-    let lines = |of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
-        let known = names
-            .iter()
-            .zip(cells)
-            .filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
-        known.collect::<Vec<_>>()
+    let chart = |name: &str, title: &str, of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
+        let cells = names.iter().zip(cells);
+        let lines = cells.filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
+        let (name, title) = (
+            format!("{name}-{}", slug(phase)),
+            format!("{title}, {phase}"),
+        );
+        latency_chart(name, title, lines.collect())
     };
     let all = [
-        (
-            format!("latency-{}", slug(phase)),
-            format!("Latency, {phase}"),
-            lines(|p| p.latency.as_ref()),
-        ),
-        (
-            format!("fsync-{}", slug(phase)),
-            format!("Latency of fsync, {phase}"),
-            lines(|p| p.sync.as_ref()),
-        ),
+        chart("latency", "Latency", |p| p.latency.as_ref()),
+        chart("fsync", "Latency of fsync", |p| p.sync.as_ref()),
     ];
-    all.into_iter()
-        .filter_map(|(name, title, lines)| latency_chart(name, title, lines))
-        .collect()
+    all.into_iter().flatten().collect()
 }
 
 fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
@@ -82,40 +74,29 @@ fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
 }
 
 fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option<Chart> {
-    let mut quantiles: Vec<Quantile> = lines
-        .iter()
-        .flat_map(|line| line.marked.iter().map(|m| m.0))
-        .collect();
+    let marked = lines.iter().flat_map(|line| &line.marked);
+    let mut quantiles: Vec<Quantile> = marked.map(|(q, _)| *q).collect();
     quantiles.sort_by(|a, b| a.share().total_cmp(&b.share()));
     quantiles.dedup();
-    let head = ["", "I/Os"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(quantiles.iter().map(|&q| number::percentile(q)));
+    let percentiles = quantiles.iter().map(|&q| number::percentile(q));
+    let head = ["", "I/Os"].map(str::to_owned);
     let rows = lines.iter().map(|line| {
         let value = |q: &Quantile| {
-            line.marked
-                .iter()
-                .find(|m| m.0 == *q)
-                .map_or("–".to_owned(), |m| m.1.to_string())
+            let found = line.marked.iter().find(|m| m.0 == *q);
+            found.map_or("–".to_owned(), |m| m.1.to_string())
         };
-        [line.name.clone(), number::count(line.count)]
-            .into_iter()
-            .chain(quantiles.iter().map(value))
-            .collect()
+        let count = number::count(line.count);
+        let cells = std::iter::once(count).chain(quantiles.iter().map(value));
+        table::row(&line.name, cells)
     });
-    let table = DataTable {
-        head: head.collect(),
-        rows: rows.collect(),
-    };
-    let plot = Plot::Latency(LatencyChart { lines });
+    let table = DataTable::new(head.into_iter().chain(percentiles), rows);
     let drawable = !table.rows.is_empty();
     drawable.then_some(Chart {
         name,
         section: Section::Latency,
         title,
         note: LATENCY_NOTE.to_owned(),
-        plot,
+        plot: Plot::Latency(LatencyChart { lines }),
         table,
     })
 }

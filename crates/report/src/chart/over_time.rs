@@ -2,7 +2,7 @@
 
 use super::{Chart, Plot, Section, slug};
 use crate::svg::{Timeline, TimelineLine, TimelineMark};
-use crate::table::DataTable;
+use crate::table::{self, DataTable};
 use crate::{facts, number};
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::units::BytesPerSec;
@@ -22,49 +22,38 @@ pub(crate) fn over_time(
 ) -> Option<Chart> {
     let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
-    // With one series, each run has its own style if there are few enough runs.
-    let by_run = single && lines.len() <= 6;
-    let label = |&(series, run): &(usize, usize)| match (
-        single,
-        cells[series].map_or(0, |c| c.timelines.len()),
-    ) {
-        (true, _) => format!("run {}", run + 1),
-        (false, 0 | 1) => names[series].clone(),
-        (false, _) => format!("{}, run {}", names[series], run + 1),
+    let label = |&(series, run): &(usize, usize)| {
+        let runs = cells[series].map_or(0, |cell| cell.timelines.len());
+        match (single, runs) {
+            (true, _) => format!("run {}", run + 1),
+            (false, 0 | 1) => names[series].clone(),
+            (false, _) => format!("{}, run {}", names[series], run + 1),
+        }
     };
     let labels: Vec<String> = runs.iter().map(label).collect();
     let table = time_table(&labels, &lines)?;
-    let sustained = cells.iter().flatten().any(|cell| cell.sustained.is_some());
-    let style = |index: usize, series: usize| if by_run { index } else { series };
-    let lines = lines.into_iter().zip(&runs).enumerate();
+    // With one series, each run has its own style if there are few enough runs.
+    let by_run = single && lines.len() <= 6;
+    let mut lines = TimelineLine::each(lines);
+    if !by_run {
+        let styles = lines.iter_mut().zip(&runs);
+        styles.for_each(|(line, (series, _))| line.series = *series);
+    }
+    let measured = || cells.iter().flatten();
+    let marks = measured().filter(|_| single).filter_map(|cell| mark(cell));
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
         axis: "seconds".to_owned(),
         series: if by_run { labels } else { names.to_vec() },
-        lines: lines
-            .map(|(i, (points, &(series, _)))| TimelineLine {
-                series: style(i, series),
-                points,
-            })
-            .collect(),
-        marks: if single {
-            cells
-                .iter()
-                .flatten()
-                .filter_map(|cell| mark(cell))
-                .collect()
-        } else {
-            Vec::new()
-        },
-        until: None,
-        bands: Vec::new(),
+        lines,
+        marks: marks.collect(),
+        ..Timeline::default()
     };
     Some(Chart {
         name: format!("over-time-{}", slug(phase)),
-        section: if sustained {
-            Section::Sustained
-        } else {
-            Section::OverTime
+        section: match measured().any(|cell| cell.sustained.is_some()) {
+            true => Section::Sustained,
+            false => Section::OverTime,
         },
         title: format!("Bandwidth over time, {phase}"),
         note: time_note(single, cells, runs.len()),
@@ -146,27 +135,18 @@ fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> Str
 fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
     let longest = lines.iter().max_by_key(|line| line.len())?;
     let step = longest.len().div_ceil(MOST_ROWS).max(1);
-    let head = std::iter::once("Seconds".to_owned())
-        .chain(labels.iter().map(|l| format!("{l}, MB/s")))
-        .collect();
+    let columns = labels.iter().map(|l| format!("{l}, MB/s"));
     let rows = (step - 1..longest.len()).step_by(step).map(|i| {
-        let middle =
-            (longest[i].0 + i.checked_sub(1).map_or(0.0, |before| longest[before].0)) / 2.0;
-        // The time of a point is the end of its interval.
-        let at = |line: &Points| {
-            line.get(line.partition_point(|point| point.0 < middle))
-                .copied()
+        let before = i.checked_sub(1).map_or(0.0, |before| longest[before].0);
+        let middle = (longest[i].0 + before) / 2.0;
+        let value = |line: &Points| {
+            // The time of a point is the end of its interval.
+            let at = line.get(line.partition_point(|point| point.0 < middle));
+            at.map_or("–".to_owned(), |point| number::significant(point.1))
         };
-        let value =
-            |line: &Points| at(line).map_or("–".to_owned(), |point| number::significant(point.1));
-        std::iter::once(number::exact(longest[i].0, 2))
-            .chain(lines.iter().map(value))
-            .collect()
+        table::row(number::exact(longest[i].0, 2), lines.iter().map(value))
     });
-    Some(DataTable {
-        head,
-        rows: rows.collect(),
-    })
+    Some(DataTable::new(table::row("Seconds", columns), rows))
 }
 
 #[cfg(test)]

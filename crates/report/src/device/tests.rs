@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::escape::columns_of;
+use crate::facts::throttled;
 use hakaru_model::facts::{ChainLink, LinkRole, TargetKind};
 
 fn known<T>(value: T) -> Fact<T> {

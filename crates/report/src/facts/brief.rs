@@ -43,7 +43,9 @@ pub(crate) enum FactKey {
     Kernel,
     Distribution,
     Load,
+    IoPressure,
     Temperature,
+    Throttling,
     Clock,
 }
 

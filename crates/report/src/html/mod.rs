@@ -79,35 +79,27 @@ impl HtmlPage<'_> {
             DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
             DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
             DocumentBlock::Verdict(verdict) => self::verdict(verdict),
-            DocumentBlock::Tiles(tiles) => {
-                let tiles: String = tiles.iter().map(tile).collect();
-                format!("<ul class=\"tiles\">\n{tiles}</ul>\n")
-            }
+            DocumentBlock::Tiles(tiles) => self::tiles(tiles),
             DocumentBlock::Facts(items) => list("facts", items),
             DocumentBlock::Caveats(items) => list("caveats", items),
             DocumentBlock::Conclusions(about, rows) => {
                 self.table(TableStyle::Words, &findings::table(about, rows))
             }
-            DocumentBlock::Pairs(pairs) => {
-                let rows: String = pairs.iter().map(pair).collect();
-                format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
-            }
+            DocumentBlock::Pairs(pairs) => self::pairs(pairs),
             DocumentBlock::Table(style, table) => self.table(*style, table),
             DocumentBlock::Charts(charts) => self::charts(charts),
-            DocumentBlock::Fold(Fold {
-                about,
-                open,
-                blocks,
-            }) => {
-                let open = if *open { " open" } else { "" };
-                let (about, inner) = (markup(about), self.blocks(blocks));
-                format!("<details{open}><summary>{about}</summary>\n{inner}</details>\n")
-            }
+            DocumentBlock::Fold(fold) => self.fold(fold),
             DocumentBlock::Menu => self.menu(),
             DocumentBlock::Footer(text) => {
                 format!("<footer>\n<p>{}</p>\n</footer>\n", markup(text))
             }
         }
+    }
+
+    fn fold(&mut self, fold: &Fold) -> String {
+        let open = if fold.open { " open" } else { "" };
+        let (about, inner) = (markup(&fold.about), self.blocks(&fold.blocks));
+        format!("<details{open}><summary>{about}</summary>\n{inner}</details>\n")
     }
 
     fn part(&mut self, title: &str, class: &str) -> String {
@@ -180,21 +172,24 @@ fn verdict(verdict: &VerdictBlock) -> String {
     }
 }
 
-fn tile(tile: &Tile) -> String {
-    let Tile {
-        name,
-        figure,
-        unit,
-        note,
-    } = tile;
-    let [name, figure, unit, note] = [name, figure, unit, note].map(|text| markup(text));
-    format!("<li>{name}<b>{figure} <span>{unit}</span></b><small>{note}</small></li>\n")
+fn tiles(tiles: &[Tile]) -> String {
+    let tile = |tile: &Tile| {
+        let texts = [&tile.name, &tile.figure, &tile.unit, &tile.note];
+        let [name, figure, unit, note] = texts.map(|text| markup(text));
+        format!("<li>{name}<b>{figure} <span>{unit}</span></b><small>{note}</small></li>\n")
+    };
+    let tiles: String = tiles.iter().map(tile).collect();
+    format!("<ul class=\"tiles\">\n{tiles}</ul>\n")
 }
 
-fn pair(pair: &Pair) -> String {
-    let class = if pair.known { "" } else { " class=\"quiet\"" };
-    let (name, value) = (markup(&pair.name), markup(&pair.value));
-    format!("<tr><th scope=\"row\">{name}</th><td{class}>{value}</td></tr>\n")
+fn pairs(pairs: &[Pair]) -> String {
+    let row = |pair: &Pair| {
+        let class = if pair.known { "" } else { " class=\"quiet\"" };
+        let (name, value) = (markup(&pair.name), markup(&pair.value));
+        format!("<tr><th scope=\"row\">{name}</th><td{class}>{value}</td></tr>\n")
+    };
+    let rows: String = pairs.iter().map(row).collect();
+    format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
 }
 
 /// Charts side by side, each with its data; a note that all share is printed once.

@@ -42,6 +42,8 @@ struct BarGeometry {
     width: f64,
     /// Horizontal range of the bars, together with `right`.
     left: f64,
+    /// Right end of the labels that are next to their bars.
+    label_end: f64,
     right: f64,
     /// Whether labels are next to their bars instead of above them.
     beside: bool,
@@ -50,6 +52,8 @@ struct BarGeometry {
     scale: Scale,
 }
 
+/// Width of the column of markers, if there are several series.
+const MARKERS: f64 = 14.0;
 const THICK: f64 = 14.0;
 const GAP: f64 = 12.0;
 const LABEL: f64 = 18.0;
@@ -92,43 +96,30 @@ pub fn bars(data: &Bars, frame: &Frame) -> String {
 }
 
 fn layout(data: &Bars, width: f64) -> BarGeometry {
-    let all = || {
-        data.groups
-            .iter()
-            .flat_map(|group| group.bars.iter().flatten())
-    };
-    let text = all()
-        .map(|bar| width_of(&bar.text))
-        .fold(30.0, f64::max)
-        .min(width * 0.4);
-    let label = data
-        .groups
-        .iter()
-        .map(|group| width_of(&group.label))
-        .fold(0.0, f64::max);
+    let all = || data.groups.iter().flat_map(|group| &group.bars).flatten();
+    let texts = all().map(|bar| width_of(&bar.text));
+    let text = texts.fold(30.0, f64::max).min(width * 0.4);
+    let labels = data.groups.iter().map(|group| width_of(&group.label));
+    let label = labels.fold(0.0, f64::max);
     let beside = width >= 480.0;
-    let markers = if data.series.len() > 1 { 14.0 } else { 0.0 };
-    let left = markers
-        + if beside {
-            label.min(width * 0.34) + 10.0
-        } else {
-            5.0
-        };
-    let largest = all()
-        .map(|bar| bar.value + bar.deviation.unwrap_or(0.0))
-        .filter(|v| v.is_finite())
-        .fold(0.0, f64::max);
-    let pitch = if data.series.len() > 1 {
-        THICK + 3.0
+    let label = if beside {
+        label.min(width * 0.34) + 10.0
     } else {
-        THICK
+        5.0
+    };
+    let ends = all().map(|bar| bar.value + bar.deviation.unwrap_or(0.0));
+    let largest = ends.filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let (markers, gap) = match data.series.len() {
+        0 | 1 => (0.0, 0.0),
+        _ => (MARKERS, 3.0),
     };
     BarGeometry {
         width,
-        left,
+        left: markers + label,
+        label_end: label - 8.0,
         right: width - text - 12.0,
         beside,
-        pitch,
+        pitch: THICK + gap,
         scale: Scale::from_zero(largest),
     }
 }
@@ -152,48 +143,33 @@ fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
 
 fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &BarGroup, top: f64) {
     let first = layout.first_bar(top);
-    grid(
-        canvas,
-        layout,
-        if layout.beside { top } else { first - 2.0 },
-        top + group_height(group, layout),
-    );
+    let grid_top = if layout.beside { top } else { first - 2.0 };
+    grid(canvas, layout, grid_top, top + group_height(group, layout));
     if layout.beside {
         let middle = first + group.bars.len() as f64 * layout.pitch / 2.0;
-        let markers = if data.series.len() > 1 { 14.0 } else { 0.0 };
-        let label = fitted(&group.label, layout.left - markers - 8.0);
-        canvas.text(
-            (layout.left - markers - 8.0, middle + 4.0),
-            Anchor::End,
-            "hk-t",
-            &label,
-        );
+        let (end, label) = (layout.label_end, fitted(&group.label, layout.label_end));
+        canvas.text((end, middle + 4.0), Anchor::End, "hk-t", &label);
     } else {
-        canvas.text(
-            (0.0, first - 6.0),
-            Anchor::Start,
-            "hk-t",
-            &fitted(&group.label, layout.width),
-        );
+        let label = fitted(&group.label, layout.width);
+        canvas.text((0.0, first - 6.0), Anchor::Start, "hk-t", &label);
     }
     for (series, bar) in group.bars.iter().enumerate() {
         let y = first + series as f64 * layout.pitch;
         if data.series.len() > 1 {
-            canvas.path(
-                &style::fill(series),
-                &style::marker(series, layout.left - 8.0, y + THICK / 2.0),
-                "",
-            );
+            let marker = style::marker(series, layout.left - 8.0, y + THICK / 2.0);
+            canvas.path(&style::fill(series), &marker, "");
         }
-        match bar {
-            Some(bar) => draw_bar(canvas, layout, data, group, series, bar, y),
-            None => canvas.text(
-                (layout.left + 6.0, y + 11.0),
-                Anchor::Start,
-                "hk-m",
-                "not measured",
-            ),
-        }
+        let Some(bar) = bar else {
+            let place = (layout.left + 6.0, y + 11.0);
+            canvas.text(place, Anchor::Start, "hk-m", "not measured");
+            continue;
+        };
+        let name = match data.series.get(series).filter(|_| data.series.len() > 1) {
+            Some(name) => format!("{}, {name}", group.label),
+            None => group.label.clone(),
+        };
+        let hover = format!("{name}: {} {}", bar.text, data.unit);
+        draw_bar(canvas, layout, bar, (&style::fill(series), &hover), y);
     }
 }
 
@@ -208,41 +184,25 @@ fn grid(canvas: &mut Canvas, layout: &BarGeometry, top: f64, bottom: f64) {
 fn draw_bar(
     canvas: &mut Canvas,
     layout: &BarGeometry,
-    data: &Bars,
-    group: &BarGroup,
-    series: usize,
     bar: &Bar,
+    (class, hover): (&str, &str),
     y: f64,
 ) {
-    let hover = match data.series.get(series).filter(|_| data.series.len() > 1) {
-        Some(name) => format!("{}, {name}: {} {}", group.label, bar.text, data.unit),
-        None => format!("{}: {} {}", group.label, bar.text, data.unit),
-    };
     let (left, end) = (px(layout.left), px(layout.at(bar.value)));
     let d = format!("M{left} {}H{end}V{}H{left}z", px(y), px(y + THICK));
-    canvas.path(&style::fill(series), &d, &hover);
+    canvas.path(class, &d, hover);
     if let Some(deviation) = bar.deviation.filter(|d| d.is_finite() && *d > 0.0) {
-        let (low, high, middle) = (
-            layout.at(bar.value - deviation),
-            layout.at(bar.value + deviation),
-            y + THICK / 2.0,
-        );
-        let cap = |x: f64| format!("M{} {}V{}", px(x), px(middle - 4.0), px(middle + 4.0));
-        let d = format!(
-            "M{} {}H{}{}{}",
-            px(low),
-            px(middle),
-            px(high),
-            cap(low),
-            cap(high)
-        );
+        let ends = [bar.value - deviation, bar.value + deviation];
+        let [low, high] = ends.map(|end| px(layout.at(end)));
+        let middle = y + THICK / 2.0;
+        let (cap_top, cap_bottom) = (px(middle - 4.0), px(middle + 4.0));
+        let cap = |x: &str| format!("M{x} {cap_top}V{cap_bottom}");
+        let (caps, middle) = (cap(&low) + &cap(&high), px(middle));
+        let d = format!("M{low} {middle}H{high}{caps}");
         canvas.path("hk-h", &d, "");
         canvas.path("hk-w", &d, "");
     }
-    canvas.text(
-        (layout.width - 2.0, y + 11.5),
-        Anchor::End,
-        "hk-t",
-        &fitted(&bar.text, layout.width - layout.right - 6.0),
-    );
+    let text = fitted(&bar.text, layout.width - layout.right - 6.0);
+    let place = (layout.width - 2.0, y + 11.5);
+    canvas.text(place, Anchor::End, "hk-t", &text);
 }

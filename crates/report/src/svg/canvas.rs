@@ -100,39 +100,23 @@ impl Canvas {
 
     /// Returns the complete SVG document.
     pub(super) fn finish(self, frame: &Frame, height: f64) -> String {
-        let Frame {
-            id,
-            title,
-            description,
-            width: _,
-            alone,
-        } = frame;
+        let id = frame.id.chars();
         let id: String = id
-            .chars()
             .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
-        let (margin, above) = if *alone {
-            (MARGIN, MARGIN + TITLE)
-        } else {
-            (0.0, 0.0)
+        let (margin, above, head) = match frame.alone {
+            true => (MARGIN, MARGIN + TITLE, head(&frame.title, frame.room())),
+            false => (0.0, 0.0, String::new()),
         };
         let (left, top) = (px(-margin), px(-above));
-        let (width, height) = (
-            px(frame.room() + 2.0 * margin),
-            px(height.ceil() + above + margin),
-        );
-        let head = if *alone {
-            head(title, frame.room())
-        } else {
-            String::new()
-        };
+        let width = px(frame.room() + 2.0 * margin);
+        let height = px(height.ceil() + above + margin);
+        let (title, description) = (markup(&frame.title), markup(&frame.description));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"{left} {top} {width} {height}\" \
              width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n\
+             <title id=\"{id}-t\">{title}</title>\n<desc id=\"{id}-d\">{description}</desc>\n\
              <rect class=\"hk-bg\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n{head}{}</svg>\n",
-            markup(title),
-            markup(description),
             self.out
         )
     }

@@ -1,7 +1,8 @@
 //! Latency by percentile: the percentile axis is stretched towards 100 and the latency axis is logarithmic, so that
 //! rare long latencies get as much space as frequent short ones.
 
-use super::canvas::{Anchor, Canvas, width_of};
+use super::area::PlotArea;
+use super::canvas::{Anchor, Canvas};
 use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
@@ -41,71 +42,51 @@ fn share(share: f64, count: u64) -> f64 {
 pub fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
-    let names: Vec<(usize, &str)> = data
-        .lines
-        .iter()
-        .map(|line| line.name.as_str())
-        .enumerate()
-        .collect();
+    let names = data.lines.iter().map(|line| line.name.as_str());
+    let names: Vec<(usize, &str)> = names.enumerate().collect();
     let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 8.0;
-    let x_scale = Scale::Tail {
-        decades: decades(data),
-    };
+    let decades = decades(data);
     let y_scale = vertical(data);
-    let labels: Vec<(f64, String)> = y_scale
-        .ticks(0)
-        .into_iter()
-        .map(|v| (v, number::nanos(v)))
-        .collect();
-    let left = labels
-        .iter()
-        .map(|(_, text)| width_of(text))
-        .fold(0.0, f64::max)
-        + 10.0;
-    let (right, bottom) = (width - 12.0, top + (width * 0.5).clamp(190.0, 300.0));
-    let x = |q: f64| left + x_scale.place(q) * (right - left);
-    let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
-    for (value, text) in &labels {
-        canvas.line("hk-g", (left, y(*value)), (right, y(*value)));
-        canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
+    let ticks = y_scale.ticks(0).into_iter();
+    let area = PlotArea::new(
+        (Scale::Tail { decades }, y_scale),
+        ticks.map(|v| (v, number::nanos(v))).collect(),
+        (width - 12.0, top),
+        (width * 0.5).clamp(190.0, 300.0),
+    );
+    area.grid(&mut canvas);
+    let PlotArea { right, bottom, .. } = area;
+    let ticks = area.x_scale.ticks(0);
+    for x in ticks.iter().map(|&q| area.x(q)) {
+        canvas.line("hk-g", (x, top), (x, bottom));
     }
-    let ticks = x_scale.ticks(0);
-    ticks
-        .iter()
-        .for_each(|&q| canvas.line("hk-g", (x(q), top), (x(q), bottom)));
-    for (at, text) in without_overlaps(
-        ticks
-            .iter()
-            .map(|&q| (x(q), number::exact(q * 100.0, 5)))
-            .collect(),
-    ) {
+    let labels = ticks.iter();
+    let labels = labels.map(|&q| (area.x(q), number::exact(q * 100.0, 5)));
+    for (at, text) in without_overlaps(labels.collect()) {
         canvas.centered((at, bottom + 16.0), width, "hk-m", &text);
     }
-    canvas.text(
-        (right, bottom + 32.0),
-        Anchor::End,
-        "hk-m",
-        "percentile (stretched towards 100)",
-    );
-    canvas.line("hk-a", (left, bottom), (right, bottom));
+    let axis = "percentile (stretched towards 100)";
+    canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", axis);
+    area.base_line(&mut canvas);
     for (series, line) in data.lines.iter().enumerate() {
-        let points: Vec<(f64, f64)> = line
-            .curve
-            .iter()
-            .map(|&(q, v)| (x(share(q, line.count)), y(v.0 as f64)))
-            .collect();
-        canvas.polyline(&style::line(series), &points);
-        for &(q, value) in line.marked.iter().filter(|(q, _)| worth_a_marker(*q)) {
-            let hover = format!("{}, {}: {value}", line.name, number::percentile(q));
-            let place = (x(share(q.share(), line.count)), y(value.0 as f64));
-            canvas.path(
-                &style::fill(series),
-                &style::marker(series, place.0, place.1),
-                &hover,
-            );
-        }
+        draw_line(&mut canvas, &area, series, line);
     }
     canvas.finish(frame, bottom + 40.0)
+}
+
+fn draw_line(canvas: &mut Canvas, area: &PlotArea, series: usize, line: &LatencyLine) {
+    let place = |q: f64, value: Nanos| {
+        let share = share(q, line.count);
+        (area.x(share), area.y(value.0 as f64))
+    };
+    let curve = line.curve.iter().map(|&(q, value)| place(q, value));
+    canvas.polyline(&style::line(series), &curve.collect::<Vec<_>>());
+    for &(q, value) in line.marked.iter().filter(|(q, _)| worth_a_marker(*q)) {
+        let hover = format!("{}, {}: {value}", line.name, number::percentile(q));
+        let (x, y) = place(q.share(), value);
+        let marker = style::marker(series, x, y);
+        canvas.path(&style::fill(series), &marker, &hover);
+    }
 }
 
 /// Whether a percentile gets a marker. Only frequently quoted ones do, because more markers would hide the lines.
@@ -114,13 +95,8 @@ fn worth_a_marker(q: Quantile) -> bool {
 }
 
 fn decades(data: &LatencyChart) -> f64 {
-    let most = data
-        .lines
-        .iter()
-        .map(|line| line.count)
-        .max()
-        .unwrap_or(0)
-        .max(1);
+    let most = data.lines.iter().map(|line| line.count).max();
+    let most = most.unwrap_or(0).max(1);
     (most as f64).log10().clamp(1.0, MOST_DECADES)
 }
 

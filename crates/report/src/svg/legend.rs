@@ -28,11 +28,8 @@ pub(super) fn draw(
     if names.len() < 2 {
         return 0.0;
     }
-    let lead = if sample == LegendSymbol::Line {
-        SAMPLE
-    } else {
-        16.0
-    };
+    let line = sample == LegendSymbol::Line;
+    let (lead, middle) = if line { (SAMPLE, 14.0) } else { (16.0, 6.0) };
     let (mut x, mut row) = (0.0, 0.0);
     for &(series, name) in names {
         let name = fitted(name, width - lead - 4.0);
@@ -42,15 +39,11 @@ pub(super) fn draw(
             row += 1.0;
         }
         let y = row * ROW + 10.0;
-        if sample == LegendSymbol::Line {
+        if line {
             canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
         }
-        let center = if sample == LegendSymbol::Line {
-            x + 14.0
-        } else {
-            x + 6.0
-        };
-        canvas.path(&style::fill(series), &style::marker(series, center, y), "");
+        let marker = style::marker(series, x + middle, y);
+        canvas.path(&style::fill(series), &marker, "");
         canvas.text((x + lead, y + 4.0), Anchor::Start, "hk-t", &name);
         x += wide;
     }

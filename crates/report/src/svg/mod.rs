@@ -4,6 +4,7 @@
 //! Colors are plain class rules with a `prefers-color-scheme` block, because programs other than browsers render
 //! variables and `light-dark()` as black. Series differ by color, dash pattern and marker.
 
+mod area;
 mod bars;
 mod canvas;
 mod latency;

@@ -1,5 +1,6 @@
 //! Bandwidth over time, or along a device; the axis starts at zero, so that drops are in proportion.
 
+use super::area::PlotArea;
 use super::canvas::{Anchor, Canvas, px, width_of};
 use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
@@ -7,7 +8,7 @@ use super::{Frame, style};
 use crate::number;
 
 /// Data of a chart over time or along addresses.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     /// Unit of the vertical axis.
     pub unit: String,
@@ -45,6 +46,16 @@ pub struct TimelineLine {
     pub points: Vec<(f64, f64)>,
 }
 
+impl TimelineLine {
+    /// One line for each series.
+    pub(crate) fn each(lines: impl IntoIterator<Item = Vec<(f64, f64)>>) -> Vec<TimelineLine> {
+        let lines = lines.into_iter().enumerate();
+        lines
+            .map(|(series, points)| TimelineLine { series, points })
+            .collect()
+    }
+}
+
 /// A marked event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineMark {
@@ -65,95 +76,64 @@ pub fn timeline(data: &Timeline, frame: &Frame) -> String {
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
     let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 26.0;
-    let points = || {
-        data.lines
-            .iter()
-            .flat_map(|line| line.points.iter().copied())
-    };
-    let last = points()
-        .map(|p| p.0)
-        .chain(data.until)
-        .filter(|t| t.is_finite())
-        .fold(1e-3, f64::max);
-    let x_scale = Scale::Linear {
-        min: 0.0,
-        max: last,
-    };
-    let y_scale = Scale::from_zero(
-        points()
-            .map(|p| p.1)
-            .filter(|v| v.is_finite())
-            .fold(0.0, f64::max),
+    let points = || data.lines.iter().flat_map(|line| line.points.iter());
+    let times = points().map(|p| p.0).chain(data.until);
+    let max = times.filter(|t| t.is_finite()).fold(1e-3, f64::max);
+    let values = points().map(|p| p.1).filter(|v| v.is_finite());
+    let y_scale = Scale::from_zero(values.fold(0.0, f64::max));
+    let ticks = y_scale.ticks(5).into_iter();
+    let area = PlotArea::new(
+        (Scale::Linear { min: 0.0, max }, y_scale),
+        ticks.map(|v| (v, number::exact(v, 6))).collect(),
+        (width - MARGIN, top),
+        (width * 0.42).clamp(160.0, 260.0),
     );
-    let labels: Vec<(f64, String)> = y_scale
-        .ticks(5)
-        .into_iter()
-        .map(|v| (v, number::exact(v, 6)))
-        .collect();
-    let left = labels
-        .iter()
-        .map(|(_, text)| width_of(text))
-        .fold(0.0, f64::max)
-        + 10.0;
-    let (right, bottom) = (width - MARGIN, top + (width * 0.42).clamp(160.0, 260.0));
-    let x = |t: f64| left + x_scale.place(t) * (right - left);
-    let y = |v: f64| bottom - y_scale.place(v) * (bottom - top);
-    for (value, text) in &labels {
-        canvas.line("hk-g", (left, y(*value)), (right, y(*value)));
-        canvas.text((left - 6.0, y(*value) + 4.0), Anchor::End, "hk-m", text);
-    }
+    area.grid(&mut canvas);
     for band in &data.bands {
-        // Narrow bands are widened to stay visible.
-        let (from, to) = (x(band.from), x(band.to).max(x(band.from) + 1.5));
-        let (from, to, low, high) = (px(from), px(to), px(bottom), px(bottom - BAND));
-        canvas.path(
-            "hk-f3",
-            &format!("M{from} {low}V{high}H{to}V{low}z"),
-            &band.text,
-        );
+        draw_band(&mut canvas, &area, band);
     }
-    horizontal_axis(&mut canvas, x_scale, (left, right), bottom, &data.axis);
+    horizontal_axis(&mut canvas, &area, &data.axis);
     canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);
-    canvas.line("hk-a", (left, bottom), (right, bottom));
+    area.base_line(&mut canvas);
     let crowded = data.lines.len() > data.series.len().max(1);
+    let thin = if crowded { " hk-thin" } else { "" };
     for line in &data.lines {
-        let places: Vec<(f64, f64)> = line.points.iter().map(|&(t, v)| (x(t), y(v))).collect();
-        let class = style::line(line.series);
-        canvas.polyline(
-            &if crowded {
-                format!("{class} hk-thin")
-            } else {
-                class
-            },
-            &thinned(&places),
-        );
+        let points = line.points.iter();
+        let places: Vec<(f64, f64)> = points.map(|&(t, v)| (area.x(t), area.y(v))).collect();
+        let class = style::line(line.series) + thin;
+        canvas.polyline(&class, &thinned(&places));
     }
     for mark in &data.marks {
-        canvas.line("hk-c", (x(mark.at_s), top - 6.0), (x(mark.at_s), bottom));
-        // The unit of the axis is at the left end of the same line.
-        let (half, from) = (width_of(&mark.text) / 2.0, width_of(&data.unit) + 10.0);
-        let middle = x(mark.at_s).clamp((from + half).min(right - half), right - half);
-        canvas.text((middle, top - 12.0), Anchor::Middle, "hk-t", &mark.text);
+        draw_mark(&mut canvas, &area, mark, &data.unit);
     }
-    canvas.finish(frame, bottom + 40.0)
+    canvas.finish(frame, area.bottom + 40.0)
 }
 
-fn horizontal_axis(
-    canvas: &mut Canvas,
-    scale: Scale,
-    (left, right): (f64, f64),
-    bottom: f64,
-    name: &str,
-) {
-    let wanted = ((right - left) / 70.0).clamp(2.0, 8.0) as u32;
-    let at = |t: f64| left + scale.place(t) * (right - left);
-    let ticks = scale.ticks(wanted);
-    for (x, text) in without_overlaps(
-        ticks
-            .iter()
-            .map(|&t| (at(t), number::exact(t, 3)))
-            .collect(),
-    ) {
+fn draw_band(canvas: &mut Canvas, area: &PlotArea, band: &Band) {
+    let from = area.x(band.from);
+    // Narrow bands are widened to stay visible.
+    let to = area.x(band.to).max(from + 1.5);
+    let [from, to, low, high] = [from, to, area.bottom, area.bottom - BAND].map(px);
+    let d = format!("M{from} {low}V{high}H{to}V{low}z");
+    canvas.path("hk-f3", &d, &band.text);
+}
+
+fn draw_mark(canvas: &mut Canvas, area: &PlotArea, mark: &TimelineMark, unit: &str) {
+    let x = area.x(mark.at_s);
+    canvas.line("hk-c", (x, area.top - 6.0), (x, area.bottom));
+    // The unit of the axis is at the left end of the same line.
+    let (half, from) = (width_of(&mark.text) / 2.0, width_of(unit) + 10.0);
+    let most = area.right - half;
+    let place = (x.clamp((from + half).min(most), most), area.top - 12.0);
+    canvas.text(place, Anchor::Middle, "hk-t", &mark.text);
+}
+
+fn horizontal_axis(canvas: &mut Canvas, area: &PlotArea, name: &str) {
+    let PlotArea { right, bottom, .. } = *area;
+    let wanted = ((right - area.left) / 70.0).clamp(2.0, 8.0) as u32;
+    let ticks = area.x_scale.ticks(wanted).into_iter();
+    let labels = ticks.map(|t| (area.x(t), number::exact(t, 3)));
+    for (x, text) in without_overlaps(labels.collect()) {
         canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
         canvas.centered((x, bottom + 17.0), right + MARGIN, "hk-m", &text);
     }

@@ -1,6 +1,7 @@
 //! Aligned tables within the width of a terminal.
 
-use super::{GAP, wrap};
+use super::wrap::{GAP, wrap};
+use crate::document::TableStyle;
 use crate::escape::{columns_of, plain};
 use crate::table::DataTable;
 
@@ -11,15 +12,19 @@ const NAMES: usize = 16;
 
 /// Renders a table; `head` styles its header.
 ///
-/// If it is too wide, the columns in `spare` are omitted in order; then text is wrapped; then the remaining columns
-/// continue below, with the names repeated.
+/// If it is too wide, the columns that its style allows to omit are omitted in order; then text is wrapped; then the
+/// remaining columns continue below, with the names repeated.
 pub(super) fn lines(
     table: &DataTable,
-    figures: bool,
-    spare: &[usize],
+    style: TableStyle,
     width: usize,
     head: impl Fn(&str) -> String,
 ) -> String {
+    let figures = style != TableStyle::Words;
+    let spare = match style {
+        TableStyle::Fitted(columns) => columns,
+        TableStyle::Numbers | TableStyle::Words => &[],
+    };
     let mut columns: Vec<(usize, Column)> = (0..table.head.len())
         .map(|at| (at, Column::of(table, at, figures)))
         .collect();
@@ -176,7 +181,7 @@ mod tests {
                 ["seq", "9.1 ± 0.1", "12"],
             ],
         );
-        let shown = |width| lines(&figures, true, &[], width, str::to_owned);
+        let shown = |width| lines(&figures, TableStyle::Numbers, width, str::to_owned);
         assert_eq!(shown(41), shown(200));
         insta::assert_snapshot!(shown(40), @r"
         Phase                    MB/s
@@ -188,25 +193,22 @@ mod tests {
         seq                  12
         ");
         assert_eq!(
-            lines(&figures, true, &[2], 40, str::to_owned),
+            lines(&figures, TableStyle::Fitted(&[2]), 40, str::to_owned),
             shown(40).split("\n\n").next().unwrap().to_owned() + "\n"
         );
     }
 
     #[test]
     fn words_wrap_beside_figures() {
+        let undecided = "undecided at n = 3; n = 7 would decide";
         let judged = table(
             ["Figure", "Ratio", "Verdict"],
             &[
-                [
-                    "seq-write bandwidth",
-                    "0.85x",
-                    "undecided at n = 3; n = 7 would decide",
-                ],
+                ["seq-write bandwidth", "0.85x", undecided],
                 ["seq-read bandwidth", "1.02x [0.97, 1.05]", "same within 5%"],
             ],
         );
-        let shown = |width| lines(&judged, true, &[], width, str::to_owned);
+        let shown = |width| lines(&judged, TableStyle::Numbers, width, str::to_owned);
         insta::assert_snapshot!(shown(70), @r"
         Figure                            Ratio  Verdict
         seq-write bandwidth               0.85x  undecided at n = 3; n = 7

@@ -31,7 +31,7 @@ struct VerdictText {
     limits: Vec<&'static str>,
 }
 
-fn told(verification: &Verification) -> VerdictText {
+fn verdict_text(verification: &Verification) -> VerdictText {
     let verdict = &verification.verdict;
     let grade = match (
         verdict.has_defects(),
@@ -160,11 +160,15 @@ fn state(state: BlockState) -> String {
 
 /// Headline of the report: `verify of SanDisk SE32G`.
 fn headline(verification: &Verification) -> String {
-    let of = match &verification.scope {
+    plain(&format!("verify of {}", verified_target(verification)))
+}
+
+/// Name of what was verified: the target, or the free space of a directory.
+pub fn verified_target(verification: &Verification) -> String {
+    match &verification.scope {
         Scope::FreeSpace { folder } => format!("free space at {}", folder.display()),
         _ => verification.target.display_name(),
-    };
-    plain(&format!("verify of {of}"))
+    }
 }
 
 /// Start of the tested range.

@@ -1,10 +1,11 @@
 //! The report of a verification: verdict, figures, speed map, bad blocks, limits, environment.
 
-use super::{Grade, VerdictText, begins_at, duration, headline, place, state, told};
+use super::{Grade, VerdictText, begins_at, duration, headline, place, state, verdict_text};
 use crate::chart::{Chart, Plot, Section};
 use crate::document::{
-    Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock, chart_parts, part,
+    Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, chart_parts, part,
 };
+use crate::run::target_device_and_host;
 use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
@@ -33,17 +34,12 @@ pub fn verification_terminal(verification: &Verification, width: usize, color: b
 }
 
 fn document(verification: &Verification) -> Document {
-    let limits = told(verification).limits.into_iter();
+    let limits = verdict_text(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));
     let lines = facts::surroundings(&verification.target, &verification.environment);
     let id = Pair::from(("Id".to_owned(), verification.id.clone()));
-    let circumstances = Fold {
-        about: "Target, device and host".to_owned(),
-        open: true,
-        blocks: vec![DocumentBlock::Pairs(
-            lines.into_iter().map(Pair::from).chain([id]).collect(),
-        )],
-    };
+    let pairs = lines.into_iter().map(Pair::from).chain([id]).collect();
+    let circumstances = target_device_and_host(vec![DocumentBlock::Pairs(pairs)], true);
     let map: Vec<Chart> = speed_map(verification).into_iter().collect();
     let mut blocks = head(verification);
     blocks.extend(chart_parts(&map, ""));
@@ -52,16 +48,13 @@ fn document(verification: &Verification) -> Document {
         "What this cannot tell",
         vec![DocumentBlock::Facts(limits.collect())],
     ));
-    blocks.extend(part(
-        "Circumstances",
-        vec![DocumentBlock::Fold(circumstances)],
-    ));
+    blocks.extend(part("Circumstances", vec![circumstances]));
     whole(verification, blocks)
 }
 
 /// The short form of the report.
 fn brief(verification: &Verification) -> Document {
-    let limits = told(verification).limits.into_iter();
+    let limits = verdict_text(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));
     let lines = facts::surroundings(&verification.target, &verification.environment);
     let id = ("Id".to_owned(), verification.id.clone());
@@ -98,7 +91,7 @@ fn head(verification: &Verification) -> Vec<DocumentBlock> {
         verdict,
         advice,
         limits: _,
-    } = told(verification);
+    } = verdict_text(verification);
     let verdict = VerdictBlock {
         sign: match grade {
             Grade::Good => "✓",
@@ -117,33 +110,27 @@ fn head(verification: &Verification) -> Vec<DocumentBlock> {
 
 fn tiles(verification: &Verification) -> Vec<Tile> {
     let found = &verification.verdict;
-    let amount = |name: &str, bytes: Bytes, note: String| {
-        let (figure, unit) = match bytes {
-            Bytes(0) => ("0".to_owned(), "B"),
-            bytes => bytes.figure_and_unit(),
-        };
-        Tile {
-            name: name.to_owned(),
-            figure,
-            unit: unit.to_owned(),
-            note,
-        }
+    let tile = |name: &str, (figure, unit): (String, &str), note: String| Tile {
+        name: name.to_owned(),
+        figure,
+        unit: unit.to_owned(),
+        note,
+    };
+    let size = |bytes: Bytes| match bytes {
+        Bytes(0) => ("0".to_owned(), "B"),
+        bytes => bytes.figure_and_unit(),
     };
     let speed = |name: &str, map: &SpeedMap| {
         let (mean, (slowest, fastest)) = (map.whole().rate()?, map.extremes()?);
         let [mean, slowest, fastest] = [mean, slowest, fastest].map(megabytes);
-        Some(Tile {
-            name: name.to_owned(),
-            figure: mean,
-            unit: "MB/s".to_owned(),
-            note: format!("{slowest} to {fastest} along it"),
-        })
+        let note = format!("{slowest} to {fastest} along it");
+        Some(tile(name, (mean, "MB/s"), note))
     };
     let holds = found.capacity.real().map(|real| format!("holds {real}"));
     let of = format!("of {} looked at", found.checked());
     let mut tiles = vec![
-        amount("Claimed", found.claimed, holds.unwrap_or_default()),
-        amount("Not as written", found.bad_bytes, of),
+        tile("Claimed", size(found.claimed), holds.unwrap_or_default()),
+        tile("Not as written", size(found.bad_bytes), of),
     ];
     tiles.extend(speed("Written at", &found.write_speed));
     tiles.extend(speed("Read at", &found.read_speed));
@@ -178,15 +165,8 @@ fn end(verification: &Verification) -> Bytes {
 fn speed_map(verification: &Verification) -> Option<Chart> {
     let found = &verification.verdict;
     let (scale, name) = unit(end(verification));
-    let points = |map: &SpeedMap| -> Vec<(f64, f64)> {
-        let middle = |point: &SpeedPoint| {
-            let at = (point.offset.0 as f64 + point.len.0 as f64 / 2.0) / scale;
-            point.rate().map(|rate| (at, rate.0 / 1e6))
-        };
-        map.points.iter().filter_map(middle).collect()
-    };
-    let (write, read) = (points(&found.write_speed), points(&found.read_speed));
-    if write.is_empty() && read.is_empty() {
+    let speeds = [&found.write_speed, &found.read_speed].map(|map| points(map, scale));
+    if speeds.iter().all(Vec::is_empty) {
         return None;
     }
     let bands = found.bad.iter().map(|span| Band {
@@ -194,46 +174,51 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
         to: (span.offset.0 as f64 + span.len.0 as f64) / scale,
         text: format!("{} from {}: {}", span.len, span.offset, state(span.state)),
     });
-    let bands: Vec<Band> = bands.collect();
-    let note = match bands.is_empty() {
-        true => "Mean speed of each stretch, from the beginning to the end.",
-        false => {
-            "Mean speed of each stretch, from the beginning to the end. The strip below marks bad places."
-        }
-    };
-    let lines = [write, read].into_iter().enumerate();
+    let mut note = "Mean speed of each segment, from the beginning to the end.".to_owned();
+    if !found.bad.is_empty() {
+        note += " The strip below marks bad places.";
+    }
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
         axis: format!("{name} from the beginning"),
         until: Some(end(verification).0 as f64 / scale),
         series: vec!["writing".to_owned(), "reading".to_owned()],
-        lines: lines
-            .map(|(series, points)| TimelineLine { series, points })
-            .collect(),
+        lines: TimelineLine::each(speeds),
         marks: Vec::new(),
-        bands,
+        bands: bands.collect(),
     };
     Some(Chart {
         name: "speed-map".to_owned(),
         section: Section::Map,
         title: "Speed along the addresses".to_owned(),
-        note: note.to_owned(),
+        note,
         plot: Plot::Along(timeline, strips(verification)),
         table: table(verification),
     })
+}
+
+/// The center of each segment in units of `scale` bytes, with its speed in MB/s.
+fn points(map: &SpeedMap, scale: f64) -> Vec<(f64, f64)> {
+    let center = |point: &SpeedPoint| {
+        let at = (point.offset.0 as f64 + point.len.0 as f64 / 2.0) / scale;
+        point.rate().map(|rate| (at, rate.0 / 1e6))
+    };
+    map.points.iter().filter_map(center).collect()
 }
 
 /// Defects and speeds along the device, for a terminal.
 fn strips(verification: &Verification) -> AddressStrips {
     let found = &verification.verdict;
     let from = begins_at(verification);
+    let segment = |s: &Span| (s.offset.0, s.offset.0.saturating_add(s.len.0));
     let bad = match found.capacity.real() {
         // On a device that wraps around, the last write wins, so the bad blocks are not those beyond its real end.
         Some(real) => vec![(real.0, u64::MAX)],
-        None => {
-            let segment = |s: &Span| (s.offset.0, s.offset.0.saturating_add(s.len.0));
-            found.bad.iter().map(segment).collect()
-        }
+        None => found.bad.iter().map(segment).collect(),
+    };
+    let looked_until = match verification.completed {
+        true => u64::MAX,
+        false => from.0.saturating_add(found.checked().0),
     };
     let level = |name, map: &SpeedMap| LevelStrip {
         name,
@@ -242,13 +227,7 @@ fn strips(verification: &Verification) -> AddressStrips {
     AddressStrips {
         from,
         to: end(verification),
-        found: FoundStrip {
-            bad,
-            looked_until: match verification.completed {
-                true => u64::MAX,
-                false => from.0.saturating_add(found.checked().0),
-            },
-        },
+        found: FoundStrip { bad, looked_until },
         levels: vec![
             level("Writing", &found.write_speed),
             level("Reading", &found.read_speed),

@@ -112,7 +112,7 @@ fn a_worn_out_card_lists_the_first_places() {
 
 /// The main sentence of the report.
 fn verdict(verification: &Verification) -> String {
-    told(verification).verdict
+    verdict_text(verification).verdict
 }
 
 #[test]

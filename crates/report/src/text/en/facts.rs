@@ -42,8 +42,19 @@ pub(crate) fn fact_name(key: FactKey) -> &'static str {
         FactKey::Kernel => "Kernel",
         FactKey::Distribution => "Distribution",
         FactKey::Load => "Load",
+        FactKey::IoPressure => "Waiting for I/O",
         FactKey::Temperature => "Temperature",
+        FactKey::Throttling => "Throttling",
         FactKey::Clock => "Clock",
+    }
+}
+
+/// Label of a line about the host, below the title of the host.
+pub(crate) fn fact_of_host(key: FactKey) -> &'static str {
+    match key {
+        FactKey::Host => "Name",
+        FactKey::Governor => "Governor",
+        key => fact_name(key),
     }
 }
 
@@ -102,7 +113,9 @@ pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
         | FactKey::Kernel
         | FactKey::Distribution
         | FactKey::Load
+        | FactKey::IoPressure
         | FactKey::Temperature
+        | FactKey::Throttling
         | FactKey::Clock => "",
     };
     format!("{lead}{value}")

@@ -1,0 +1,103 @@
+//! The list of stored runs and verifications for a terminal.
+
+use crate::document::{Document, DocumentBlock, TableStyle};
+use crate::table::DataTable;
+use crate::time;
+use crate::verified::verified_target;
+use hakaru_model::integrity::Verification;
+
+/// A run in a list.
+#[derive(Clone, Debug)]
+pub struct ListedRun {
+    /// Its shortest unique ID.
+    pub id: String,
+    /// Start of the run in milliseconds since 1970.
+    pub started_unix_ms: i64,
+    /// Number in its series, from 1.
+    pub number: u32,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// How it ended.
+    pub outcome: &'static str,
+    /// Name of the target; may be empty.
+    pub target: String,
+}
+
+/// Renders runs and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
+pub fn list_terminal(
+    runs: Vec<ListedRun>,
+    verifications: Vec<Verification>,
+    width: usize,
+    color: bool,
+) -> String {
+    let runs = runs.into_iter().map(|run| {
+        let target = Some(run.target).filter(|target| !target.is_empty());
+        vec![
+            run.id,
+            started(run.started_unix_ms),
+            run.number.to_string(),
+            run.scenario,
+            run.outcome.to_owned(),
+            target.unwrap_or("–".to_owned()),
+        ]
+    });
+    let verified = verifications.into_iter().map(|v| {
+        let target = verified_target(&v);
+        let started = started(v.started_unix_ms);
+        vec![v.id.clone(), started, outcome(&v).to_owned(), target]
+    });
+    let of_runs = ["RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET"];
+    let of_verifications = ["VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"];
+    let tables = [
+        DataTable::new(of_runs, runs).nonempty(),
+        DataTable::new(of_verifications, verified).nonempty(),
+    ];
+    let tables = tables.into_iter().flatten();
+    let document = Document {
+        blocks: tables
+            .map(|table| DocumentBlock::Table(TableStyle::Words, table))
+            .collect(),
+        ..Document::default()
+    };
+    document.terminal(width, color)
+}
+
+fn started(unix_ms: i64) -> String {
+    let text = time::utc(unix_ms);
+    text.trim_end_matches(" UTC").to_owned()
+}
+
+fn outcome(verification: &Verification) -> &'static str {
+    match (verification.verdict.has_defects(), verification.completed) {
+        (true, _) => "defects",
+        (false, true) => "good",
+        (false, false) => "ended early",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(id: &str, target: &str) -> ListedRun {
+        ListedRun {
+            id: id.to_owned(),
+            started_unix_ms: 1_767_607_200_000,
+            number: 1,
+            scenario: "quick".to_owned(),
+            outcome: "completed",
+            target: target.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_list_fits_its_terminal() {
+        let runs = vec![
+            run("019b8d5e", "SanDisk SE32G in a reader with a long name"),
+            run("019b8d5f", "\u{1b}[2J"),
+            run("019b8d60", ""),
+        ];
+        insta::assert_snapshot!(list_terminal(runs.clone(), Vec::new(), usize::MAX, false), @"");
+        insta::assert_snapshot!(list_terminal(runs, Vec::new(), 80, false), @"");
+    }
+}
