@@ -74,39 +74,43 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
         Err(error) => {
             // Ignored: standard output may be a closed pipe.
             let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Ok
+            return match error.use_stderr() {
+                true => Exit::Usage,
+                false => Exit::Ok,
             };
         }
     };
-    let db = cli.db.as_deref();
-    let result = match cli.command {
-        Command::Bench(args) => cmd::bench::main(&args, db),
-        Command::Campaign(args) => cmd::campaign::main(&args, db),
-        Command::List(args) => cmd::list::main(&args, db),
-        Command::Show(args) => cmd::show::main(&args, db),
-        Command::Report(args) => cmd::report::main(&args, db),
-        Command::Compare(args) => cmd::compare::main(&args, db),
-        Command::Import(args) => cmd::import::main(&args, db),
-        Command::Export(args) => cmd::export::main(&args, db),
-        Command::Reference(args) => cmd::reference::main(&args, db),
-        Command::Lint(args) => cmd::lint::main(&args),
-        Command::Info(args) => cmd::info::main(&args),
-        Command::Verify(args) => cmd::verify::main(&args, db),
-        Command::Prepare(args) => cmd::prepare::main(&args),
-        Command::Recover(args) => cmd::recover::main(&args, db),
-        Command::Fio { args } => Ok(cmd::fio::main(&args)),
-        Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
-    };
-    result.unwrap_or_else(|error| {
+    cli.run().unwrap_or_else(|error| {
         if is_closed_pipe(&error) {
             return Exit::Ok;
         }
         complain(&error);
         Exit::of(&error)
     })
+}
+
+impl Cli {
+    fn run(self) -> anyhow::Result<Exit> {
+        let db = self.db.as_deref();
+        match self.command {
+            Command::Bench(args) => cmd::bench::main(&args, db),
+            Command::Campaign(args) => cmd::campaign::main(&args, db),
+            Command::List(args) => cmd::list::main(&args, db),
+            Command::Show(args) => cmd::show::main(&args, db),
+            Command::Report(args) => cmd::report::main(&args, db),
+            Command::Compare(args) => cmd::compare::main(&args, db),
+            Command::Import(args) => cmd::import::main(&args, db),
+            Command::Export(args) => cmd::export::main(&args, db),
+            Command::Reference(args) => cmd::reference::main(&args, db),
+            Command::Lint(args) => cmd::lint::main(&args),
+            Command::Info(args) => cmd::info::main(&args),
+            Command::Verify(args) => cmd::verify::main(&args, db),
+            Command::Prepare(args) => cmd::prepare::main(&args),
+            Command::Recover(args) => cmd::recover::main(&args, db),
+            Command::Fio { args } => Ok(cmd::fio::main(&args)),
+            Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
+        }
+    }
 }
 
 #[cfg(test)]

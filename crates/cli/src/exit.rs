@@ -28,6 +28,11 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
+/// An end whose reason was already printed, as an error that carries its exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("ended: {0:?}")]
+pub(crate) struct Ended(pub(crate) Exit);
+
 /// A named object does not exist, which is a usage error.
 #[derive(Debug, thiserror::Error)]
 #[error("{tried}")]
@@ -68,6 +73,9 @@ impl<T> NamedPath<T> for std::io::Result<T> {
 impl Exit {
     /// Returns the exit code of an error: a missing named object is a usage error.
     pub(crate) fn of(error: &anyhow::Error) -> Exit {
+        if let Some(Ended(exit)) = error.downcast_ref() {
+            return *exit;
+        }
         let absent = |cause: &(dyn std::error::Error + 'static)| {
             let run = cause.downcast_ref::<FindError>();
             cause.is::<NotThere>()
@@ -89,8 +97,8 @@ impl Exit {
 
     /// Combines an exit code with the result of printing and storing. An error there is printed,
     /// and changes the exit code only from success; a closed pipe is ignored.
-    pub(crate) fn and(self, told: anyhow::Result<()>) -> Exit {
-        match told {
+    pub(crate) fn and(self, result: anyhow::Result<()>) -> Exit {
+        match result {
             Err(error) if !is_closed_pipe(&error) => {
                 complain(&error);
                 if self == Exit::Ok { Exit::Failed } else { self }
@@ -126,6 +134,9 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// Prints an error with its causes and help line on standard error, without control characters.
 pub(crate) fn complain(error: &anyhow::Error) {
+    if error.is::<Ended>() {
+        return;
+    }
     for line in error_lines(error) {
         let line = line.replacen("error:", "\u{1b}[1;31merror\u{1b}[0m:", 1);
         anstream::eprintln!("{line}");
@@ -201,13 +212,13 @@ mod tests {
                     .context("shown"),
             )
         };
-        for (exit, told, unread) in [
+        for (exit, failed, unread) in [
             (Exit::Ok, Exit::Failed, Exit::Ok),
             (Exit::Defective, Exit::Defective, Exit::Defective),
         ] {
             assert_eq!(
                 [exit.and(Ok(())), exit.and(full()), exit.and(closed())],
-                [exit, told, unread]
+                [exit, failed, unread]
             );
         }
     }

@@ -1,9 +1,11 @@
 //! Locations of the database and of reports beside it.
 
-use crate::exit::NamedPath;
+use crate::cmd::unreadable::{self, Unreadable};
+use crate::exit::{NamedPath, not_there};
 use anyhow::Result;
 use hakaru_model::integrity::Verification;
-use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
+use hakaru_model::record::RunRecord;
+use hakaru_store::{Filter, FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
 use std::path::{Path, PathBuf};
 
 /// Returns the path of the given database, or of the user's default one.
@@ -25,7 +27,7 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
             store.path().display()
         );
     }
-    tell_of_cut_short(&store);
+    note_interrupted(&store);
     Ok(store)
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn open_if_asked() -> Result<Option<Store>> {
 /// Opens the given database read-only, or the user's default one, which is empty as long as it does not exist.
 pub(crate) fn read(db: Option<&Path>) -> Result<Store> {
     match db {
-        Some(path) => Ok(told_of(Store::read(path)?)),
+        Some(path) => Ok(with_note(Store::read(path)?)),
         None => read_or_empty(None),
     }
 }
@@ -50,16 +52,16 @@ pub(crate) fn read(db: Option<&Path>) -> Result<Store> {
 pub(crate) fn read_or_empty(db: Option<&Path>) -> Result<Store> {
     match Store::read(database(db)?) {
         Err(OpenError::Absent { path }) => Ok(Store::empty(path)?),
-        opened => Ok(told_of(opened?)),
+        opened => Ok(with_note(opened?)),
     }
 }
 
-fn told_of(store: Store) -> Store {
-    tell_of_cut_short(&store);
+fn with_note(store: Store) -> Store {
+    note_interrupted(&store);
     store
 }
 
-fn tell_of_cut_short(store: &Store) {
+fn note_interrupted(store: &Store) {
     let cut_short = hakaru_store::left(store.path())
         .iter()
         .filter(|spool| was_cut_short(store, spool))
@@ -119,6 +121,35 @@ pub(crate) fn readable_verification(
     }
 }
 
+/// Returns the run with this ID, or its whole series; `latest` is the newest run.
+pub(crate) fn runs(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
+    Unreadable::default().skip_some("run", readable_runs(store, name, series)?)
+}
+
+/// Like [`runs`], with unreadable records listed separately.
+pub(crate) fn readable_runs(
+    store: &Store,
+    name: &str,
+    series: bool,
+) -> Result<Readable<RunRecord>> {
+    let id = match name {
+        "latest" => {
+            let newest = Filter {
+                limit: Some(1),
+                ..Filter::default()
+            };
+            let newest = store.runs(&newest)?.into_iter().next();
+            let none = "no runs are stored yet; help: create one with `hakaru bench`";
+            newest.ok_or_else(|| not_there(none))?.id
+        }
+        name => name.to_owned(),
+    };
+    match series {
+        true => Ok(store.readable_series(&store.series_id(&id)?)?),
+        false => Ok(unreadable::one(&id, store.run(&id))?),
+    }
+}
+
 /// Whether output goes to standard output, given as `-`.
 pub(crate) fn is_stdout(output: Option<&Path>) -> bool {
     output == Some(Path::new("-"))
@@ -134,18 +165,15 @@ pub(crate) fn write_report(
     let path = match named {
         Some(path) => path.to_owned(),
         None => {
-            let folder = store
-                .path()
-                .parent()
-                .unwrap_or(Path::new("."))
-                .join("reports");
-            std::fs::create_dir_all(&folder).named(|| {
+            let directory = store.path().parent().unwrap_or(Path::new("."));
+            let directory = directory.join("reports");
+            std::fs::create_dir_all(&directory).named(|| {
                 format!(
                     "cannot create the directory {} for reports; help: name a file with --output",
-                    folder.display()
+                    directory.display()
                 )
             })?;
-            folder.join(format!("{series}.html"))
+            directory.join(format!("{series}.html"))
         }
     };
     write_page(&path, text.as_bytes())?;

@@ -14,7 +14,7 @@ pub(crate) struct ScanReporter {
     mode: ProgressMode,
     bar: ProgressBar,
     /// Last printed activity and its progress in tenths, without a progress line.
-    told: (&'static str, u64),
+    printed: (&'static str, u64),
 }
 
 impl ScanReporter {
@@ -25,12 +25,12 @@ impl ScanReporter {
         ScanReporter {
             mode,
             bar: bar(mode, ONE_LINE),
-            told: ("", 0),
+            printed: ("", 0),
         }
     }
 
     /// Called after every chunk.
-    pub(crate) fn tell(&mut self, progress: ScanProgress) -> ControlFlow<()> {
+    pub(crate) fn report(&mut self, progress: ScanProgress) -> ControlFlow<()> {
         let permille = progress.done.0.saturating_mul(1000) / progress.total.0.max(1);
         match self.mode {
             ProgressMode::Live => {
@@ -39,9 +39,9 @@ impl ScanReporter {
                 self.bar.set_message(words(&progress));
             }
             ProgressMode::Lines
-                if self.told != (progress.doing, permille / 100) && permille >= 100 =>
+                if self.printed != (progress.doing, permille / 100) && permille >= 100 =>
             {
-                self.told = (progress.doing, permille / 100);
+                self.printed = (progress.doing, permille / 100);
                 anstream::eprintln!("{} {}", progress.doing, words(&progress));
             }
             ProgressMode::Lines | ProgressMode::Quiet => {}

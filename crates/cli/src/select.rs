@@ -88,17 +88,14 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
         SelectorKind::Series => vec![record.series.chars().take(8).collect()],
         SelectorKind::Card => {
             let device = target.device.known();
-            let model = device.and_then(|device| device.model.known().cloned());
-            let serial = device.and_then(|device| device.serial.known().cloned());
             let known = [
+                Some(target.display_name()),
                 target.label.clone(),
                 point.map(|point| point.card.clone()),
-                model,
-                serial,
+                device.and_then(|device| device.model.known().cloned()),
+                device.and_then(|device| device.serial.known().cloned()),
             ];
-            std::iter::once(target.display_name())
-                .chain(known.into_iter().flatten())
-                .collect()
+            known.into_iter().flatten().collect()
         }
         SelectorKind::Layer => {
             let through = match (&target.filesystem, target.kind) {
@@ -106,25 +103,22 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
                 (None, TargetKind::BlockDevice) => Some("raw".to_owned()),
                 (None, _) => None,
             };
-            point
-                .map(|point| point.layer.clone())
-                .into_iter()
-                .chain(through)
-                .collect()
+            let of_point = point.map(|point| point.layer.clone());
+            of_point.into_iter().chain(through).collect()
         }
         SelectorKind::Host => vec![record.environment.hostname.clone()],
         SelectorKind::Date => vec![hakaru_report::time::day(record.started_unix_ms)],
-        SelectorKind::Campaign => point
-            .map(|point| point.campaign.clone())
-            .into_iter()
-            .collect(),
+        SelectorKind::Campaign => {
+            let campaign = point.map(|point| point.campaign.clone());
+            campaign.into_iter().collect()
+        }
         SelectorKind::Workload => {
             let phases = record.phases.iter().map(|phase| phase.name.clone());
-            let of_point = point.map(|point| point.workload.clone());
-            phases
-                .chain(of_point)
-                .chain([record.scenario.name.clone()])
-                .collect()
+            let others = [
+                point.map(|point| point.workload.clone()),
+                Some(record.scenario.name.clone()),
+            ];
+            phases.chain(others.into_iter().flatten()).collect()
         }
     }
 }

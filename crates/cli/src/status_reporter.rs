@@ -70,7 +70,7 @@ pub(crate) struct StatusReporter {
     phases: u32,
     phase: u32,
     /// Last printed tenth of the layout, without a progress line.
-    told: u64,
+    printed: u64,
 }
 
 impl StatusReporter {
@@ -84,7 +84,7 @@ impl StatusReporter {
             rounds: 1,
             phases: phases as u32,
             phase: 0,
-            told: 0,
+            printed: 0,
         }
     }
 
@@ -128,7 +128,7 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
         ));
     }
     if !progress.measuring {
-        words.push("(lead-in)".to_owned());
+        words.push("(ramp)".to_owned());
     }
     words
 }
@@ -197,10 +197,10 @@ impl Watcher for StatusReporter {
         self.bar
             .set_message(format!("{} of {}", Bytes(done), Bytes(total)));
         let tenth = done * 10 / total.max(1);
-        if self.mode == ProgressMode::Lines && done > 0 && tenth / 5 > self.told / 5 {
+        if self.mode == ProgressMode::Lines && done > 0 && tenth / 5 > self.printed / 5 {
             anstream::eprintln!("laying out the file: {} of {}", Bytes(done), Bytes(total));
         }
-        self.told = tenth;
+        self.printed = tenth;
     }
 
     fn round(&mut self, number: u32, of: u32) {

@@ -1,7 +1,7 @@
 //! `hakaru bench`: benchmarks a directory or device with the standard suite.
 
 use super::{counted, erase, print, size, width};
-use crate::exit::{Exit, NamedPath, complain, not_there};
+use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
 use crate::{place, status_reporter::StatusReporter, stop};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
@@ -82,24 +82,38 @@ fn engine(name: &str) -> IoEngine {
 
 /// Plans and runs the benchmark, prints the summary, and writes the report.
 pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
-    let wish = BenchRequest {
-        path: args.path.clone(),
-        pace: match (args.quick, args.standard) {
-            (true, _) => Some(SuiteLength::Quick),
-            (_, true) => Some(SuiteLength::Standard),
-            _ => None,
-        },
-        repeats: args.repeat,
-        size: args.size,
-        only: args
-            .only
-            .iter()
-            .filter_map(|name| SuiteWorkload::from_name(name))
-            .collect(),
-        seed: args.seed,
-        ioengine: engine(&args.ioengine),
-        erase: args.erase.is_some(),
+    let request = args.request();
+    let plan = plan(args, &request)?;
+    if !args.quiet || args.dry_run {
+        announce(&plan);
+    }
+    if args.dry_run {
+        return dry_run(&plan, &request);
+    }
+    let erasable = match &args.erase {
+        Some(id) if matches!(plan.place, BenchTarget::Device(_)) => {
+            Some(erase::ask(&request.path, id)?)
+        }
+        _ => None,
     };
+    let mut store = place::open(db)?;
+    let mut reporter = StatusReporter::new(args.quiet, plan.suite.workloads.len());
+    let measured = bench::run(
+        &plan,
+        erasable.as_ref(),
+        Some(&mut store),
+        stop::flag(),
+        &mut reporter,
+    );
+    reporter.end();
+    let BenchResult { records, error } = measured.map_err(ended)?;
+    let shown = show(args, &store, &records);
+    // Print the results before the error that ended the run.
+    Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
+}
+
+/// Plans the benchmark, and refuses options that do not suit its target.
+fn plan(args: &BenchArgs, request: &BenchRequest) -> Result<BenchPlan> {
     if args.simulate.is_none() && !args.path.exists() && args.path.symlink_metadata().is_err() {
         return Err(not_there(format!(
             "{} does not exist; help: name a directory on the file system to measure, or a block \
@@ -107,58 +121,50 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
             args.path.display()
         )));
     }
-    let decided = match &args.simulate {
-        Some(file) => bench::decide_simulated(&wish, read_prices(file)?),
-        None => bench::decide(&wish),
+    let plan = match &args.simulate {
+        Some(file) => bench::decide_simulated(request, read_device_model(file)?),
+        None => bench::decide(request),
     };
-    let decided = match decided {
-        Ok(decided) => decided,
-        Err(error) => return Ok(refuse(error)),
-    };
-    if let (Some(id), BenchTarget::Folder(path)) = (&args.erase, &decided.place) {
-        let option = if id.is_empty() {
-            "--erase".to_owned()
-        } else {
-            format!("--erase={id}")
+    let plan = plan.map_err(ended)?;
+    if let (Some(id), BenchTarget::Folder(path)) = (&args.erase, &plan.place) {
+        let option = match id.as_str() {
+            "" => "--erase".to_owned(),
+            id => format!("--erase={id}"),
         };
         complain(&anyhow::anyhow!(
             "{option} needs a device, and {} is not one; help: omit {option}",
             path.display()
         ));
-        return Ok(Exit::Usage);
+        return Err(Ended(Exit::Usage).into());
     }
-    if !args.quiet || args.dry_run {
-        announce(&decided);
-    }
-    if args.dry_run {
-        return dry_run(&decided, &wish);
-    }
-    let erasable = match &args.erase {
-        Some(id) if matches!(decided.place, BenchTarget::Device(_)) => {
-            match erase::ask(&wish.path, id)? {
-                Ok(erasable) => Some(erasable),
-                Err(exit) => return Ok(exit),
-            }
+    Ok(plan)
+}
+
+/// Prints why the benchmark cannot run.
+fn ended(error: BenchError) -> Ended {
+    Ended(refuse(error))
+}
+
+impl BenchArgs {
+    fn request(&self) -> BenchRequest {
+        let names = self.only.iter();
+        BenchRequest {
+            path: self.path.clone(),
+            pace: match (self.quick, self.standard) {
+                (true, _) => Some(SuiteLength::Quick),
+                (_, true) => Some(SuiteLength::Standard),
+                _ => None,
+            },
+            repeats: self.repeat,
+            size: self.size,
+            only: names
+                .filter_map(|name| SuiteWorkload::from_name(name))
+                .collect(),
+            seed: self.seed,
+            ioengine: engine(&self.ioengine),
+            erase: self.erase.is_some(),
         }
-        _ => None,
-    };
-    let mut store = place::open(db)?;
-    let mut live = StatusReporter::new(args.quiet, decided.suite.workloads.len());
-    let measured = bench::run(
-        &decided,
-        erasable.as_ref(),
-        Some(&mut store),
-        stop::flag(),
-        &mut live,
-    );
-    live.end();
-    let BenchResult { records, error } = match measured {
-        Ok(measured) => measured,
-        Err(error) => return Ok(refuse(error)),
-    };
-    let shown = show(args, &store, &records);
-    // Print the results before the error that ended the run.
-    Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
+    }
 }
 
 fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
@@ -182,66 +188,48 @@ fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     print(&format!("\nReport: {}\n", path.display()))
 }
 
-fn announce(decided: &BenchPlan) {
-    let BenchPlan {
-        suite,
-        repeats,
-        identity,
-        remarks,
-        place,
-    } = decided;
-    let name = plain(&identity.display_name());
-    match place {
+fn announce(plan: &BenchPlan) {
+    let (size, workloads) = (plan.suite.size, plan.suite.workloads.len());
+    let name = plain(&plan.identity.display_name());
+    let what = match &plan.place {
         BenchTarget::Folder(path) if path == Path::new(".") => {
-            anstream::eprintln!(
-                "Measuring {name} in the current directory, on a file of {}",
-                suite.size
-            );
+            format!("in the current directory, on a file of {size}")
         }
-        BenchTarget::Folder(path) => {
-            anstream::eprintln!(
-                "Measuring {name} in {}, on a file of {}",
-                path.display(),
-                suite.size
-            )
-        }
-        BenchTarget::Device(path) => {
-            anstream::eprintln!(
-                "Measuring {name}, the first {} of {}",
-                suite.size,
-                path.display()
-            )
-        }
-        BenchTarget::Sim(_) => anstream::eprintln!("Measuring {name}, the first {}", suite.size),
-    }
-    for remark in remarks {
+        BenchTarget::Folder(path) => format!("in {}, on a file of {size}", path.display()),
+        BenchTarget::Device(path) => format!("the first {size} of {}", path.display()),
+        BenchTarget::Sim(_) => format!("the first {size}"),
+    };
+    let comma = match &plan.place {
+        BenchTarget::Folder(_) => "",
+        BenchTarget::Device(_) | BenchTarget::Sim(_) => ",",
+    };
+    anstream::eprintln!("Measuring {name}{comma} {what}");
+    for remark in &plan.remarks {
         anstream::eprintln!("  {remark}");
     }
-    let time = Nanos(suite.duration().0 * u64::from(*repeats));
-    let (rounds, workloads) = (
-        counted(*repeats as usize, "round"),
-        counted(suite.workloads.len(), "workload"),
-    );
+    let time = Nanos(plan.suite.duration().0 * u64::from(plan.repeats));
+    let rounds = counted(plan.repeats as usize, "round");
+    let workloads = counted(workloads, "workload");
     anstream::eprintln!("  {rounds} of {workloads}, about {time} in total\n");
 }
 
-fn read_prices(file: &Path) -> Result<DeviceModel> {
+fn read_device_model(file: &Path) -> Result<DeviceModel> {
     let text = std::fs::read_to_string(file)
         .named(|| format!("cannot read the device model {}", file.display()))?;
-    let prices: DeviceModel = serde_json::from_str(&text)
+    let model: DeviceModel = serde_json::from_str(&text)
         .with_context(|| format!("{} is not a device model", file.display()))?;
-    prices
+    model
         .check()
         .map_err(|why| anyhow::anyhow!("{} is not a device model: {why}", file.display()))?;
-    Ok(prices)
+    Ok(model)
 }
 
 /// Prints the plan and the data that would be lost, without changing anything.
-fn dry_run(decided: &BenchPlan, wish: &BenchRequest) -> Result<Exit> {
-    let names: Vec<&str> = decided.suite.workloads.iter().map(|w| w.name()).collect();
+fn dry_run(plan: &BenchPlan, request: &BenchRequest) -> Result<Exit> {
+    let names: Vec<&str> = plan.suite.workloads.iter().map(|w| w.name()).collect();
     let mut text = format!("Would run: {}\n", names.join(", "));
-    if matches!(decided.place, BenchTarget::Device(_)) && wish.erase {
-        text += &erase::losses(&wish.path);
+    if matches!(plan.place, BenchTarget::Device(_)) && request.erase {
+        text += &erase::losses(&request.path);
     }
     print(&(text + "Nothing was done.\n"))?;
     Ok(Exit::Ok)

@@ -30,17 +30,7 @@ pub(crate) struct CompareArgs {
 
 /// Compares two sides and prints the result.
 pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
-    let mut stored = StoreSource {
-        db,
-        store: None,
-        notes: BTreeSet::new(),
-    };
-    let sides = side(&args.a, &mut stored).and_then(|a| Ok((a, side(&args.b, &mut stored)?)));
-    stored
-        .notes
-        .iter()
-        .for_each(|note| anstream::eprintln!("note: {note}"));
-    let (a, b) = sides?;
+    let (a, b) = sides(args, db)?;
     let names = names(&a, &b, args);
     let names = (names.0.as_str(), names.1.as_str());
     let phases = common_phases(&a, &b);
@@ -79,6 +69,20 @@ pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// Summarizes both sides, and prints the notes about their names.
+fn sides(args: &CompareArgs, db: Option<&Path>) -> Result<(Summary, Summary)> {
+    let mut stored = StoreSource {
+        db,
+        store: None,
+        notes: BTreeSet::new(),
+    };
+    let sides = side(&args.a, &mut stored).and_then(|a| Ok((a, side(&args.b, &mut stored)?)));
+    for note in &stored.notes {
+        anstream::eprintln!("note: {note}");
+    }
+    sides
+}
+
 /// The database for both sides, opened once on first use, so that its notes are printed only once.
 struct StoreSource<'a> {
     db: Option<&'a Path>,
@@ -101,7 +105,7 @@ impl StoreSource<'_> {
         if let Some(records) = of_thing(store, name)? {
             return Ok(records);
         }
-        let found = super::report::find(store, name, name == "latest")?;
+        let found = place::runs(store, name, name == "latest")?;
         if let [only] = &found[..] {
             let rows = store.runs(&Filter::default())?;
             let repeats = rows.iter().filter(|row| row.series == only.series).count();
@@ -117,6 +121,22 @@ impl StoreSource<'_> {
         Ok(found)
     }
 
+    /// Returns the runs in a file, otherwise those of [`StoreSource::named`].
+    fn or_file(&mut self, name: &str) -> Result<Vec<RunRecord>> {
+        let path = Path::new(name);
+        let found = match path.exists() {
+            true => imports::records_in(path)?,
+            false => self.named(name)?,
+        };
+        if found.is_empty() {
+            bail!(
+                "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
+                was not read, and why"
+            );
+        }
+        Ok(found)
+    }
+
     fn chosen(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
         let mut notes = std::mem::take(&mut self.notes);
         let runs = select::runs(self.store()?, terms, &mut notes);
@@ -127,38 +147,20 @@ impl StoreSource<'_> {
 
 /// Summarizes all records of one side.
 fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
-    let mut records: Vec<RunRecord> = Vec::new();
-    let words: Vec<&str> = names
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .collect();
+    let words = names.split(',').map(str::trim);
+    let words: Vec<&str> = words.filter(|name| !name.is_empty()).collect();
     // A file name may look like a selector term.
-    let term = |word: &&str| {
-        if Path::new(word).exists() {
-            None
-        } else {
-            Term::read(word)
-        }
+    let term = |word: &&str| match Path::new(word).exists() {
+        true => None,
+        false => Term::read(word),
     };
     let terms: Vec<Term> = words.iter().filter_map(term).collect();
-    if terms.len() == words.len() && !terms.is_empty() {
-        records = stored.chosen(&terms)?;
-    }
+    let mut records = match terms.len() == words.len() && !terms.is_empty() {
+        true => stored.chosen(&terms)?,
+        false => Vec::new(),
+    };
     for name in words.into_iter().filter(|word| term(word).is_none()) {
-        let path = Path::new(name);
-        let found = if path.exists() {
-            imports::records_in(path)?
-        } else {
-            stored.named(name)?
-        };
-        if found.is_empty() {
-            bail!(
-                "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
-                was not read, and why"
-            );
-        }
-        for record in found {
+        for record in stored.or_file(name)? {
             if records.iter().all(|known| known.id != record.id) {
                 records.push(record);
             }
@@ -172,13 +174,13 @@ fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
         );
     }
     let pooled = pooled(&records);
-    tell_apart(&mut records);
+    number_jobs(&mut records);
     let mut summary = hakaru_analysis::summarize(&records);
     count_the_rarest(&mut summary);
     summary.caveats.splice(0..0, pooled);
     if !terms.is_empty() {
-        let called: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
-        summary.target.label = Some(called.join(", "));
+        let values: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
+        summary.target.label = Some(values.join(", "));
     }
     Ok(summary)
 }
@@ -205,28 +207,19 @@ type Kind = (&'static str, fn(&RunRecord) -> String);
 /// Returns a caveat for each property that differs within a side: the spread then includes these differences.
 fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
     let kinds: [Kind; 3] = [
-        ("cards", |record| {
-            record
-                .campaign
-                .as_ref()
-                .map_or_else(|| record.target.display_name(), |p| p.card.clone())
+        ("cards", |record| match &record.campaign {
+            Some(point) => point.card.clone(),
+            None => record.target.display_name(),
         }),
-        ("layers", |record| {
-            record
-                .campaign
-                .as_ref()
-                .map(|point| point.layer.clone())
-                .unwrap_or_default()
+        ("layers", |record| match &record.campaign {
+            Some(point) => point.layer.clone(),
+            None => String::new(),
         }),
         ("hosts", |record| record.environment.hostname.clone()),
     ];
     let counted = kinds.into_iter().map(|(what, of)| {
-        let different: BTreeSet<String> = records
-            .iter()
-            .map(of)
-            .filter(|name| !name.is_empty())
-            .collect();
-        (what, different.len() as u32)
+        let names = records.iter().map(of).filter(|name| !name.is_empty());
+        (what, names.collect::<BTreeSet<String>>().len() as u32)
     });
     let several = counted.filter(|(_, count)| *count > 1);
     several
@@ -257,19 +250,14 @@ fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
 }
 
 /// Renames phases so that a name stands for one job: a name used for different jobs gets a number.
-fn tell_apart(records: &mut [RunRecord]) {
+fn number_jobs(records: &mut [RunRecord]) {
     let mut known: Vec<(String, Scenario)> = Vec::new();
     for record in records {
-        for index in 0..record.phases.len() {
-            let Some(asked) = record
-                .scenario
-                .phases
-                .get(index)
-                .filter(|p| p.name == record.phases[index].name)
-            else {
+        let phases = record.phases.iter_mut();
+        for (phase, asked) in phases.zip(&mut record.scenario.phases) {
+            if asked.name != phase.name {
                 continue;
-            };
-            let base = asked.name.clone();
+            }
             let alone = Scenario {
                 name: String::new(),
                 seed: 0,
@@ -279,21 +267,18 @@ fn tell_apart(records: &mut [RunRecord]) {
             let name = match known.iter().find(same) {
                 Some((name, _)) => name.clone(),
                 None => {
-                    let before = known
-                        .iter()
-                        .filter(|(_, other)| other.phases[0].name == base)
-                        .count();
-                    let name = if before == 0 {
-                        base
-                    } else {
-                        format!("{base} ({})", before + 1)
+                    let of_name =
+                        |(_, other): &&(String, Scenario)| other.phases[0].name == asked.name;
+                    let name = match known.iter().filter(of_name).count() {
+                        0 => asked.name.clone(),
+                        before => format!("{} ({})", asked.name, before + 1),
                     };
                     known.push((name.clone(), alone));
                     name
                 }
             };
-            record.phases[index].name.clone_from(&name);
-            record.scenario.phases[index].name = name;
+            phase.name.clone_from(&name);
+            asked.name = name;
         }
     }
 }
@@ -308,11 +293,10 @@ fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
     let (x, y) = (a.target.display_name(), b.target.display_name());
     let named =
         |summary: &Summary, typed: &str| summary.target.label.is_some() || !typed.contains(',');
-    let told = x != y && !x.is_empty() && !y.is_empty() && named(a, &args.a) && named(b, &args.b);
-    let (x, y) = if told {
-        (x, y)
-    } else {
-        (short(&args.a), short(&args.b))
+    let differ = x != y && !x.is_empty() && !y.is_empty();
+    let (x, y) = match differ && named(a, &args.a) && named(b, &args.b) {
+        true => (x, y),
+        false => (short(&args.a), short(&args.b)),
     };
     match (x == y, args.a == args.b) {
         (false, _) => (x, y),

@@ -1,6 +1,6 @@
 //! Permission to erase a device: shows the device and its content, and asks for its name.
 
-use crate::exit::Exit;
+use crate::exit::{Ended, Exit};
 use anyhow::Result;
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal, quoted};
@@ -47,38 +47,40 @@ pub(crate) fn called(candidate: &Candidate) -> String {
     )
 }
 
+/// The device at a path, if it may be erased; else prints the refusal.
+pub(crate) fn candidate(path: &Path, roots: &Roots) -> Result<Candidate> {
+    Ok(guard::passive(path, roots).map_err(|refusal| Ended(refuse(&refusal)))?)
+}
+
 /// Obtains the permission to erase a device, or prints the refusal. If the ID is empty, prompts for the device name on
 /// the terminal.
-pub(crate) fn ask(path: &Path, id: &str) -> Result<Result<Erasable, Exit>> {
+pub(crate) fn ask(path: &Path, id: &str) -> Result<Erasable> {
     let roots = Roots::live();
-    let candidate = match guard::passive(path, &roots) {
-        Ok(candidate) => candidate,
-        Err(refusal) => return Ok(Err(refuse(&refusal))),
+    let candidate = candidate(path, &roots)?;
+    let confirmation = match id {
+        "" => Confirmation::Typed(typed_name(path, &candidate)?),
+        id => Confirmation::Serial(id.to_owned()),
     };
-    let confirmation = if id.is_empty() {
-        if !std::io::stdin().is_terminal() {
-            let name = path.display();
-            anstream::eprintln!(
-                "\u{1b}[1;31merror\u{1b}[0m: refused: this would erase all data on {name}"
-            );
-            anstream::eprintln!("  help: {}", how_to_name(&candidate));
-            return Ok(Err(Exit::Refused));
-        }
-        anstream::eprintln!("{}", called(&candidate));
-        anstream::eprint!(
-            "{}Type {} or its ID to erase it: ",
-            losses(path),
-            candidate.name()
+    let erasable = candidate.confirm(&confirmation, &roots);
+    Ok(erasable.map_err(|refusal| Ended(refuse(&refusal)))?)
+}
+
+/// Shows a device with its content, and asks for its name.
+fn typed_name(path: &Path, candidate: &Candidate) -> Result<String> {
+    if !std::io::stdin().is_terminal() {
+        let name = path.display();
+        anstream::eprintln!(
+            "\u{1b}[1;31merror\u{1b}[0m: refused: this would erase all data on {name}"
         );
-        let mut typed = String::new();
-        std::io::stdin().lock().read_line(&mut typed)?;
-        Confirmation::Typed(typed)
-    } else {
-        Confirmation::Serial(id.to_owned())
-    };
-    Ok(candidate
-        .confirm(&confirmation, &roots)
-        .map_err(|refusal| refuse(&refusal)))
+        anstream::eprintln!("  help: {}", how_to_name(candidate));
+        return Err(Ended(Exit::Refused).into());
+    }
+    anstream::eprintln!("{}", called(candidate));
+    let (losses, name) = (losses(path), candidate.name());
+    anstream::eprint!("{losses}Type {name} or its ID to erase it: ");
+    let mut typed = String::new();
+    std::io::stdin().lock().read_line(&mut typed)?;
+    Ok(typed)
 }
 
 /// Describes how to give the permission.

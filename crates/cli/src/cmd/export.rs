@@ -5,7 +5,9 @@ use super::unreadable::Unreadable;
 use crate::exit::{Exit, NamedPath};
 use crate::place;
 use anyhow::Result;
-use hakaru_store::Filter;
+use hakaru_model::integrity::Verification;
+use hakaru_store::{Filter, Store};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru export`.
@@ -26,22 +28,11 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let mut unreadable = Unreadable::default();
     let (names, mut verifications) = match args.runs.as_slice() {
-        [] => {
-            let runs = store
-                .runs(&Filter::default())?
-                .into_iter()
-                .rev()
-                .map(|row| row.id);
-            let verifications = store.verifications(u32::MAX)?;
-            (
-                runs.collect(),
-                unreadable.skip("verification", verifications),
-            )
-        }
+        [] => everything(&store, &mut unreadable)?,
         named => (named.to_vec(), Vec::new()),
     };
     let mut text = String::new();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for name in &names {
         if !args.runs.is_empty()
             && let Some(found) = place::readable_verification(&store, name)?
@@ -49,10 +40,9 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
             verifications.splice(0..0, unreadable.skip("verification", found));
             continue;
         }
-        for record in unreadable.skip("run", super::report::readable(&store, name, args.series)?) {
+        for record in unreadable.skip("run", place::readable_runs(&store, name, args.series)?) {
             if seen.insert(record.id.clone()) {
-                text += &hakaru_store::export(&record)?;
-                text.push('\n');
+                text += &(hakaru_store::export(&record)? + "\n");
             }
         }
     }
@@ -65,22 +55,34 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     // Oldest first, like the runs.
     for verification in verifications.iter().rev() {
         if seen.insert(verification.id.clone()) {
-            text += &hakaru_store::export_verification(verification)?;
-            text.push('\n');
+            text += &(hakaru_store::export_verification(verification)? + "\n");
         }
     }
-    match args
-        .output
-        .as_deref()
-        .filter(|path| !place::is_stdout(Some(path)))
-    {
-        Some(path) => crate::output::write(path, text.as_bytes()).named(|| {
-            format!(
-                "cannot write the records to {}; help: name another file with --output",
-                path.display()
-            )
-        })?,
-        None => print(&text)?,
-    }
+    write(args.output.as_deref(), &text)?;
     Ok(unreadable.exit())
+}
+
+/// IDs of all runs, oldest first, and all verifications.
+fn everything(
+    store: &Store,
+    unreadable: &mut Unreadable,
+) -> Result<(Vec<String>, Vec<Verification>)> {
+    let runs = store.runs(&Filter::default())?.into_iter().rev();
+    let verifications = store.verifications(u32::MAX)?;
+    Ok((
+        runs.map(|row| row.id).collect(),
+        unreadable.skip("verification", verifications),
+    ))
+}
+
+fn write(output: Option<&Path>, text: &str) -> Result<()> {
+    let Some(path) = output.filter(|path| !place::is_stdout(Some(path))) else {
+        return print(text);
+    };
+    crate::output::write(path, text.as_bytes()).named(|| {
+        format!(
+            "cannot write the records to {}; help: name another file with --output",
+            path.display()
+        )
+    })
 }

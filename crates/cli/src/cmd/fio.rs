@@ -3,6 +3,7 @@
 //! Standard output contains only the result; everything else goes to standard error.
 
 mod logs;
+mod run;
 mod skipped;
 mod status;
 mod total_log;
@@ -10,23 +11,22 @@ mod trials;
 mod trigger;
 
 use self::logs::LogFiles;
+use self::run::FioRun;
 use self::status::FioStatusReporter;
 use self::total_log::TotalLog;
 use crate::exit::Exit;
 use crate::{place, stop};
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use hakaru_campaign::{
-    PlannedSession, RunRequest, RunResult, Session, SessionError, SessionPolicy,
-};
-use hakaru_dialects::fio::output::{self, CpuIdleness, RunView, StartView};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use hakaru_campaign::{RunRequest, RunResult, Session, SessionError, SessionPolicy};
+use hakaru_dialects::fio::output::{self, StartView};
 use hakaru_dialects::fio::{
     FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION,
 };
-use hakaru_engine::ClockChoice;
+use hakaru_engine::{ClockChoice, IdleProfiler};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::units::Nanos;
+
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
@@ -44,32 +44,24 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
         }
     };
     for warning in &invocation.warnings {
-        tell_warning(&invocation, warning);
+        print_warning(&invocation, warning);
     }
     // Only jobs with randrepeat=0 use this seed.
     invocation.scenario.seed = fresh_seed();
+    let printed = |text: &str, exit_code: u8| match super::print(text) {
+        Ok(()) if exit_code == 0 => Exit::Ok,
+        _ => Exit::Failed,
+    };
     match &invocation.action {
-        FioAction::Print { text, exit_code } => {
-            let printed = super::print(text).is_ok();
-            if *exit_code == 0 && printed {
-                Exit::Ok
-            } else {
-                Exit::Failed
-            }
-        }
+        FioAction::Print { text, exit_code } => printed(text, *exit_code),
         FioAction::ParseOnly => Exit::Ok,
         FioAction::TestChecksums(which) => trials::checksums(which.as_deref()),
         FioAction::TestClock => trials::clock(),
         FioAction::Run if invocation.settings.idle_prof == Some(IdleProf::Calibrate) => {
             let (mean, deviation) = hakaru_engine::IdleProfiler::calibrate();
-            let printed = super::print(&output::calibration(mean, deviation));
-            if printed.is_ok() {
-                Exit::Ok
-            } else {
-                Exit::Failed
-            }
+            printed(&output::calibration(mean, deviation), 0)
         }
-        FioAction::Run => match FioRun::new(&invocation).and_then(FioRun::carry_out) {
+        FioAction::Run => match prepare(&invocation).and_then(carry_out) {
             Ok(exit) => exit,
             Err(error) => {
                 if let Some(SessionError::Plan(unfit)) = error.downcast_ref()
@@ -85,7 +77,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
 }
 
 /// Prints a warning on standard error, except for notes that fio prints at this position of the result.
-fn tell_warning(invocation: &Invocation, warning: &str) {
+fn print_warning(invocation: &Invocation, warning: &str) {
     let beside_text = invocation.settings.formats.contains(&OutputFormat::Normal);
     match beside_text && output::VERIFY_NOTES.contains(&warning) {
         true => anstream::println!("fio: {warning}"),
@@ -95,11 +87,19 @@ fn tell_warning(invocation: &Invocation, warning: &str) {
 
 /// Parses a command line and the job files it names.
 pub(super) fn parse(args: &[OsString]) -> Result<Invocation, FioError> {
-    let env = |name: &str| std::env::var(name).ok();
+    parse_with(args, &read_job_file, &|path| path.exists())
+}
+
+/// Parses a command line with other sources of its files.
+pub(super) fn parse_with(
+    args: &[OsString],
+    read_file: &dyn Fn(&Path) -> std::io::Result<Vec<u8>>,
+    path_exists: &dyn Fn(&Path) -> bool,
+) -> Result<Invocation, FioError> {
     let context = ParseContext {
-        env: &env,
-        read_file: &read_job_file,
-        path_exists: &|path| path.exists(),
+        env: &|name| std::env::var(name).ok(),
+        read_file,
+        path_exists,
         cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
         page_size: rustix::param::page_size() as u64,
         memory_mb: memory_mb(),
@@ -124,7 +124,7 @@ fn read_job_file(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// Returns the memory of the host in MiB.
-pub(crate) fn memory_mb() -> u64 {
+fn memory_mb() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kb = text.lines().find_map(|line| {
         line.strip_prefix("MemTotal:")?
@@ -139,59 +139,48 @@ pub(crate) fn memory_mb() -> u64 {
 
 /// Prints a parse error and marks the invalid word.
 pub(super) fn complain_about(error: &FioError, args: &[OsString]) {
+    let args: Vec<String> = args
+        .iter()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
     let message = error.to_string();
     // The message of fio comes first, for programs that parse it; advice follows.
-    if let Some(words) = error.words(|index| {
-        args.get(index)
-            .map(|arg| arg.to_string_lossy().into_owned())
-    }) {
+    if let Some(words) = error.words(|index| args.get(index).cloned()) {
         anstream::eprintln!("{words}");
     }
-    let (source, origin, line, span) = match &error.at {
-        None => return anstream::eprintln!("fio: {message}"),
-        Some(Location::File {
+    let Some(snippet) = error.at.as_ref().and_then(|at| snippet(at, &args)) else {
+        return anstream::eprintln!("fio: {message}");
+    };
+    let report = [Group::with_title(Level::ERROR.primary_title(message)).element(snippet)];
+    anstream::eprintln!("{}", Renderer::styled().render(&report));
+}
+
+/// The line with an error, whose word is marked; `None` if it cannot be shown.
+fn snippet(at: &Location, args: &[String]) -> Option<Snippet<'static, Annotation<'static>>> {
+    let (source, origin, line, span) = match at {
+        Location::File {
             path,
             line,
             text,
             span,
-        }) => (
+        } => (
             text.clone(),
             path.display().to_string(),
             *line,
             span.clone(),
         ),
-        Some(Location::Arg { index, span }) => {
-            let words: Vec<String> = args
-                .iter()
-                .map(|arg| arg.to_string_lossy().into_owned())
-                .collect();
-            let before: usize = words.iter().take(*index).map(|word| word.len() + 1).sum();
-            (
-                words.join(" "),
-                "command line".to_owned(),
-                1,
-                before + span.start..before + span.end,
-            )
+        Location::Arg { index, span } => {
+            let before: usize = args.iter().take(*index).map(|word| word.len() + 1).sum();
+            let span = before + span.start..before + span.end;
+            (args.join(" "), "command line".to_owned(), 1, span)
         }
     };
     let end = span.end.min(source.len());
     let span = span.start.min(end)..end;
-    if !source.is_char_boundary(span.start) || !source.is_char_boundary(span.end) {
-        return anstream::eprintln!("fio: {message}");
-    }
-    let snippet = Snippet::source(source)
-        .line_start(line)
-        .path(origin)
-        .annotation(AnnotationKind::Primary.span(span));
-    let report = [Group::with_title(Level::ERROR.primary_title(message)).element(snippet)];
-    anstream::eprintln!("{}", Renderer::styled().render(&report));
-}
-
-/// One run of a parsed fio command line.
-struct FioRun<'a> {
-    invocation: &'a Invocation,
-    session: PlannedSession<'a>,
-    begun: Instant,
+    source.get(span.clone())?;
+    let annotation = AnnotationKind::Primary.span(span);
+    let snippet = Snippet::source(source).line_start(line).path(origin);
+    Some(snippet.annotation(annotation))
 }
 
 /// Checks that each `directory` exists, and creates parent directories of files, as fio does.
@@ -210,17 +199,12 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
             IoEngine::Dirstat,
             IoEngine::Filedelete,
         ];
-        let Target::Paths(paths) = &job.target else {
-            continue;
+        let paths = match &job.target {
+            Target::Paths(paths) if !no_data.contains(&job.ioengine) => &paths[..],
+            _ => &[],
         };
-        if no_data.contains(&job.ioengine) {
-            continue;
-        }
-        for parent in paths
-            .iter()
-            .filter_map(|path| path.parent())
-            .filter(|parent| !parent.as_os_str().is_empty())
-        {
+        let parents = paths.iter().filter_map(|path| path.parent());
+        for parent in parents.filter(|parent| !parent.as_os_str().is_empty()) {
             // If a directory cannot be created, the job reports an error that names the file.
             let _ = std::fs::DirBuilder::new()
                 .recursive(true)
@@ -231,140 +215,90 @@ fn prepare_directories(invocation: &Invocation) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl<'a> FioRun<'a> {
-    fn new(invocation: &'a Invocation) -> anyhow::Result<FioRun<'a>> {
-        prepare_directories(invocation)?;
-        let session = Session::inspect(&invocation.scenario)?.plan(SessionPolicy::FIO)?;
-        Ok(FioRun {
-            invocation,
-            session,
-            begun: Instant::now(),
-        })
+fn prepare(invocation: &Invocation) -> anyhow::Result<FioRun<'_>> {
+    prepare_directories(invocation)?;
+    let session = Session::inspect(&invocation.scenario)?.plan(SessionPolicy::FIO)?;
+    Ok(FioRun {
+        invocation,
+        session,
+        begun: Instant::now(),
+    })
+}
+fn carry_out(run: FioRun<'_>) -> anyhow::Result<Exit> {
+    let (settings, plan) = (&run.invocation.settings, run.session.plan());
+    let mut store = place::open_if_asked()?;
+    let normal = settings.formats.contains(&OutputFormat::Normal);
+    let mut out = begin_output(&run, normal)?;
+    let stop = stop::flag_as_in_fio();
+    let logs = (
+        LogFiles::create(run.invocation, plan)?,
+        TotalLog::create(run.invocation)?,
+    );
+    skipped::explain(plan);
+    let profiler = settings.idle_prof.map(|_| IdleProfiler::start());
+    let mut reporter = FioStatusReporter::new(&run, logs, normal, &mut *out);
+    let request = RunRequest::single(ClockChoice::best(), stop);
+    let ended = run.session.run(request, store.as_mut(), &mut reporter);
+    let RunResult {
+        record,
+        error,
+        unstored,
+    } = ended?;
+    let mut phases = run.session.with_unbegun(record.phases);
+    skipped::begin_request_logs(plan, &run.invocation.scenario);
+    reporter.amend(&mut phases);
+    if reporter.status_is_due() && !phases.is_empty() {
+        reporter.print_so_far(phases.clone());
     }
-
-    fn carry_out(self) -> anyhow::Result<Exit> {
-        let (settings, plan) = (&self.invocation.settings, self.session.plan());
-        let mut store = place::open_if_asked()?;
-        let mut out: Box<dyn Write> = match &settings.output {
-            None => Box::new(std::io::stdout()),
-            Some(path) => Box::new(create(path)?),
-        };
-        let normal = settings.formats.contains(&OutputFormat::Normal);
-        if normal {
-            out.write_all(output::banner(&StartView::of(self.invocation, VERSION)).as_bytes())?;
-            out.flush()?;
-        }
-        // In text output the note is part of the result, as in fio; nothing may precede other
-        // formats.
-        let capped = |caveat: &Caveat| matches!(caveat, Caveat::DepthCapped { .. });
-        if !normal && plan.caveats.iter().any(capped) {
-            anstream::eprint!("{}", output::DEPTH_NOTE);
-        }
-        let stop = stop::flag_as_in_fio();
-        let logs = (
-            LogFiles::create(self.invocation, plan)?,
-            TotalLog::create(self.invocation)?,
-        );
-        skipped::explain(plan);
-        let profiler = settings
-            .idle_prof
-            .map(|_| hakaru_engine::IdleProfiler::start());
-        let mut teller = FioStatusReporter::new(&self, logs, normal, &mut *out);
-        let request = RunRequest::single(ClockChoice::best(), stop);
-        let ran = self.session.run(request, store.as_mut(), &mut teller);
-        let RunResult {
-            record,
-            error,
-            unstored,
-        } = ran?;
-        let mut phases = self.session.with_unbegun(record.phases);
-        skipped::begin_request_logs(plan, &self.invocation.scenario);
-        teller.amend(&mut phases);
-        if teller.status_is_due() && !phases.is_empty() {
-            teller.print_so_far(phases.clone());
-        }
-        let (logged, fired) = (teller.end(), teller.fired());
-        let idleness = profiler
-            .and_then(hakaru_engine::IdleProfiler::finish)
-            .map(|found| self.idleness(found));
-        tell_of_signal(&record.outcome, normal, &mut *out);
-        if let Some(error) = &error {
-            anstream::eprintln!("fio: {error}");
-        }
-        if fired {
-            out.flush()?;
-            trigger::pull(&settings.trigger);
-        }
-        tell_of_errors(&phases, normal, &mut *out)?;
-        tell_of_pulled(&phases);
-        self.print(&phases, idleness, 0, &mut *out)?;
-        if let Some(unstored) = &unstored {
-            anstream::eprintln!("fio: {unstored}");
-        } else if store.is_some() {
-            let id = &record.id;
-            anstream::eprintln!("fio: stored as {id}; hakaru show {id} shows it");
-        }
-        Ok(match logged && unstored.is_none() {
-            true => exit_of(&record.outcome, &phases, fired),
-            false => Exit::Failed,
-        })
+    let (logged, fired) = (reporter.end(), reporter.fired());
+    let idleness = profiler.and_then(IdleProfiler::finish);
+    let idleness = idleness.map(|found| run.idleness(found));
+    print_signal(&record.outcome, normal, &mut *out);
+    if let Some(error) = &error {
+        anstream::eprintln!("fio: {error}");
     }
-
-    /// Returns the CPU idleness in the requested detail.
-    fn idleness(&self, found: hakaru_engine::Idleness) -> CpuIdleness {
-        let hakaru_engine::Idleness {
-            system,
-            per_cpu,
-            unit_mean_us,
-            unit_deviation_us,
-        } = found;
-        let each = self.invocation.settings.idle_prof == Some(IdleProf::PerCpu);
-        let per_cpu = if each { per_cpu } else { Vec::new() };
-        CpuIdleness {
-            system,
-            per_cpu,
-            unit_mean_us,
-            unit_deviation_us,
-        }
-    }
-
-    fn print(
-        &self,
-        phases: &[PhaseRecord],
-        idleness: Option<CpuIdleness>,
-        eta_s: u64,
-        out: &mut dyn Write,
-    ) -> anyhow::Result<()> {
-        let Invocation {
-            scenario,
-            extras,
-            global_options,
-            settings,
-            ..
-        } = self.invocation;
-        let mut view = RunView::of(VERSION, scenario, extras, phases);
-        view.global_options = global_options;
-        (view.idleness, view.eta_s) = (idleness, eta_s);
-        view.elapsed = Nanos(self.begun.elapsed().as_nanos() as u64);
-        view.shown_unix_ms = hakaru_campaign::now_unix_ms();
-        view.utc_offset_s = utc_offset_s(view.shown_unix_ms);
-        for format in &settings.formats {
-            let text = match format {
-                OutputFormat::Normal => output::normal(&view),
-                OutputFormat::Json => output::json(&view, false),
-                OutputFormat::JsonPlus => output::json(&view, true),
-                OutputFormat::Terse => output::terse(&view, settings.terse_version),
-            };
-            out.write_all(text.as_bytes())?;
-        }
+    if fired {
         out.flush()?;
-        Ok(())
+        trigger::pull(&settings.trigger);
     }
+    print_errors(&phases, normal, &mut *out)?;
+    print_pulled(&phases);
+    run.print(&phases, idleness, 0, &mut *out)?;
+    if let Some(unstored) = &unstored {
+        anstream::eprintln!("fio: {unstored}");
+    } else if store.is_some() {
+        let id = &record.id;
+        anstream::eprintln!("fio: stored as {id}; hakaru show {id} shows it");
+    }
+    Ok(match logged && unstored.is_none() {
+        true => exit_of(&record.outcome, &phases, fired),
+        false => Exit::Failed,
+    })
+}
+
+/// Opens the output, and writes what precedes the run.
+fn begin_output(run: &FioRun<'_>, normal: bool) -> anyhow::Result<Box<dyn Write>> {
+    let mut out: Box<dyn Write> = match &run.invocation.settings.output {
+        None => Box::new(std::io::stdout()),
+        Some(path) => Box::new(create(path)?),
+    };
+    if normal {
+        let banner = output::banner(&StartView::of(run.invocation, VERSION));
+        out.write_all(banner.as_bytes())?;
+        out.flush()?;
+    }
+    // In text output the note is part of the result, as in fio; nothing may precede other
+    // formats.
+    let capped = |caveat: &Caveat| matches!(caveat, Caveat::DepthCapped { .. });
+    if !normal && run.session.plan().caveats.iter().any(capped) {
+        anstream::eprint!("{}", output::DEPTH_NOTE);
+    }
+    Ok(out)
 }
 
 /// Prints the signal that ended the run. It goes to the result only if the result is text; nothing may precede other
 /// formats.
-fn tell_of_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
+fn print_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
     let (Outcome::Interrupted, Some(signal)) = (outcome, stop::signal()) else {
         return;
     };
@@ -378,11 +312,7 @@ fn tell_of_signal(outcome: &Outcome, normal: bool, out: &mut dyn Write) {
 }
 
 /// Prints the errors of workers that started.
-fn tell_of_errors(
-    phases: &[PhaseRecord],
-    normal: bool,
-    out: &mut dyn Write,
-) -> std::io::Result<()> {
+fn print_errors(phases: &[PhaseRecord], normal: bool, out: &mut dyn Write) -> std::io::Result<()> {
     let workers = phases.iter().flat_map(|phase| &phase.workers);
     for worker in workers.filter(|worker| worker.pid != 0) {
         anstream::eprint!("{}", output::errors(worker));
@@ -394,7 +324,7 @@ fn tell_of_errors(
 }
 
 /// Prints which disks were removed, because an error number alone does not show it.
-fn tell_of_pulled(phases: &[PhaseRecord]) {
+fn print_pulled(phases: &[PhaseRecord]) {
     let pulled = |error: &&IoError| error.errno == rustix::io::Errno::NODEV.raw_os_error();
     let errors = phases
         .iter()
@@ -441,9 +371,4 @@ fn failed(worker: &WorkerRecord) -> bool {
     let of_an_io = |error: &IoError| matches!(error.kind, FailureKind::Io | FailureKind::Verify);
     let went_on = worker.stop != StopReason::Error && worker.errors.first.iter().all(of_an_io);
     worker.errors.total > 0 && !went_on
-}
-
-fn utc_offset_s(unix_ms: i64) -> i32 {
-    let zone = jiff::tz::TimeZone::system();
-    jiff::Timestamp::from_millisecond(unix_ms).map_or(0, |at| zone.to_offset(at).seconds())
 }

@@ -5,12 +5,12 @@
 
 use super::{counted, figures, print};
 use crate::exit::Exit;
-use crate::imports::{self, ImportText, LabelRules, OwnRecords};
+use crate::imports::{self, ImportText, Imported, LabelRules, OwnRecords};
 use crate::place;
 use anyhow::Result;
-use hakaru_dialects::import::{ImportResult, ImportedRun};
+use hakaru_dialects::import::ImportResult;
 use hakaru_report::plain;
-use hakaru_store::{Appended, Filter};
+use hakaru_store::{Appended, Filter, Store};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru import`.
@@ -52,114 +52,101 @@ Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage 
 pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let texts = imports::read_all(&args.files)?;
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
-    let (own, mut told) = imports::own_results(&texts);
+    let (own, mut notes) = imports::own_results(&texts);
     let found = imports::find(&texts, &own, mapping.as_ref());
-    let OwnRecords {
-        mut records,
-        verifications,
-        ..
-    } = own;
-    tell(&texts, &found, &mut told);
-    told += &imports::about_the_clock(&found);
+    notes += &describe(&texts, &found);
+    notes += &imports::about_the_clock(&found);
     let rules = LabelRules::read(&args.label, &texts, &found)?;
     let (labels, apart) = imports::labels(&texts, &found, &rules);
-    told += &apart;
+    notes += &apart;
     let foreign = imports::records_of(&texts, &found, &labels);
+    let total = own.records.len() + foreign.len();
+    let verified = own.verifications.len();
     if args.dry_run {
-        let (runs, verified) = (
-            counted(records.len() + foreign.len(), "run"),
-            imports::and_verified(verifications.len()),
-        );
+        let (runs, verified) = (counted(total, "run"), imports::and_verified(verified));
         print(&format!(
-            "{told}{runs}{verified} found; nothing was stored.\n"
+            "{notes}{runs}{verified} found; nothing was stored.\n"
         ))?;
         return Ok(Exit::Ok);
     }
-    let total = records.len() + foreign.len();
-    if total + verifications.len() == 0 {
-        print(&format!("{told}No results were found.\n"))?;
+    if total + verified == 0 {
+        print(&format!("{notes}No results were found.\n"))?;
         return Ok(Exit::Failed);
     }
     let mut store = place::open(db)?;
+    let result = store_all(&mut store, own, foreign, !rules.is_empty(), &mut notes)?;
+    print(&format!("{notes}{result}.\n"))?;
+    Ok(Exit::Ok)
+}
+
+/// Stores the records that are new, and describes how many they were.
+fn store_all(
+    store: &mut Store,
+    own: OwnRecords,
+    foreign: Vec<Imported>,
+    labelled: bool,
+    notes: &mut String,
+) -> Result<String> {
+    let total = own.records.len() + foreign.len() + own.verifications.len();
     let rows = store.runs(&Filter {
         imported: Some(true),
         ..Filter::default()
     })?;
-    let foreign =
-        imports::without_duplicates(&store, &rows, foreign, !rules.is_empty(), &mut told)?;
-    records.extend(imports::joined(&store, &rows, foreign, &mut told)?);
-    let new = store.append_all(&records)?;
+    let foreign = imports::without_duplicates(store, &rows, foreign, labelled, notes)?;
+    let mut records = own.records;
+    records.extend(imports::joined(store, &rows, foreign, notes)?);
+    let new = store.append_all(&records)? as usize;
     let mut verified = 0;
-    for verification in &verifications {
+    for verification in &own.verifications {
         verified += usize::from(store.append_verification(verification)? == Appended::Stored);
     }
-    let there = total + verifications.len() - verified - new as usize;
-    let rest = match there {
+    let rest = match total - verified - new {
         0 => String::new(),
         1 => ", 1 was stored already".to_owned(),
         there => format!(", {there} were stored already"),
     };
-    print(&format!(
-        "{told}{}{} imported{rest}.\n",
-        counted(new as usize, "run"),
-        imports::and_verified(verified)
-    ))?;
-    Ok(Exit::Ok)
+    let (runs, verified) = (counted(new, "run"), imports::and_verified(verified));
+    Ok(format!("{runs}{verified} imported{rest}"))
 }
 
-/// Adds the results that were read and the reasons for those that were not to `told`. Control characters are removed.
-fn tell(texts: &[ImportText], found: &ImportResult, told: &mut String) {
-    let mut line = |text: &str| *told += &(plain(&text.replace('\t', " ")) + "\n");
+/// Describes the results that were read, and why others were not. Control characters are removed.
+fn describe(texts: &[ImportText], found: &ImportResult) -> String {
+    let mut lines: Vec<String> = Vec::new();
     for one in &found.runs {
-        let ImportedRun {
-            format,
-            program,
-            scenario,
-            lines,
-            unread,
-            caveats,
-            ..
-        } = &one.run;
+        let run = &one.run;
         let name = &texts[one.source].name;
-        let range = if lines.0 == lines.1 {
-            lines.0.to_string()
-        } else {
-            format!("{}-{}", lines.0, lines.1)
+        let range = match run.lines {
+            (first, last) if first == last => first.to_string(),
+            (first, last) => format!("{first}-{last}"),
         };
-        let (format, scenario, figures) = (format.name(), &scenario.name, figures(one.run.figures));
-        line(&format!(
+        let (format, program, scenario) = (run.format.name(), &run.program, &run.scenario.name);
+        let figures = figures(run.figures);
+        lines.push(format!(
             "{name}:{range}: {format} of {program}, {scenario}: {figures}"
         ));
-        for unread in unread {
-            let text = if unread.text.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", unread.text)
+        lines.extend(run.unread.iter().map(|unread| {
+            let text = match unread.text.as_str() {
+                "" => String::new(),
+                text => format!(" ({text})"),
             };
-            line(&format!("  line {}: {}{text}", unread.line, unread.why));
-        }
-        caveats.iter().for_each(|caveat| {
-            line(&format!(
-                "  caveat: {}",
-                hakaru_report::text::caveat(caveat)
-            ))
-        });
+            format!("  line {}: {}{text}", unread.line, unread.why)
+        }));
+        let caveats = run.caveats.iter().map(hakaru_report::text::caveat);
+        lines.extend(caveats.map(|caveat| format!("  caveat: {caveat}")));
     }
-    for (source, unread) in &found.unread {
-        line(&format!(
-            "{}:{}: not read: {} ({})",
-            texts[*source].name, unread.line, unread.why, unread.text
-        ));
-    }
-    for (text, other) in texts
-        .iter()
-        .zip(&found.other_lines)
-        .filter(|(_, other)| **other > 0)
-    {
-        line(&format!(
-            "{}: {} passed over",
-            text.name,
-            counted(*other, "other line")
-        ));
-    }
+    lines.extend(found.unread.iter().map(|(source, unread)| {
+        let (name, line) = (&texts[*source].name, unread.line);
+        format!("{name}:{line}: not read: {} ({})", unread.why, unread.text)
+    }));
+    let others = texts.iter().zip(&found.other_lines);
+    lines.extend(
+        others
+            .filter(|(_, other)| **other > 0)
+            .map(|(text, other)| {
+                let other = counted(*other, "other line");
+                format!("{}: {other} passed over", text.name)
+            }),
+    );
+    let plain = |line: &String| plain(&line.replace('\t', " ")) + "\n";
+    lines.iter().map(plain).collect()
 }

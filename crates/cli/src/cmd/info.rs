@@ -70,7 +70,7 @@ pub(crate) fn main(args: &InfoArgs) -> Result<Exit> {
     let environment = hakaru_device::environment(&roots, ClockChoice::best().name());
     match &args.path {
         Some(path) => one(args, path, &environment, &roots),
-        None if !args.by_hand().is_empty() => one(args, Path::new("-"), &environment, &roots),
+        None if !args.by_hand().is_empty() => card_alone(args, &environment),
         None => all(args, &environment, &roots),
     }
 }
@@ -101,10 +101,9 @@ fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit
     if args.json {
         let disk = |(identity, state): &(Identity, String)| serde_json::json!({ "identity": identity, "state": state });
         let disks: Vec<_> = disks.iter().map(disk).collect();
-        let all =
-            serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment });
-        print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
-        return Ok(Exit::Ok);
+        return print_json(
+            &serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment }),
+        );
     }
     let disks: Vec<Listed<'_>> = disks
         .iter()
@@ -137,77 +136,77 @@ fn runs_system(path: &Path, roots: &Roots) -> bool {
 }
 
 fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
-    let named = args.path.is_some();
-    if named
-        && path
-            .symlink_metadata()
-            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
-    {
+    let missing = |error: std::io::Error| error.kind() == ErrorKind::NotFound;
+    if path.symlink_metadata().is_err_and(missing) {
         return Err(not_there(format!(
             "{} does not exist; help: `hakaru info` lists the disks",
             path.display()
         )));
     }
     let by_hand = args.by_hand();
-    let facts = if named {
-        look(path).map_err(no_such)?
-    } else {
-        None
-    };
+    let facts = look(path).map_err(no_such)?;
     let mut identity = hakaru_device::identify(path, roots);
-    let lone_card = if named {
-        None
-    } else {
-        Some(decode(args, &not_given(), Bytes(0)))
-    };
     if let (true, Fact::Known(device)) = (!by_hand.is_empty(), &mut identity.device) {
         let before = device.card.clone().unwrap_or_default();
         device.card = Some(decode(args, &before, device.size));
     }
     let is_device = identity.kind == TargetKind::BlockDevice;
-    let ceiling = identity
-        .device
-        .known()
-        .and_then(|device| hakaru_device::bus_ceiling(&device.bus));
+    let device = identity.device.known();
+    let ceiling = device.and_then(|device| hakaru_device::bus_ceiling(&device.bus));
     let losses = is_device.then(|| guard::what_would_be_lost(path));
     let state = is_device.then(|| state(path, roots));
     if args.json {
-        let all = serde_json::json!({
+        return print_json(&serde_json::json!({
             "format": FORMAT,
             "facts": facts,
-            "identity": named.then_some(&identity),
-            "card": lone_card,
+            "identity": identity,
+            "card": null,
             "by_hand": by_hand,
             "bus_ceiling": ceiling,
             "content": losses,
             "state": state,
             "environment": environment,
-        });
-        print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
-        return Ok(Exit::Ok);
+        }));
     }
-    if let Some(card) = lone_card {
-        print(&hakaru_report::card_terminal(
-            &card,
-            &by_hand,
-            width(),
-            true,
-        ))?;
-        return Ok(Exit::Ok);
-    }
-    let content: Option<Vec<String>> =
-        losses.map(|losses| losses.iter().map(ToString::to_string).collect());
-    let ceiling = ceiling.map(|bytes| BytesPerSec(bytes as f64));
+    let lines = |losses: Vec<_>| losses.iter().map(ToString::to_string).collect();
+    let content: Option<Vec<String>> = losses.map(lines);
     let known = TargetInfo {
         identity: &identity,
         environment,
-        ceiling,
+        ceiling: ceiling.map(|bytes| BytesPerSec(bytes as f64)),
         by_hand: &by_hand,
         content: content.as_deref(),
         state: state.as_deref(),
         runs_system: is_device && runs_system(path, roots),
     };
     print(&hakaru_report::device_terminal(&known, width(), true))?;
+    Ok(Exit::Ok)
+}
+
+/// Prints the registers of a card that is not in a device of this host.
+fn card_alone(args: &InfoArgs, environment: &Environment) -> Result<Exit> {
+    let by_hand = args.by_hand();
+    let card = decode(args, &not_given(), Bytes(0));
+    if args.json {
+        return print_json(&serde_json::json!({
+            "format": FORMAT,
+            "facts": null,
+            "identity": null,
+            "card": card,
+            "by_hand": by_hand,
+            "bus_ceiling": null,
+            "content": null,
+            "state": null,
+            "environment": environment,
+        }));
+    }
+    let text = hakaru_report::card_terminal(&card, &by_hand, width(), true);
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn print_json(value: &serde_json::Value) -> Result<Exit> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))?;
     Ok(Exit::Ok)
 }
 
@@ -245,54 +244,44 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
     let given = |given: &Option<String>, shown: &Fact<String>| {
         given.clone().map_or(shown.clone(), Fact::Known)
     };
-    let kind = match (&shown.card_type, args.mmc) {
-        (_, true) => Fact::Known("MMC".to_owned()),
-        // Only MMC and eMMC have this register.
-        _ if args.ext_csd.is_some() => Fact::Known("MMC".to_owned()),
-        (Fact::Known(kind), _) => Fact::Known(kind.clone()),
-        _ => Fact::Known("SD".to_owned()),
+    // Only MMC and eMMC have the extended CSD register.
+    let is_mmc = args.mmc || args.ext_csd.is_some();
+    let kind = match &shown.card_type {
+        _ if is_mmc => "MMC",
+        Fact::Known(kind) => kind,
+        Fact::Unknown(_) => "SD",
     };
-    let untold = |reason: &str| Fact::Unknown(reason.to_owned());
+    let unknown = |reason: &str| Fact::Unknown(reason.to_owned());
+    let of_ext_csd = || Fact::Unknown("part of EXT_CSD, which was not given".to_owned());
     let raw = RawCard {
-        card_type: kind,
+        card_type: Fact::Known(kind.to_owned()),
         cid: given(&args.cid, &shown.cid),
         csd: given(&args.csd, &shown.csd),
         scr: given(&args.scr, &shown.scr),
         ssr: given(&args.ssr, &shown.ssr),
         // The date is also part of the CID.
-        date: untold("part of the CID"),
-        ext_csd_rev: untold("part of EXT_CSD, which was not given"),
-        life_time: untold("part of EXT_CSD, which was not given"),
-        pre_eol: untold("part of EXT_CSD, which was not given"),
-        ext_csd: args
-            .ext_csd
-            .clone()
-            .map_or_else(|| untold("not given"), Fact::Known),
+        date: unknown("part of the CID"),
+        ext_csd_rev: of_ext_csd(),
+        life_time: of_ext_csd(),
+        pre_eol: of_ext_csd(),
+        ext_csd: given(&args.ext_csd, &unknown("not given")),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
     // Keep eMMC values that the host reported.
     CardRegisters {
-        life_time: shown
-            .life_time
-            .known()
-            .cloned()
-            .map_or(decoded.life_time, Fact::Known),
-        pre_eol: shown
-            .pre_eol
-            .known()
-            .cloned()
-            .map_or(decoded.pre_eol, Fact::Known),
-        device_type: shown
-            .device_type
-            .known()
-            .cloned()
-            .map_or(decoded.device_type, Fact::Known),
-        spec: if decoded.spec.known().is_some() {
-            decoded.spec
-        } else {
-            shown.spec.clone()
-        },
+        life_time: known_or(&shown.life_time, decoded.life_time),
+        pre_eol: known_or(&shown.pre_eol, decoded.pre_eol),
+        device_type: known_or(&shown.device_type, decoded.device_type),
+        spec: known_or(&decoded.spec, shown.spec.clone()),
         ..decoded
+    }
+}
+
+/// The first fact if it is known, else the second.
+fn known_or<T: Clone>(first: &Fact<T>, second: Fact<T>) -> Fact<T> {
+    match first {
+        Fact::Known(_) => first.clone(),
+        Fact::Unknown(_) => second,
     }
 }
 

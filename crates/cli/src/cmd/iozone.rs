@@ -14,11 +14,12 @@ use crate::exit::Exit;
 use crate::{place, stop};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anyhow::{Context, anyhow};
-use hakaru_campaign::{RunRequest, RunResult, Session, SessionError, SessionPolicy};
+use hakaru_campaign::{RunRequest, Session, SessionError, SessionPolicy};
 use hakaru_dialects::iozone::output::{self, HeadView, Results};
 use hakaru_dialects::iozone::{self, IozoneAction, IozoneError, IozoneRequest};
 use hakaru_engine::{ClockChoice, RunError};
-use hakaru_model::record::{Outcome, RunRecord};
+use hakaru_model::record::{IoError, Outcome, RunRecord};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -103,11 +104,7 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
     let ran = session.run(run, store.as_mut(), &mut observer);
     let results = observer.end();
     let (record, error, unstored) = match ran {
-        Ok(RunResult {
-            record,
-            error,
-            unstored,
-        }) => (Some(record), error, unstored),
+        Ok(ran) => (Some(ran.record), ran.error, ran.unstored),
         Err(SessionError::Run(error)) => (None, Some(error), None),
         Err(error) => return Err(error.into()),
     };
@@ -174,24 +171,10 @@ fn machine() -> String {
 
 /// Prints errors and returns the exit code of a run. Without a record nothing was measured.
 fn verdict(record: Option<&RunRecord>, error: Option<RunError>) -> anyhow::Result<Exit> {
-    for error in record
-        .iter()
-        .flat_map(|record| &record.phases)
-        .flat_map(|p| &p.workers)
-        .filter_map(|w| w.errors.first.first())
-    {
-        let errno = rustix::io::Errno::from_raw_os_error(error.errno);
-        let hint = match errno {
-            rustix::io::Errno::NOSPC => "; the file system is full: use a smaller -s",
-            rustix::io::Errno::FBIG => {
-                "; the file system cannot hold such a file: use a smaller -s"
-            }
-            _ => "",
-        };
-        let (action, len, offset, file) = (&error.action, error.len, error.offset.0, &error.file);
-        anstream::eprintln!(
-            "\niozone: {action} of {len} at byte {offset} of {file} failed: {errno}{hint}"
-        );
+    let phases = record.iter().flat_map(|record| &record.phases);
+    let workers = phases.flat_map(|phase| &phase.workers);
+    for error in workers.filter_map(|worker| worker.errors.first.first()) {
+        print_error(error);
     }
     match (record.map(|record| &record.outcome), error) {
         (Some(Outcome::Interrupted), _) | (_, Some(RunError::StoppedEarly)) => interrupted(),
@@ -208,4 +191,17 @@ fn verdict(record: Option<&RunRecord>, error: Option<RunError>) -> anyhow::Resul
         (Some(Outcome::Failed { .. }), None) => Ok(Exit::Failed),
         (Some(Outcome::Completed) | None, None) => Ok(Exit::Ok),
     }
+}
+
+fn print_error(error: &IoError) {
+    let errno = Errno::from_raw_os_error(error.errno);
+    let hint = match errno {
+        Errno::NOSPC => "; the file system is full: use a smaller -s",
+        Errno::FBIG => "; the file system cannot hold such a file: use a smaller -s",
+        _ => "",
+    };
+    let (action, len, offset, file) = (&error.action, error.len, error.offset.0, &error.file);
+    anstream::eprintln!(
+        "\niozone: {action} of {len} at byte {offset} of {file} failed: {errno}{hint}"
+    );
 }

@@ -103,17 +103,17 @@ pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
             }
         }
     }
-    print(&if args.json {
-        as_json(&subjects)?
-    } else {
-        as_text(&subjects)
+    print(&match args.json {
+        true => as_json(&subjects)?,
+        false => as_text(&subjects),
     })?;
-    let matters = |finding: &LintFinding| finding.slip.weight() >= Severity::Weak;
-    let found = subjects
-        .iter()
-        .flat_map(|subject| &subject.remarks)
-        .any(matters);
-    Ok(if found { Exit::Failed } else { Exit::Ok })
+    let mut findings = subjects.iter().flat_map(|subject| &subject.remarks);
+    Ok(
+        match findings.any(|found| found.slip.weight() >= Severity::Weak) {
+            true => Exit::Failed,
+            false => Exit::Ok,
+        },
+    )
 }
 
 /// Returns the words of a fio command line without the program name. It can be given as separate words or as one quoted
@@ -198,51 +198,43 @@ type Place = (String, String, String, Range<usize>);
 
 fn judged(invocation: &Invocation, places: &[Place]) -> Vec<(Diagnostic, Option<Range<usize>>)> {
     let memory = hakaru_device::environment(&Roots::live(), "").memory;
-    let Invocation {
-        scenario,
-        extras,
-        warnings,
-        ..
-    } = invocation;
-    let all = |slip| Diagnostic {
-        job: String::new(),
-        slip,
-    };
-    let mut remarks: Vec<Diagnostic> = warnings
-        .iter()
-        .map(|warning| {
-            all(LintWarning::Misread {
-                warning: warning.clone(),
-            })
+    let scenario = &invocation.scenario;
+    let misread = invocation.warnings.iter().map(|warning| {
+        of_all_jobs(LintWarning::Misread {
+            warning: warning.clone(),
         })
-        .collect();
-    remarks.extend(hakaru_analysis::lint(
-        scenario,
-        Some(memory).filter(|memory| memory.0 > 0),
-    ));
-    let base = extras
-        .iter()
-        .flatten()
-        .next()
-        .map_or(1024, |extras| extras.kb_base);
-    let common: Vec<LintWarning> = unit_slips(&invocation.global_options, base);
-    for (phase, extras) in scenario.phases.iter().zip(extras) {
+    });
+    let mut remarks: Vec<Diagnostic> = misread.collect();
+    let memory = Some(memory).filter(|memory| memory.0 > 0);
+    remarks.extend(hakaru_analysis::lint(scenario, memory));
+    let first = invocation.extras.iter().flatten().next();
+    let base = first.map_or(1024, |extras| extras.kb_base);
+    let common: Vec<LintWarning> = unit_warnings(&invocation.global_options, base);
+    for (phase, extras) in scenario.phases.iter().zip(&invocation.extras) {
         for (job, extras) in phase.jobs.iter().zip(extras) {
-            let own = unit_slips(&job.options, extras.kb_base)
-                .into_iter()
-                .filter(|slip| !common.contains(slip));
+            let own = unit_warnings(&job.options, extras.kb_base).into_iter();
+            let own = own.filter(|slip| !common.contains(slip));
             remarks.extend(own.map(|slip| Diagnostic {
                 job: job.name.clone(),
                 slip,
             }));
         }
     }
-    remarks.extend(common.into_iter().chain([LintWarning::OneRun]).map(all));
+    let common = common.into_iter().chain([LintWarning::OneRun]);
+    remarks.extend(common.map(of_all_jobs));
     let jobs = job_options(scenario);
-    remarks
-        .into_iter()
-        .map(|remark| (remark.clone(), place_of(&remark, &jobs, places)))
-        .collect()
+    let with_place = |remark| {
+        let place = place_of(&remark, &jobs, places);
+        (remark, place)
+    };
+    remarks.into_iter().map(with_place).collect()
+}
+
+fn of_all_jobs(slip: LintWarning) -> Diagnostic {
+    Diagnostic {
+        job: String::new(),
+        slip,
+    }
 }
 
 /// Returns the options of each job as typed.
@@ -253,36 +245,20 @@ fn job_options(scenario: &Scenario) -> BTreeMap<&str, &[(String, String)]> {
 }
 
 /// Returns warnings about sizes whose unit has an unusual meaning in fio: `4KiB` is 4000 bytes, and `1GB` is 2^30.
-fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
-    let rules = if kb_base == 1000 {
-        SizeSuffixes::Fio1000
-    } else {
-        SizeSuffixes::Fio1024
+fn unit_warnings(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
+    let rules = match kb_base {
+        1000 => SizeSuffixes::Fio1000,
+        _ => SizeSuffixes::Fio1024,
     };
-    let mut slips = Vec::new();
-    for (name, text) in typed {
-        let kind = options::find(name).map(|option| option.kind);
-        let size = matches!(
-            kind,
-            Some(
-                OptionKind::PerOpInt { .. }
-                    | OptionKind::Size { .. }
-                    | OptionKind::SizeOrPercent
-                    | OptionKind::SizeOrRange
-            )
-        );
-        if !size {
-            continue;
-        }
+    let mut warnings = Vec::new();
+    for (name, text) in typed.iter().filter(|(name, _)| is_size(name)) {
         for piece in text.split([',', '-', ':']) {
-            let (here, there) = (
-                parse_size(piece, rules),
-                parse_size(piece, SizeSuffixes::Iec),
-            );
+            let here = parse_size(piece, rules);
+            let there = parse_size(piece, SizeSuffixes::Iec);
             if let (Ok(Bytes(means)), Ok(there)) = (here, there)
                 && there.0 != means
             {
-                slips.push(LintWarning::Unit {
+                warnings.push(LintWarning::Unit {
                     option: name.clone(),
                     typed: piece.to_owned(),
                     means,
@@ -290,7 +266,21 @@ fn unit_slips(typed: &[(String, String)], kb_base: u32) -> Vec<LintWarning> {
             }
         }
     }
-    slips
+    warnings
+}
+
+/// Whether the value of an option is a size.
+fn is_size(name: &str) -> bool {
+    let kind = options::find(name).map(|option| option.kind);
+    matches!(
+        kind,
+        Some(
+            OptionKind::PerOpInt { .. }
+                | OptionKind::Size { .. }
+                | OptionKind::SizeOrPercent
+                | OptionKind::SizeOrRange
+        )
+    )
 }
 
 /// Returns the caveats of results and the warnings about their jobs.
@@ -302,30 +292,19 @@ fn of_results(records: &[RunRecord]) -> Vec<Diagnostic> {
         }
     };
     for record in records {
-        let of_the_design = |remark: &Diagnostic| of_the_design(remark, record);
-        hakaru_analysis::lint(&record.scenario, None)
-            .into_iter()
-            .filter(of_the_design)
+        let warnings = hakaru_analysis::lint(&record.scenario, None).into_iter();
+        warnings
+            .filter(|remark| of_the_design(remark, record))
             .for_each(&mut add);
         let summary = hakaru_analysis::summarize(std::slice::from_ref(record));
-        for caveat in summary
-            .caveats
-            .iter()
+        let caveats = summary.caveats.into_iter();
+        caveats
             .filter(|caveat| !judged_already(caveat))
-        {
-            add(Diagnostic {
-                job: String::new(),
-                slip: LintWarning::Found {
-                    caveat: caveat.clone(),
-                },
-            });
-        }
+            .map(|caveat| of_all_jobs(LintWarning::Found { caveat }))
+            .for_each(&mut add);
     }
     if records.len() == 1 {
-        add(Diagnostic {
-            job: String::new(),
-            slip: LintWarning::OneRun,
-        });
+        add(of_all_jobs(LintWarning::OneRun));
     }
     remarks
 }
@@ -389,33 +368,24 @@ fn places_in_file(source: &str) -> Vec<Place> {
     for line in source.split_inclusive('\n') {
         let text = line.trim();
         let start = at + line.len() - line.trim_start().len();
-        if let Some(name) = text
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
-            section = if name.starts_with("global") {
-                String::new()
-            } else {
-                name.to_owned()
-            };
+        at += line.len();
+        let head = text.strip_prefix('[');
+        if let Some(name) = head.and_then(|rest| rest.strip_suffix(']')) {
+            let is_global = name.starts_with("global");
+            section = if is_global { "" } else { name }.to_owned();
             first = places.len();
         } else if !text.starts_with([';', '#']) {
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
             let (name, value) = (name.trim(), value.trim());
             if name == "name" && !section.is_empty() {
                 value.clone_into(&mut section);
-                places[first..]
-                    .iter_mut()
-                    .for_each(|place| value.clone_into(&mut place.0));
+                for place in &mut places[first..] {
+                    value.clone_into(&mut place.0);
+                }
             }
-            places.push((
-                section.clone(),
-                name.to_owned(),
-                value.to_owned(),
-                start..start + text.len(),
-            ));
+            let span = start..start + text.len();
+            places.push((section.clone(), name.to_owned(), value.to_owned(), span));
         }
-        at += line.len();
     }
     places
 }
@@ -462,57 +432,51 @@ fn as_text(subjects: &[Subject]) -> String {
     let renderer = Renderer::styled();
     let mut text = String::new();
     let mut counts = [0; 3];
-    for Subject {
-        name,
-        source,
-        remarks,
-    } in subjects
-    {
+    for subject in subjects {
         if subjects.len() > 1 {
-            let nothing = if remarks.is_empty() {
-                " no problems found"
-            } else {
-                ""
+            let nothing = match subject.remarks.is_empty() {
+                true => " no problems found",
+                false => "",
             };
-            text += &format!("{}:{nothing}\n\n", hakaru_report::plain(name));
+            text += &format!("{}:{nothing}\n\n", hakaru_report::plain(&subject.name));
         }
-        for LintFinding { slip, jobs, span } in remarks {
-            counts[slip.weight() as usize] += 1;
-            let level = match slip.weight() {
-                Severity::Wrong => Level::ERROR,
-                Severity::Weak => Level::WARNING,
-                Severity::Note => Level::NOTE,
-            };
-            let of = if jobs.is_empty() {
-                String::new()
-            } else {
-                format!("{}: ", named(jobs))
-            };
-            let level = level.with_name(slip.weight().name());
-            let mut group =
-                Group::with_title(level.primary_title(format!("{of}{}", text::lint(slip))));
-            if let Some(span) = span
-                .clone()
-                .filter(|span| source.get(span.clone()).is_some())
-            {
-                let annotation = AnnotationKind::Primary.span(span);
-                group = group.element(
-                    Snippet::source(source.as_str())
-                        .path(name.as_str())
-                        .annotation(annotation),
-                );
-            }
-            let cure = text::lint_help(slip);
-            if !cure.is_empty() {
-                group = group.element(Level::HELP.message(cure));
-            }
-            text += &format!("{}\n\n", renderer.render(&[group]));
+        for found in &subject.remarks {
+            counts[found.slip.weight() as usize] += 1;
+            text += &format!("{}\n\n", renderer.render(&[group(found, subject)]));
         }
     }
     let [notes, weak, wrong] = counts;
     match (wrong, weak, notes) {
         (0, 0, 0) => text + "No problems found.\n",
         _ => text + &format!("{wrong} wrong, {weak} weak, {notes} to note.\n"),
+    }
+}
+
+/// A finding with its severity, its line in the source, and advice.
+fn group<'a>(found: &LintFinding, subject: &'a Subject) -> Group<'a> {
+    let LintFinding { slip, jobs, span } = found;
+    let level = match slip.weight() {
+        Severity::Wrong => Level::ERROR,
+        Severity::Weak => Level::WARNING,
+        Severity::Note => Level::NOTE,
+    };
+    let level = level.with_name(slip.weight().name());
+    let title = match &jobs[..] {
+        [] => text::lint(slip),
+        jobs => format!("{}: {}", named(jobs), text::lint(slip)),
+    };
+    let mut group = Group::with_title(level.primary_title(title));
+    let source = &subject.source;
+    if let Some(span) = span
+        .clone()
+        .filter(|span| source.get(span.clone()).is_some())
+    {
+        let snippet = Snippet::source(source.as_str()).path(subject.name.as_str());
+        group = group.element(snippet.annotation(AnnotationKind::Primary.span(span)));
+    }
+    match text::lint_help(slip) {
+        help if help.is_empty() => group,
+        help => group.element(Level::HELP.message(help)),
     }
 }
 

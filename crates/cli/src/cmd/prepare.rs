@@ -5,7 +5,7 @@ use crate::exit::{Exit, complain};
 use crate::scan_reporter::ScanReporter;
 use anyhow::Result;
 use clap::ValueEnum;
-use hakaru_device::guard::{self, Candidate, Erasable, Refusal};
+use hakaru_device::guard::{Candidate, Erasable, Refusal};
 use hakaru_device::prepare::{
     self, DiscardError, DiscardKind, FillPattern, FsType, LayoutKind, LayoutTable, MkfsRequest,
     MountRequest, Mounted, PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone,
@@ -148,49 +148,31 @@ struct PreparePlan {
 impl PreparePlan {
     /// Plans the steps, and checks everything that can be checked before data is lost.
     fn new(args: &PrepareArgs, candidate: &Candidate) -> Result<PreparePlan> {
-        let PrepareArgs {
-            discard,
-            fill,
-            partition,
-            mkfs,
-            mkfs_options,
-            label,
-            mount,
-            mount_options,
-            ..
-        } = args;
         let node = Path::new("/dev").join(candidate.name());
-        let fs = mkfs.map(FsType::from);
-        let partition = partition
-            .map(|table| layout(table, fs, candidate))
-            .transpose()?;
+        let fs = args.mkfs.map(FsType::from);
+        let partition = args.partition.map(|table| layout(table, fs, candidate));
+        let partition = partition.transpose()?;
+        let options = args
+            .mkfs_options
+            .iter()
+            .flat_map(|text| text.split_whitespace());
         let mkfs = fs.map(|fs| MkfsRequest {
-            label: label.clone(),
-            options: mkfs_options
-                .iter()
-                .flat_map(|text| text.split_whitespace())
-                .map(str::to_owned)
-                .collect(),
+            label: args.label.clone(),
+            options: options.map(str::to_owned).collect(),
             ..MkfsRequest::new(fs)
         });
         let command = match &mkfs {
             Some(request) => request.command(&part_of(&node, partition.is_some()))?,
             None => Vec::new(),
         };
-        let mount = mount
-            .as_ref()
-            .zip(fs)
-            .map(|(at, fs)| mount_request(at, fs, mount_options))
-            .transpose()?;
+        let mount = args.mount.as_ref().zip(fs);
+        let mount = mount.map(|(at, fs)| mount_request(at, fs, &args.mount_options));
         let plan = PreparePlan {
-            discard: discard.map(|kind| {
-                if kind == DiscardArg::Secure {
-                    DiscardKind::Secure
-                } else {
-                    DiscardKind::Plain
-                }
+            discard: args.discard.map(|kind| match kind {
+                DiscardArg::Secure => DiscardKind::Secure,
+                DiscardArg::Plain => DiscardKind::Plain,
             }),
-            fill: fill.map(|fill| match fill {
+            fill: args.fill.map(|fill| match fill {
                 FillArg::Zero => FillPattern::Zeroes,
                 FillArg::Ones => FillPattern::Ones,
                 FillArg::Random => FillPattern::Random { seed: args.seed },
@@ -198,7 +180,7 @@ impl PreparePlan {
             partition,
             mkfs,
             command,
-            mount,
+            mount: mount.transpose()?,
             level: args.level,
             drop_caches: args.drop_caches,
             seed: args.seed,
@@ -214,36 +196,31 @@ impl PreparePlan {
 
     /// Describes the steps, one line each.
     fn words(&self) -> Vec<String> {
-        let mut words: Vec<String> = Vec::new();
-        words.extend(self.discard.map(|kind| match kind {
+        let discard = self.discard.map(|kind| match kind {
             DiscardKind::Plain => "discard the whole device".to_owned(),
             DiscardKind::Secure => "discard the whole device securely".to_owned(),
-        }));
-        words.extend(self.fill.map(|pattern| {
+        });
+        let fill = self.fill.map(|pattern| {
             let with = hakaru_report::text::content(pattern.into());
             format!("fill the whole device with {with}")
-        }));
-        words.extend(self.partition.as_ref().map(|(_, script)| {
+        });
+        let partition = self.partition.as_ref().map(|(_, script)| {
             let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
             format!("write a partition table with sfdisk: {}", lines.join("; "))
-        }));
-        if !self.command.is_empty() {
-            words.push(self.command.join(" "));
-        }
-        words.extend(self.mount.as_ref().map(|mount| {
-            let options = if mount.options.is_empty() {
-                "defaults"
-            } else {
-                &mount.options
+        });
+        let mkfs = (!self.command.is_empty()).then(|| self.command.join(" "));
+        let mount = self.mount.as_ref().map(|mount| {
+            let options = match mount.options.as_str() {
+                "" => "defaults",
+                options => options,
             };
             format!("mount it at {} with {options}", mount.at.display())
-        }));
-        words.extend(
-            self.level
-                .map(|percent| format!("fill the file system to {percent}% used")),
-        );
-        words.extend(self.drop_caches.then(|| "drop the host caches".to_owned()));
-        words
+        });
+        let level = self.level;
+        let level = level.map(|percent| format!("fill the file system to {percent}% used"));
+        let caches = self.drop_caches.then(|| "drop the host caches".to_owned());
+        let steps = [discard, fill, partition, mkfs, mount, level, caches];
+        steps.into_iter().flatten().collect()
     }
 }
 
@@ -262,24 +239,18 @@ fn layout(
     fs: Option<FsType>,
     candidate: &Candidate,
 ) -> Result<(PartitionLayout, String)> {
+    let name = candidate.name();
     if candidate.partition().is_some() {
+        anyhow::bail!("{name} is a partition; help: name the whole disk, or omit --partition");
+    }
+    if prepare::shows_no_partitions(name, &Roots::live()) {
         anyhow::bail!(
-            "{} is a partition; help: name the whole disk, or omit --partition",
-            candidate.name()
+            "/dev/{name} was set up without partition scanning; help: set it up again with `losetup \
+            -P`, or omit --partition"
         );
     }
-    if prepare::shows_no_partitions(candidate.name(), &Roots::live()) {
-        anyhow::bail!(
-            "/dev/{0} was set up without partition scanning; help: set it up again with `losetup \
-            -P`, or omit --partition",
-            candidate.name()
-        );
-    }
-    let block = candidate
-        .identity()
-        .device
-        .known()
-        .map_or(512, |device| device.logical_block);
+    let device = candidate.identity().device.known();
+    let block = device.map_or(512, |device| device.logical_block);
     let size = candidate.size();
     PartitionLayout::tool()?;
     let kind = fs.map_or(LayoutKind::Linux, LayoutKind::of);
@@ -329,10 +300,7 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
     if args.only_drops_caches() {
         return drop_caches(args, roots);
     }
-    let candidate = match guard::passive(&args.device, &roots) {
-        Ok(candidate) => candidate,
-        Err(refusal) => return Ok(erase::refuse(&refusal)),
-    };
+    let candidate = erase::candidate(&args.device, &roots)?;
     let plan = match PreparePlan::new(args, &candidate) {
         Ok(plan) => plan,
         Err(error) => {
@@ -345,30 +313,24 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
         .iter()
         .map(|step| format!("  {step}\n"))
         .collect();
-    let intent = format!("{}\nWould do:\n{steps}", erase::called(&candidate));
-    if args.dry_run && args.json {
-        print(&erase::outlook_json(&args.device, &plan.words(), true)?)?;
-        return Ok(Exit::Ok);
-    }
     if args.dry_run {
-        print(&format!(
-            "{intent}{}Nothing was done.\n",
-            erase::losses(&args.device)
-        ))?;
+        print(&if args.json {
+            erase::outlook_json(&args.device, &plan.words(), true)?
+        } else {
+            let (called, losses) = (erase::called(&candidate), erase::losses(&args.device));
+            format!("{called}\nWould do:\n{steps}{losses}Nothing was done.\n")
+        })?;
         return Ok(Exit::Ok);
     }
     let id = args.erase.as_deref().unwrap_or_default();
     if id.is_empty() && !args.quiet {
         anstream::eprint!("Would do:\n{steps}");
     }
-    let erasable = match erase::ask(&args.device, id)? {
-        Ok(erasable) => erasable,
-        Err(exit) => return Ok(exit),
-    };
-    let mut preparation = Preparation::begin(&recover::folder()?, roots.clone())?;
-    let mut walking = ScanReporter::new(args.quiet);
-    let done = carry_out(&plan, erasable, &mut preparation, &mut walking, &roots);
-    walking.end();
+    let erasable = erase::ask(&args.device, id)?;
+    let mut preparation = Preparation::begin(&recover::state_directory()?, roots.clone())?;
+    let mut reporter = ScanReporter::new(args.quiet);
+    let done = carry_out(&plan, erasable, &mut preparation, &mut reporter, &roots);
+    reporter.end();
     match done {
         Ok(done) => ready(args, done, preparation),
         Err(error) => Ok(undo(error, preparation)),
@@ -408,21 +370,15 @@ fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
         })?;
         return Ok(Exit::Ok);
     }
-    let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
+    let mut preparation = Preparation::begin(&recover::state_directory()?, roots)?;
     match preparation.drop_caches() {
-        Ok(()) => ready(
-            args,
-            PrepareResult {
-                speed: None,
-                mounted: None,
-            },
-            preparation,
-        ),
+        Ok(()) => ready(args, PrepareResult::default(), preparation),
         Err(error) => Ok(undo(error, preparation)),
     }
 }
 
 /// Results of the preparation besides its steps.
+#[derive(Default)]
 struct PrepareResult {
     speed: Option<SpeedMap>,
     mounted: Option<Mounted>,
@@ -432,41 +388,36 @@ fn carry_out(
     plan: &PreparePlan,
     mut erasable: Erasable,
     preparation: &mut Preparation,
-    walking: &mut ScanReporter,
+    reporter: &mut ScanReporter,
     roots: &Roots,
 ) -> Result<PrepareResult, PrepareError> {
-    let mut done = PrepareResult {
-        speed: None,
-        mounted: None,
-    };
+    let mut done = PrepareResult::default();
     if let Some(kind) = plan.discard {
-        preparation.discard(&erasable, kind, &mut |progress| walking.tell(progress))?;
+        preparation.discard(&erasable, kind, &mut |progress| reporter.report(progress))?;
     }
     if let Some(pattern) = plan.fill {
-        done.speed =
-            Some(preparation.fill(&erasable, pattern, &mut |progress| walking.tell(progress))?);
+        let mut report = |progress| reporter.report(progress);
+        done.speed = Some(preparation.fill(&erasable, pattern, &mut report)?);
     }
     if let Some((layout, _)) = &plan.partition {
-        walking.doing("writing the partition table");
-        erasable = preparation
-            .partition(erasable, layout)?
-            .into_partition(1, roots)?;
+        reporter.doing("writing the partition table");
+        let partitioned = preparation.partition(erasable, layout)?;
+        erasable = partitioned.into_partition(1, roots)?;
     }
     if let Some(request) = &plan.mkfs {
-        walking.doing(&format!("making {}", request.fs));
+        reporter.doing(&format!("making {}", request.fs));
         erasable = preparation.mkfs(erasable, request)?.0;
     }
     if let Some(request) = &plan.mount {
         let mounted = preparation.mount(erasable, request)?;
         if let Some(percent) = plan.level {
-            preparation.fill_level(mounted.folder(), percent, plan.seed, &mut |progress| {
-                walking.tell(progress)
-            })?;
+            let mut report = |progress| reporter.report(progress);
+            preparation.fill_level(mounted.folder(), percent, plan.seed, &mut report)?;
         }
         done.mounted = Some(mounted);
     }
     if plan.drop_caches {
-        walking.doing("dropping the host caches");
+        reporter.doing("dropping the host caches");
         preparation.drop_caches()?;
     }
     Ok(done)
@@ -483,20 +434,7 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
         (false, true) => Exit::Refused,
         (false, false) => Exit::Failed,
     };
-    let began = matches!(
-        &error,
-        PrepareError::Fill(_)
-            | PrepareError::Discard(
-                DiscardError::Refused { .. }
-                    | DiscardError::Pulled { .. }
-                    | DiscardError::Interrupted { .. }
-            )
-            | PrepareError::Tool(ToolError::Failed { .. })
-            | PrepareError::Io {
-                doing: "partitioned",
-                ..
-            }
-    );
+    let began = changed_the_device(&error);
     complain(&error.into());
     if began || !preparation.steps().is_empty() {
         anstream::eprintln!("  note: at least part of the data on the device is lost");
@@ -506,6 +444,21 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
         anstream::eprintln!("  help: run `hakaru recover` when the cause is fixed");
     }
     exit
+}
+
+/// Whether the step that failed may have changed the device.
+fn changed_the_device(error: &PrepareError) -> bool {
+    match error {
+        PrepareError::Fill(_) | PrepareError::Tool(ToolError::Failed { .. }) => true,
+        PrepareError::Discard(error) => matches!(
+            error,
+            DiscardError::Refused { .. }
+                | DiscardError::Pulled { .. }
+                | DiscardError::Interrupted { .. }
+        ),
+        PrepareError::Io { doing, .. } => *doing == "partitioned",
+        _ => false,
+    }
 }
 
 /// Keeps the device in its current state, and prints what was done.

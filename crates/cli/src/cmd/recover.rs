@@ -27,28 +27,30 @@ pub(crate) struct RecoverArgs {
 /// Returns the directory of the preparation journals: `hakaru` in the user's state directory.
 ///
 /// Source: XDG Base Directory Specification 0.8, which requires that a relative `XDG_STATE_HOME` is ignored.
-pub(crate) fn folder() -> Result<PathBuf> {
-    folder_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
+pub(crate) fn state_directory() -> Result<PathBuf> {
+    state_directory_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
         .context("no directory for journals: neither XDG_STATE_HOME nor HOME is set")
 }
 
-fn folder_from(xdg_state_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+fn state_directory_from(
+    xdg_state_home: Option<OsString>,
+    home: Option<OsString>,
+) -> Option<PathBuf> {
     let absolute =
         |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
     let state =
         absolute(xdg_state_home).or_else(|| absolute(home).map(|home| home.join(".local/state")));
-    state.map(|folder| folder.join("hakaru"))
+    state.map(|directory| directory.join("hakaru"))
 }
 
 /// Recovers interrupted runs and preparation journals, oldest first.
 pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
-    let (folder, database) = (folder()?, place::database(db)?);
-    let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&folder));
+    let (directory, database) = (state_directory()?, place::database(db)?);
+    let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&directory));
     if spools.is_empty() && journals.is_empty() {
-        let folder = folder.display();
+        let (database, directory) = (database.display(), directory.display());
         print(&format!(
-            "Nothing to recover: no interrupted runs of {}, no journal in {folder}.\n",
-            database.display()
+            "Nothing to recover: no interrupted runs of {database}, no journal in {directory}.\n"
         ))?;
         return Ok(Exit::Ok);
     }
@@ -81,28 +83,24 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
 
 /// Stores the partial results of interrupted runs, or only lists them.
 fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
-    let mut store = if list {
-        only_to_tell(database)?
-    } else {
-        Store::open(database)?
+    let mut store = match list {
+        true => read_only(database)?,
+        false => Store::open(database)?,
     };
     let mut worst = Exit::Ok;
     for spool in spools {
-        let held = if list {
-            store.look_into(spool)
-        } else {
-            store.keep_cut_short(spool)
+        let shown = spool.display();
+        let held = match list {
+            true => store.look_into(spool),
+            false => store.keep_cut_short(spool),
         };
         match held {
             Ok(OrphanedRun::Running) => {
-                anstream::eprintln!("{}: skipped, its run is in progress", spool.display())
+                anstream::eprintln!("{shown}: skipped, its run is in progress")
             }
             Ok(held) => {
-                worst = worst.and(print(&format!(
-                    "{}\n  {}\n",
-                    spool.display(),
-                    run(&held, list)
-                )))
+                let run = run(&held, list);
+                worst = worst.and(print(&format!("{shown}\n  {run}\n")));
             }
             Err(error) => {
                 complain(&cause(error));
@@ -114,7 +112,7 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
 }
 
 /// Opens the database for listing, which changes nothing and creates no database.
-fn only_to_tell(database: &Path) -> Result<Store, OpenError> {
+fn read_only(database: &Path) -> Result<Store, OpenError> {
     match Store::read(database) {
         Err(OpenError::Absent { path }) => Store::empty(path),
         opened => opened,
@@ -133,22 +131,14 @@ fn cause(error: LeftError) -> anyhow::Error {
 /// Describes one spool.
 fn run(held: &OrphanedRun, list: bool) -> String {
     let what = |record: &RunRecord| {
-        let done = record
-            .phases
-            .iter()
-            .map(|phase| phase.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ");
-        let how = if record.outcome == Outcome::Interrupted {
-            "cut short"
-        } else {
-            "finished, but not stored"
+        let done = record.phases.iter().map(|phase| phase.name.as_str());
+        let done = done.collect::<Vec<_>>().join(", ");
+        let how = match record.outcome {
+            Outcome::Interrupted => "cut short",
+            _ => "finished, but not stored",
         };
-        format!(
-            "{} of {}, {how}: {done}",
-            record.scenario.name,
-            record.target.display_name()
-        )
+        let (scenario, target) = (&record.scenario.name, record.target.display_name());
+        format!("{scenario} of {target}, {how}: {done}")
     };
     // Names of scenarios and devices are untrusted text.
     plain(&match held {
@@ -156,12 +146,8 @@ fn run(held: &OrphanedRun, list: bool) -> String {
             format!("{}; would be stored as run {}", what(record), record.id)
         }
         OrphanedRun::Run(record) => {
-            format!(
-                "{}; stored as run {} (`hakaru show {}`)",
-                what(record),
-                record.id,
-                record.id
-            )
+            let (what, id) = (what(record), &record.id);
+            format!("{what}; stored as run {id} (`hakaru show {id}`)")
         }
         OrphanedRun::Nothing { scenario } if list => {
             format!("{scenario}: nothing was measured; would be removed")
@@ -183,16 +169,12 @@ fn one(journal: &Path, list: bool) -> Result<(String, bool), JournalError> {
     } else {
         let recovery = prepare::recover(journal, &roots)?;
         let complete = recovery.is_complete();
-        (
-            recovery.restarted,
-            recovery.items.iter().map(ToString::to_string).collect(),
-            complete,
-        )
+        let items = recovery.items.iter().map(ToString::to_string);
+        (recovery.restarted, items.collect(), complete)
     };
-    let when = if restarted {
-        ", from before the last reboot"
-    } else {
-        ""
+    let when = match restarted {
+        true => ", from before the last reboot",
+        false => "",
     };
     let mut text = format!("{}{when}\n", journal.display());
     for item in &items {
@@ -212,9 +194,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn journals_lie_in_the_users_state_folder() {
+    fn journals_are_in_the_state_directory_of_the_user() {
         let found = |xdg: Option<&str>, home: Option<&str>| {
-            folder_from(xdg.map(Into::into), home.map(Into::into))
+            state_directory_from(xdg.map(Into::into), home.map(Into::into))
         };
         assert_eq!(
             found(Some("/state"), Some("/home/me")),

@@ -33,7 +33,8 @@ enum ReferencesAction {
     },
     /// Remove a reference result of your own
     Remove {
-        /// What it was called
+        /// Name of the reference result
+        #[arg(value_name = "NAME")]
         name: String,
     },
 }
@@ -130,15 +131,15 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     std::fs::rename(&new, path)?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    File::open(directory)?.sync_all()
 }
 
 fn add(store: &Store, name: &str, run: &str) -> Result<()> {
-    let records = super::report::find(store, run, true)?;
+    let records = place::runs(store, run, true)?;
     let summary = hakaru_analysis::summarize(&records);
     let _locked = lock(store)?;
     let mut references = own(store)?;
@@ -161,10 +162,10 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
             note: String::new(),
         });
     }
-    let told = format!("added {} of {name}\n", figures(entries.len()));
+    let added = figures(entries.len());
     references.entries.extend(entries);
     save(store, &references)?;
-    print(&told)
+    print(&format!("added {added} of {name}\n"))
 }
 
 fn remove(store: &Store, name: &str) -> Result<()> {
@@ -174,10 +175,9 @@ fn remove(store: &Store, name: &str) -> Result<()> {
     references.entries.retain(|entry| entry.card != name);
     let gone = before - references.entries.len();
     if gone == 0 {
-        let told = format!(
+        return Err(not_there(format!(
             "no reference result of yours is named `{name}`; help: `hakaru reference` lists them"
-        );
-        return Err(not_there(told));
+        )));
     }
     save(store, &references)?;
     print(&format!("removed {} of {name}\n", figures(gone)))

@@ -1,8 +1,8 @@
 //! `hakaru report`: writes reports on stored runs and verifications from the store alone.
 
-use super::unreadable::{self, Unreadable};
+use super::unreadable::Unreadable;
 use super::{print, width};
-use crate::exit::{Exit, NamedPath, not_there};
+use crate::exit::{Exit, NamedPath};
 use crate::place;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -10,8 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
-use hakaru_model::record::RunRecord;
-use hakaru_store::{Filter, Readable, Store};
+use hakaru_store::Store;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +27,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Save each chart as an SVG file in this directory
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
     /// Write to FILE; `-` for standard output [default: HTML beside the database, others to standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -83,16 +82,16 @@ impl Form {
 ///
 /// # Errors
 /// If the directory or a file cannot be written.
-pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Result<()> {
+pub(crate) fn write_charts(charts: &[hakaru_report::Chart], directory: &Path) -> Result<()> {
     let failed = || {
         format!(
             "cannot write the charts to {}; help: name another directory with --charts",
-            folder.display()
+            directory.display()
         )
     };
-    std::fs::create_dir_all(folder).named(failed)?;
+    std::fs::create_dir_all(directory).named(failed)?;
     for chart in charts {
-        let file = folder.join(format!("{}.svg", chart.name));
+        let file = directory.join(format!("{}.svg", chart.name));
         crate::output::write(&file, chart.svg(CHART_WIDTH).as_bytes()).named(failed)?;
     }
     Ok(())
@@ -101,8 +100,8 @@ pub(crate) fn write_charts(charts: &[hakaru_report::Chart], folder: &Path) -> Re
 /// Returns the path by which a page links to the directory of its charts: relative to the page if the directory is
 /// below it, otherwise absolute.
 pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
-    let folder = page.and_then(Path::parent).unwrap_or(Path::new(""));
-    let near = charts.strip_prefix(folder).map(Path::to_owned);
+    let directory = page.and_then(Path::parent).unwrap_or(Path::new(""));
+    let near = charts.strip_prefix(directory).map(Path::to_owned);
     let path =
         near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
     path.display().to_string()
@@ -111,44 +110,11 @@ pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
 /// Width of a chart in an article, in pixels.
 const CHART_WIDTH: u32 = 720;
 
-/// Returns the run with this ID, or its whole series; `latest` is the newest run.
-pub(crate) fn find(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
-    Unreadable::default().skip_some("run", readable(store, name, series)?)
-}
-
-/// Like [`find`], with unreadable records listed separately.
-pub(crate) fn readable(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> {
-    let id = match name {
-        "latest" => {
-            let newest = store
-                .runs(&Filter {
-                    limit: Some(1),
-                    ..Filter::default()
-                })?
-                .into_iter()
-                .next();
-            newest
-                .ok_or_else(|| {
-                    not_there(
-                        "no runs are stored yet; help: create one with `hakaru \
-                    bench`",
-                    )
-                })?
-                .id
-        }
-        name => name.to_owned(),
-    };
-    match series {
-        true => Ok(store.readable_series(&store.series_id(&id)?)?),
-        false => Ok(unreadable::one(&id, store.run(&id))?),
-    }
-}
-
 fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Result<Vec<Summary>> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for name in names {
-        let records = unreadable.skip_some("run", readable(store, name, true)?)?;
+        let records = unreadable.skip_some("run", place::readable_runs(store, name, true)?)?;
         if records
             .first()
             .is_some_and(|first| seen.insert(first.series.clone()))
@@ -169,48 +135,43 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut unreadable = Unreadable::default();
     let summaries = summaries(&store, &args.runs, &mut unreadable)?;
-    let (references, rules) = (
-        super::reference::load(&store),
-        crate::rules::load(args.rules.as_deref())?,
-    );
-    let findings: Vec<RunFindings> = summaries
-        .iter()
-        .map(|summary| super::findings_by(summary, &references, &rules))
-        .collect();
-    if let Some(folder) = &args.charts {
-        write_charts(&hakaru_report::charts(&summaries), folder)?;
+    let references = super::reference::load(&store);
+    let rules = crate::rules::load(args.rules.as_deref())?;
+    let findings = summaries.iter();
+    let findings = findings.map(|summary| super::findings_by(summary, &references, &rules));
+    let findings: Vec<RunFindings> = findings.collect();
+    let charts = args.charts.as_deref();
+    if let Some(directory) = charts {
+        write_charts(&hakaru_report::charts(&summaries), directory)?;
     }
+    let charts = charts.map(|directory| seen_from(directory, args.output.as_deref()));
     let form = Form::of(args.format, args.output.as_deref());
     let text = match form {
-        Form::Markdown => {
-            let folder = args.charts.as_deref();
-            let charts = folder.map(|folder| seen_from(folder, args.output.as_deref()));
-            hakaru_report::markdown_with(&summaries, &findings, charts.as_deref())
-        }
+        Form::Markdown => hakaru_report::markdown_with(&summaries, &findings, charts.as_deref()),
         Form::Csv => hakaru_report::csv_with(&summaries, &findings),
         Form::Html => hakaru_report::html_with(&summaries, &findings),
         Form::Terminal => {
-            let one =
-                |(summary, found)| hakaru_report::terminal_with(summary, found, width(), false);
-            summaries
-                .iter()
-                .zip(&findings)
-                .map(one)
-                .collect::<Vec<_>>()
-                .join("\n")
+            let all = summaries.iter().zip(&findings);
+            let all = all.map(|(s, found)| hakaru_report::terminal_with(s, found, width(), false));
+            all.collect::<Vec<_>>().join("\n")
         }
         Form::Parquet => bail!(NO_TABLE),
     };
-    if place::is_stdout(args.output.as_deref()) || args.output.is_none() && form != Form::Html {
-        print(&text)?;
-        return Ok(unreadable.exit());
-    }
     let Some(first) = summaries.first() else {
         bail!("no runs named")
     };
-    let path = place::write_report(&store, args.output.as_deref(), &first.series, &text)?;
-    print(&format!("{}\n", path.display()))?;
+    write(args, &store, form, &first.series, &text)?;
     Ok(unreadable.exit())
+}
+
+/// Writes a report where the options say; `id` names the file beside the database.
+fn write(args: &ReportArgs, store: &Store, form: Form, id: &str, text: &str) -> Result<()> {
+    let output = args.output.as_deref();
+    if place::is_stdout(output) || output.is_none() && form != Form::Html {
+        return print(text);
+    }
+    let path = place::write_report(store, output, id, text)?;
+    print(&format!("{}\n", path.display()))
 }
 
 /// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.
@@ -223,11 +184,6 @@ fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification
         Form::Terminal => hakaru_report::verification_terminal(verification, width(), false),
         Form::Parquet => bail!(NO_TABLE),
     };
-    if place::is_stdout(args.output.as_deref()) || args.output.is_none() && form != Form::Html {
-        print(&text)?;
-        return Ok(Exit::Ok);
-    }
-    let path = place::write_report(store, args.output.as_deref(), &verification.id, &text)?;
-    print(&format!("{}\n", path.display()))?;
+    write(args, store, form, &verification.id, &text)?;
     Ok(Exit::Ok)
 }

@@ -37,32 +37,24 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let mut unreadable = Unreadable::default();
-    let records = unreadable.skip_some(
-        "run",
-        super::report::readable(&store, &args.run, args.series)?,
-    )?;
+    let found = place::readable_runs(&store, &args.run, args.series)?;
+    let records = unreadable.skip_some("run", found)?;
     if args.json {
         let text = match &records[..] {
             [only] if !args.series => serde_json::to_string_pretty(only)?,
             all => serde_json::to_string_pretty(all)?,
         };
         print(&(text + "\n"))?;
-        return Ok(unreadable.exit());
+    } else if args.format.is_some() {
+        for record in &records {
+            print(&line_by_line(&as_fio(record)))?;
+        }
+    } else {
+        let summary = hakaru_analysis::summarize(&records);
+        let findings = super::findings(&summary, &super::reference::load(&store));
+        let text = hakaru_report::terminal_with(&summary, &findings, width(), true);
+        print(&text)?;
     }
-    if args.format.is_some() {
-        records
-            .iter()
-            .try_for_each(|record| print(&line_by_line(&as_fio(record))))?;
-        return Ok(unreadable.exit());
-    }
-    let summary = hakaru_analysis::summarize(&records);
-    let findings = super::findings(&summary, &super::reference::load(&store));
-    print(&hakaru_report::terminal_with(
-        &summary,
-        &findings,
-        width(),
-        true,
-    ))?;
     Ok(unreadable.exit())
 }
 

@@ -5,7 +5,7 @@ use crate::exit::{Exit, complain};
 use crate::place;
 use crate::scan_reporter::ScanReporter;
 use anyhow::{Context, Result, bail};
-use hakaru_device::guard::{self, Candidate};
+use hakaru_device::guard::Candidate;
 use hakaru_device::prepare::{Preparation, PrepareError, VerifyExtent};
 use hakaru_device::verify::{self, VerifyError};
 use hakaru_device::{FreeSpace, Roots};
@@ -70,7 +70,7 @@ pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let kind = std::fs::metadata(&args.path).map(|metadata| metadata.file_type());
     match kind {
-        Ok(kind) if kind.is_dir() => folder(args, db),
+        Ok(kind) if kind.is_dir() => directory(args, db),
         Ok(kind) if kind.is_block_device() => device(args, db),
         Ok(_) => Ok(usage(format!(
             "{} is neither a device nor a directory; help: name its directory",
@@ -150,16 +150,11 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
         ));
     }
     let roots = Roots::live();
-    let candidate = match guard::passive(&args.path, &roots) {
-        Ok(candidate) => candidate,
-        Err(refusal) => return Ok(erase::refuse(&refusal)),
-    };
+    let candidate = erase::candidate(&args.path, &roots)?;
     let identity = hakaru_device::identify(&args.path, &roots);
     let size = candidate.size();
-    let block = identity
-        .device
-        .known()
-        .map_or(512, |device| device.logical_block);
+    let known = identity.device.known();
+    let block = known.map_or(512, |device| device.logical_block);
     let extent = match (args.quick, args.keep) {
         (false, _) => VerifyExtent::Whole,
         (true, false) => VerifyExtent::Samples,
@@ -167,38 +162,30 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     };
     let sampled = args.quick && verify::is_sampled(size, block);
     if args.dry_run {
-        return dry_run(
-            args,
-            &candidate,
-            sampled.then(|| verify::keeps(size, block)),
-        );
+        let samples = sampled.then(|| verify::keeps(size, block));
+        return dry_run(args, &candidate, samples);
     }
     if args.keep {
         enough_memory(verify::keeps(size, block), &roots)?;
     }
     let mut store = place::open(db)?;
     let id = args.erase.as_deref().unwrap_or_default();
-    let erasable = match erase::ask(&args.path, id)? {
-        Ok(erasable) => erasable,
-        Err(exit) => return Ok(exit),
-    };
-    let mut preparation = Preparation::begin(&recover::folder()?, roots)?;
+    let erasable = erase::ask(&args.path, id)?;
+    let mut preparation = Preparation::begin(&recover::state_directory()?, roots)?;
     let restored = args.keep;
-    let scope = if sampled {
-        Scope::Samples { restored }
-    } else {
-        Scope::Whole { restored }
+    let scope = match sampled {
+        true => Scope::Samples { restored },
+        false => Scope::Whole { restored },
     };
-    let ground = VerifyTarget::new(args, identity, scope);
-    let mut walking = ScanReporter::new(args.quiet);
-    let found = preparation.verify(&erasable, extent, ground.seed, &mut |progress| {
-        walking.tell(progress)
-    });
-    walking.end();
+    let target = VerifyTarget::new(args, identity, scope);
+    let mut reporter = ScanReporter::new(args.quiet);
+    let mut report = |progress| reporter.report(progress);
+    let found = preparation.verify(&erasable, extent, target.seed, &mut report);
+    reporter.end();
     // Release the device before printing, which may wait for a pager.
     drop(erasable);
     match found {
-        Ok(verdict) => Ok(finish(args, &mut store, &ground.verification(verdict))),
+        Ok(verdict) => Ok(finish(args, &mut store, &target.verification(verdict))),
         Err(PrepareError::Verify(error)) => Ok(failed(error)),
         Err(error) => Err(error.into()),
     }
@@ -217,38 +204,30 @@ fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
 }
 
 fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
-    let what = match (samples, args.keep) {
-        (None, false) => "Would write the whole device and read it back.".to_owned(),
-        (None, true) => {
-            "Would write the whole device, read it back and restore its content.".to_owned()
-        }
-        (Some(bytes), false) => {
-            format!("Would write samples of up to {bytes} in total and read them back.")
-        }
-        (Some(bytes), true) => {
-            format!(
-                "Would write samples of up to {bytes} in total, read them back and restore the \
-                content."
-            )
-        }
+    let what = match samples {
+        None => "the whole device".to_owned(),
+        Some(bytes) => format!("samples of up to {bytes} in total"),
+    };
+    let it = if samples.is_some() { "them" } else { "it" };
+    let what = match (args.keep, samples) {
+        (false, _) => format!("Would write {what} and read {it} back."),
+        (true, None) => format!("Would write {what}, read it back and restore its content."),
+        (true, Some(_)) => format!("Would write {what}, read them back and restore the content."),
     };
     if args.json {
         print(&erase::outlook_json(&args.path, &[what], !args.keep)?)?;
         return Ok(Exit::Ok);
     }
-    let losses = if args.keep {
-        String::new()
-    } else {
-        erase::losses(&args.path)
+    let losses = match args.keep {
+        true => String::new(),
+        false => erase::losses(&args.path),
     };
-    print(&format!(
-        "{}\n{what}\n{losses}Nothing was done.\n",
-        erase::called(candidate)
-    ))?;
+    let called = erase::called(candidate);
+    print(&format!("{called}\n{what}\n{losses}Nothing was done.\n"))?;
     Ok(Exit::Ok)
 }
 
-fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
+fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.quick || args.erase.is_some() {
         return Ok(usage(
             "--quick, --keep and --erase apply only to devices; for free space, use --size"
@@ -257,31 +236,18 @@ fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let identity = hakaru_device::identify(&args.path, &Roots::live());
     if args.dry_run {
-        let free = FreeSpace::at(&args.path).with_context(|| {
-            format!("cannot determine the free space of {}", args.path.display())
-        })?;
-        let taken = FreeSpace::usable(free, args.size);
-        let text = format!(
-            "Would fill {taken} of {free} of free space with unnamed files, read them back "
-        );
-        let text = format!("{text}and delete them.");
-        match args.json {
-            true => print(&erase::outlook_json(&args.path, &[text], false)?)?,
-            false => print(&format!("{text}\nNothing was done.\n"))?,
-        }
-        return Ok(Exit::Ok);
+        return dry_run_of_free_space(args);
     }
     let mut store = place::open(db)?;
     let mut space = FreeSpace::take(&args.path, args.size)
         .with_context(|| format!("cannot use the free space of {}", args.path.display()))?;
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
-    let ground = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
-    let mut walking = ScanReporter::new(args.quiet);
-    let found = verify::verify(&mut space, ground.seed, &mut |progress| {
-        walking.tell(progress)
-    });
-    walking.end();
+    let target = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
+    let mut reporter = ScanReporter::new(args.quiet);
+    let mut report = |progress| reporter.report(progress);
+    let found = verify::verify(&mut space, target.seed, &mut report);
+    reporter.end();
     drop(space);
     match found {
         Ok(verdict) => {
@@ -291,10 +257,25 @@ fn folder(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
                     "Only {room} of {announced} could be written: the rest was used up meanwhile."
                 );
             }
-            Ok(finish(args, &mut store, &ground.verification(verdict)))
+            Ok(finish(args, &mut store, &target.verification(verdict)))
         }
         Err(error) => Ok(failed(error)),
     }
+}
+
+fn dry_run_of_free_space(args: &VerifyArgs) -> Result<Exit> {
+    let free = FreeSpace::at(&args.path)
+        .with_context(|| format!("cannot determine the free space of {}", args.path.display()))?;
+    let taken = FreeSpace::usable(free, args.size);
+    let text = format!(
+        "Would fill {taken} of {free} of free space with unnamed files, read them back and delete \
+        them."
+    );
+    match args.json {
+        true => print(&erase::outlook_json(&args.path, &[text], false)?)?,
+        false => print(&format!("{text}\nNothing was done.\n"))?,
+    }
+    Ok(Exit::Ok)
 }
 
 /// Prints why there is no verdict, and returns the exit code.

@@ -25,12 +25,13 @@ pub(crate) fn without_duplicates(
     rows: &[RunRow],
     found: Vec<Imported>,
     labelled: bool,
-    told: &mut String,
+    notes: &mut String,
 ) -> Result<Vec<Imported>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
-    rows.iter()
-        .for_each(|row| of_ios.entry(row.ios).or_default().push(row));
+    for row in rows {
+        of_ios.entry(row.ios).or_default().push(row);
+    }
     let mut stored = KnownRuns {
         store,
         of_ios,
@@ -45,16 +46,14 @@ pub(crate) fn without_duplicates(
             None => stored.twin(made)?,
         };
         kept.push(twin.is_none());
-        *told += &twin.map_or_else(String::new, |twin| {
-            format!("{}: {twin}\n", plain(source(&made.record)))
-        });
+        let source = plain(source(&made.record));
+        *notes += &twin
+            .map(|twin| format!("{source}: {twin}\n"))
+            .unwrap_or_default();
     }
-    Ok(found
-        .into_iter()
-        .zip(kept)
-        .filter(|(_, kept)| *kept)
-        .map(|(made, _)| made)
-        .collect())
+    let mut kept = kept.into_iter();
+    let found = found.into_iter();
+    Ok(found.filter(|_| kept.next().unwrap_or(false)).collect())
 }
 
 fn words(twin: &RunRecord, where_it_is: &str) -> String {

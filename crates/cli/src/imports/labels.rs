@@ -4,7 +4,7 @@
 //! different targets: their names get a distinguishing suffix.
 
 use super::ImportText;
-use super::series::same_jobs;
+use super::jobs::same_jobs;
 use anyhow::{Result, bail};
 use hakaru_dialects::import::{FoundRun, ImportResult};
 use hakaru_report::plain;
@@ -171,45 +171,54 @@ pub(crate) fn labels(
         };
         // A name given by the user to several files means that they are of one target.
         let alone = (label.asked || label.name.is_none()).then_some(run.source);
-        groups
-            .entry((alone, label.name.clone()))
-            .or_default()
-            .push(index);
+        let group = groups.entry((alone, label.name.clone())).or_default();
+        group.push(index);
         labels.push(label);
     }
-    let mut told = String::new();
+    let mut notes = String::new();
     for ((_, base), members) in groups {
         let runs: Vec<&FoundRun> = members.iter().map(|&index| &found.runs[index]).collect();
-        let (suffixes, aspects) = tell_apart(&runs);
+        let (suffixes, aspects) = suffixes(&runs);
         if aspects.is_empty() {
             continue;
         }
-        let mut names: Vec<String> = Vec::new();
-        for (&index, suffix) in members.iter().zip(&suffixes) {
-            let suffix = if suffix.is_empty() { "other" } else { suffix };
-            let name = match &base {
-                Some(base) => format!("{base} ({suffix})"),
-                None => suffix.to_owned(),
-            };
-            if !names.contains(&name) {
-                names.push(name.clone());
-            }
-            labels[index].name = Some(name);
+        let names = suffixes.iter().map(|suffix| with_suffix(&base, suffix));
+        let names: Vec<String> = names.collect();
+        for (&index, name) in members.iter().zip(&names) {
+            labels[index].name = Some(name.clone());
         }
         let file = plain(&texts[runs[0].source].name);
-        let first = suffixes
-            .iter()
-            .find(|suffix| !suffix.is_empty())
-            .map_or("", String::as_str);
-        told += &format!(
-            "{file}: runs of one job differ in their {}, so they are not repeats: {}; label one \
-            of them with --label \"{}=NAME\"\n",
-            aspects.join(" and "),
-            plain(&names.join(", ")),
-            plain(first.split(", ").next().unwrap_or_default()),
-        );
+        notes += &not_repeats(&file, &aspects, &names, &suffixes);
     }
-    (labels, told)
+    (labels, notes)
+}
+
+/// The name of a run, with what distinguishes it from the others of its file.
+fn with_suffix(base: &Option<String>, suffix: &str) -> String {
+    let suffix = if suffix.is_empty() { "other" } else { suffix };
+    match base {
+        Some(base) => format!("{base} ({suffix})"),
+        None => suffix.to_owned(),
+    }
+}
+
+/// A note that the runs of a file are not repeats of each other.
+fn not_repeats(file: &str, aspects: &[&str], names: &[String], suffixes: &[String]) -> String {
+    let mut distinct: Vec<&str> = Vec::new();
+    for name in names {
+        if !distinct.contains(&name.as_str()) {
+            distinct.push(name);
+        }
+    }
+    let named = suffixes.iter().find(|suffix| !suffix.is_empty());
+    let first = named.map_or("", |suffix| suffix.split(", ").next().unwrap_or_default());
+    format!(
+        "{file}: runs of one job differ in their {}, so they are not repeats: {}; label one \
+        of them with --label \"{}=NAME\"\n",
+        aspects.join(" and "),
+        plain(&distinct.join(", ")),
+        plain(first),
+    )
 }
 
 /// A distinguishing property: its name and accessor; empty if unknown.
@@ -243,7 +252,7 @@ fn aspects() -> Vec<Aspect> {
 
 /// Returns the distinguishing suffixes of the runs of one job and the names of the properties;
 /// empty if there are none.
-fn tell_apart(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
+fn suffixes(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
     let mut jobs: Vec<usize> = Vec::with_capacity(runs.len());
     for (at, run) in runs.iter().enumerate() {
         let same = |&other: &usize| same_jobs(&runs[other].run.scenario, &run.run.scenario);
@@ -257,30 +266,22 @@ fn tell_apart(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
         for ((job, suffix), value) in jobs.iter().zip(&suffixes).zip(&values) {
             // An unknown disk is not a different disk; a missing heading is a value of its own.
             if !value.is_empty() || name == "heading" {
-                known
-                    .entry((*job, suffix.as_slice()))
-                    .or_default()
-                    .insert(value);
+                let of_job = known.entry((*job, suffix.as_slice())).or_default();
+                of_job.insert(value);
             }
         }
         if known.values().all(|values| values.len() < 2) {
             continue;
         }
-        for (suffix, value) in suffixes
-            .iter_mut()
-            .zip(values)
-            .filter(|(_, value)| !value.is_empty())
-        {
-            suffix.push(value);
+        for (suffix, value) in suffixes.iter_mut().zip(values) {
+            suffix.extend(Some(value).filter(|value| !value.is_empty()));
         }
         if names.last() != Some(&name) {
             names.push(name);
         }
     }
-    (
-        suffixes.into_iter().map(|parts| parts.join(", ")).collect(),
-        names,
-    )
+    let suffixes = suffixes.into_iter().map(|parts| parts.join(", "));
+    (suffixes.collect(), names)
 }
 
 /// Words in headings that count repeats of one target.
@@ -311,43 +312,45 @@ const REPEATS: [&str; 20] = [
 /// empty.
 fn without_repeat(heading: &str) -> String {
     let words: Vec<&str> = heading.split_whitespace().collect();
-    let bare = |word: &str| {
-        word.trim_matches(|c: char| !c.is_alphanumeric())
-            .to_lowercase()
-    };
-    let is_number = |word: &str| {
-        let word = bare(word);
-        let digits = word.trim_end_matches(|c: char| c.is_alphabetic() || c == '回' || c == '目');
-        !digits.is_empty()
-            && digits.bytes().all(|b| b.is_ascii_digit())
-            && ["", "st", "nd", "rd", "th", "回目", "回"].contains(&&word[digits.len()..])
-    };
-    let is_repeat = |word: &str| REPEATS.contains(&bare(word).as_str());
-    if words
-        .iter()
+    let all = words.iter();
+    if all
+        .copied()
         .all(|word| is_number(word) || is_repeat(word) || bare(word).is_empty())
     {
         return String::new();
     }
-    let near = |at: Option<usize>| {
-        at.and_then(|at| words.get(at))
-            .is_some_and(|word| is_repeat(word))
+    let beside = |at: usize, is: fn(&str) -> bool| {
+        let places = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        places.filter_map(|at| words.get(at)).any(|word| is(word))
     };
     let counts = |at: usize| {
-        is_number(words[at]) && (near(at.checked_sub(1)) || near(Some(at + 1)))
-            || is_repeat(words[at])
-                && [at.checked_sub(1), Some(at + 1)].into_iter().any(|at| {
-                    at.and_then(|at| words.get(at))
-                        .is_some_and(|word| is_number(word))
-                })
+        is_number(words[at]) && beside(at, is_repeat)
+            || is_repeat(words[at]) && beside(at, is_number)
     };
-    let kept: Vec<&str> = (0..words.len())
-        .filter(|&at| !counts(at))
-        .map(|at| words[at])
-        .collect();
-    kept.join(" ")
-        .trim_end_matches([',', ':', '-', '–', '(', ')', ' '])
+    let kept = (0..words.len()).filter(|&at| !counts(at));
+    let kept: Vec<&str> = kept.map(|at| words[at]).collect();
+    let kept = kept.join(" ");
+    kept.trim_end_matches([',', ':', '-', '–', '(', ')', ' '])
         .to_owned()
+}
+
+/// A word without punctuation around it, in lower case.
+fn bare(word: &str) -> String {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    word.to_lowercase()
+}
+
+/// Whether a word is a number, such as `2`, `2nd` or `2回目`.
+fn is_number(word: &str) -> bool {
+    let word = bare(word);
+    let digits = word.trim_end_matches(|c: char| c.is_alphabetic() || c == '回' || c == '目');
+    !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && ["", "st", "nd", "rd", "th", "回目", "回"].contains(&&word[digits.len()..])
+}
+
+fn is_repeat(word: &str) -> bool {
+    REPEATS.contains(&bare(word).as_str())
 }
 
 #[cfg(test)]

@@ -3,21 +3,23 @@
 //! A module of its own, because `import` stores these records, while `compare` and `lint` only read them.
 
 mod duplicates;
+mod jobs;
 mod labels;
 mod record;
 mod series;
 mod texts;
 
 pub(crate) use duplicates::without_duplicates;
+pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
-pub(crate) use record::{about_the_clock, records_of};
-pub(crate) use series::{joined, same_jobs};
+pub(crate) use record::{Imported, about_the_clock, records_of};
+pub(crate) use series::joined;
 pub(crate) use texts::{ImportText, read_all};
 
 use crate::cmd::counted;
 use crate::exit::NamedPath;
 use anyhow::{Context, Result};
-use hakaru_dialects::import::{ImportResult, SourceText, Unread, csv, import};
+use hakaru_dialects::import::{FoundRun, ImportResult, SourceText, Unread, csv, import};
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
@@ -61,38 +63,32 @@ pub(crate) struct OwnRecords {
 /// Parses records and verifications written by `hakaru export` and `hakaru show --json`, with
 /// notes.
 pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
-    let (mut own, mut told) = (OwnRecords::default(), String::new());
+    let (mut own, mut notes) = (OwnRecords::default(), String::new());
     for (index, ImportText { name, text, .. }) in texts.iter().enumerate() {
         let trimmed = text.trim_start();
         let lines = trimmed.starts_with("{\"format\":");
-        let ours = ["\"scenario\":", "\"verdict\":"]
-            .iter()
-            .any(|key| text.contains(key));
+        let keys = ["\"scenario\":", "\"verdict\":"];
+        let ours = keys.iter().any(|key| text.contains(key));
         let pretty = trimmed.starts_with(['{', '[']) && ours && text.contains("\"format\":");
         if !lines && !pretty {
             continue;
         }
         own.texts.insert(index);
         let before = (own.records.len(), own.verifications.len());
-        let lines = if lines {
-            text.clone()
-        } else {
-            one_a_line(trimmed)
+        let lines = match lines {
+            true => text.clone(),
+            false => one_a_line(trimmed),
         };
-        for (number, line) in lines
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty())
-        {
-            if let Err(why) = own.read(line) {
-                told += &(plain(&format!("{name}:{}: not read: {why}", number + 1)) + "\n");
+        for (number, line) in (1..).zip(lines.lines()) {
+            if let (false, Err(why)) = (line.trim().is_empty(), own.read(line)) {
+                notes += &(plain(&format!("{name}:{number}: not read: {why}")) + "\n");
             }
         }
         let verified = and_verified(own.verifications.len() - before.1);
         let records = counted(own.records.len() - before.0, "record");
-        told += &format!("{}: {records}{verified} of hakaru\n", plain(name));
+        notes += &format!("{}: {records}{verified} of hakaru\n", plain(name));
     }
-    (own, told)
+    (own, notes)
 }
 
 impl OwnRecords {
@@ -129,25 +125,20 @@ pub(crate) fn find(
     let mut unmapped = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let header = text.text.lines().next().unwrap_or_default();
-        let own_names = csv::mapping_of_header(header);
-        let named = text.name.ends_with(".csv") || text.name == "standard input";
-        let table = mapping
-            .filter(|_| named)
-            .cloned()
-            .or(own_names)
-            .filter(|_| !own.texts.contains(&index));
-        if text.name.ends_with(".csv") && table.is_none() && !own.texts.contains(&index) {
-            let why = "unknown table columns; help: describe them with --map=FILE".to_owned();
-            unmapped.push((
-                index,
-                Unread {
-                    line: 1,
-                    text: header.chars().take(60).collect(),
-                    why,
-                },
-            ));
+        let is_own = own.texts.contains(&index);
+        let is_csv = text.name.ends_with(".csv");
+        let mapping = mapping.filter(|_| is_csv || text.name == "standard input");
+        let table = mapping.cloned().or_else(|| csv::mapping_of_header(header));
+        let table = table.filter(|_| !is_own);
+        if is_csv && table.is_none() && !is_own {
+            let unread = Unread {
+                line: 1,
+                text: header.chars().take(60).collect(),
+                why: "unknown table columns; help: describe them with --map=FILE".to_owned(),
+            };
+            unmapped.push((index, unread));
         }
-        let is_other = own.texts.contains(&index) || table.is_some();
+        let is_other = is_own || table.is_some();
         tables.extend(table.map(|mapping| (index, mapping)));
         sources.push(SourceText {
             name: &text.name,
@@ -157,13 +148,12 @@ pub(crate) fn find(
     let mut found = import(&sources);
     unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));
     found.unread.extend(unmapped);
-    for (index, mapping) in tables {
-        let (runs, unread) = csv::import(&texts[index].text, &mapping);
-        let source = |run| hakaru_dialects::import::FoundRun { source: index, run };
-        found.runs.extend(runs.into_iter().map(source));
-        found
-            .unread
-            .extend(unread.into_iter().map(|unread| (index, unread)));
+    for (source, mapping) in tables {
+        let (runs, unread) = csv::import(&texts[source].text, &mapping);
+        let runs = runs.into_iter().map(|run| FoundRun { source, run });
+        found.runs.extend(runs);
+        let unread = unread.into_iter().map(|unread| (source, unread));
+        found.unread.extend(unread);
     }
     found.runs.sort_by_key(|found| found.source);
     found

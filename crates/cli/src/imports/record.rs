@@ -99,19 +99,18 @@ fn record_of(
     zone: &TimeZone,
 ) -> RunRecord {
     let mut phases = run.phases.clone();
-    if run.started_unix_ms.is_some() {
-        phases.iter_mut().for_each(|phase| {
-            phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone)
-        });
+    let started = run.started_unix_ms.map(|ms| moment(ms, run.clock, zone));
+    if started.is_some() {
+        for phase in &mut phases {
+            phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone);
+        }
     }
     RunRecord {
         format: FORMAT,
         series: id.clone(),
         id,
         repeat: 0,
-        started_unix_ms: run
-            .started_unix_ms
-            .map_or(text.changed_unix_ms, |ms| moment(ms, run.clock, zone)),
+        started_unix_ms: started.unwrap_or(text.changed_unix_ms),
         origin: Origin::Imported {
             program: run.program.clone(),
             source: text.name.clone(),

@@ -1,10 +1,10 @@
 //! Joins imported runs to series: runs of one target and scenario are repeats.
 
+use super::jobs::same_jobs;
 use super::record::Imported;
 use anyhow::Result;
 use hakaru_analysis::summarize::reported_disks;
 use hakaru_model::facts::Filesystem;
-use hakaru_model::job::{Job, Scenario};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::UnstatedJob;
 use hakaru_report::plain;
@@ -37,7 +37,7 @@ pub(crate) fn joined(
     store: &Store,
     rows: &[RunRow],
     found: Vec<Imported>,
-    told: &mut String,
+    notes: &mut String,
 ) -> Result<Vec<RunRecord>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut series: Vec<ImportSeries> = Vec::new();
@@ -52,37 +52,20 @@ pub(crate) fn joined(
         if !ids.insert(made.record.id.clone()) {
             continue;
         }
-        let key = (
+        let (target, scenario) = (
             made.record.target.display_name(),
-            made.record.scenario.name.clone(),
+            &made.record.scenario.name,
         );
+        let key = (target, scenario.clone());
         if looked_at.insert(key.clone()) {
-            let of_key = |row: &&RunRow| {
-                (&row.target, &row.scenario) == (&key.0, &key.1) && row.id == row.series
-            };
-            for row in rows.iter().filter(of_key) {
-                let first = match store.run(&row.id) {
-                    Err(error) if error.is_unreadable() => continue,
-                    found => found?,
-                };
-                let runs = rows
-                    .iter()
-                    .filter(|other| other.series == row.series)
-                    .map(|other| other.repeat + 1)
-                    .max();
-                series.push(ImportSeries {
-                    first,
-                    runs: runs.unwrap_or(1),
-                });
-            }
+            series.extend(stored_series(store, rows, &key)?);
         }
         if let Some(series) = series.iter_mut().find(|series| series.is_joined_by(&made)) {
             (made.record.series, made.record.repeat) = (series.first.series.clone(), series.runs);
             series.runs += 1;
         } else {
             if let Some(other) = unlike(&series, &made.record) {
-                *told += &plain(&other);
-                told.push('\n');
+                *notes += &(plain(&other) + "\n");
             }
             series.push(ImportSeries {
                 first: made.record.clone(),
@@ -92,6 +75,33 @@ pub(crate) fn joined(
         joined.push(made.record);
     }
     Ok(joined)
+}
+
+/// The readable series of a target and scenario.
+fn stored_series(
+    store: &Store,
+    rows: &[RunRow],
+    (target, scenario): &(String, String),
+) -> Result<Vec<ImportSeries>> {
+    let mut found = Vec::new();
+    let of_key = |row: &&RunRow| row.target == *target && row.scenario == *scenario;
+    for row in rows
+        .iter()
+        .filter(of_key)
+        .filter(|row| row.id == row.series)
+    {
+        let first = match store.run(&row.id) {
+            Err(error) if error.is_unreadable() => continue,
+            found => found?,
+        };
+        let of_series = rows.iter().filter(|other| other.series == row.series);
+        let runs = of_series.map(|other| other.repeat + 1).max();
+        found.push(ImportSeries {
+            first,
+            runs: runs.unwrap_or(1),
+        });
+    }
+    Ok(found)
 }
 
 /// Returns a note about a run that has the name and jobs of a series but is not a repeat.
@@ -146,21 +156,4 @@ fn unstated(record: &RunRecord) -> &[UnstatedJob] {
         Origin::Imported { reported, .. } => &reported.unstated,
         Origin::Measured { .. } => &[],
     }
-}
-
-/// Whether two scenarios are equal except for file names.
-pub(crate) fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
-    let bare = |job: &Job| {
-        let mut job = job.clone();
-        job.target = hakaru_model::job::Target::Nothing;
-        job.options.clear();
-        job.seed = None;
-        job
-    };
-    a.phases.len() == b.phases.len()
-        && a.phases.iter().zip(&b.phases).all(|(a, b)| {
-            a.name == b.name
-                && a.jobs.len() == b.jobs.len()
-                && a.jobs.iter().zip(&b.jobs).all(|(a, b)| bare(a) == bare(b))
-        })
 }

@@ -2,7 +2,7 @@
 
 use super::line_reader::LineReader;
 use crate::cmd::print;
-use crate::exit::{Exit, NamedPath, complain, not_there};
+use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
 use crate::stop;
 use anyhow::{Result, bail};
 use hakaru_campaign::campaign::ready::{self, READY};
@@ -31,66 +31,62 @@ pub(super) struct CampaignInitArgs {
 /// Lists the templates or writes a campaign file.
 pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     if args.list {
-        let lines: String = READY
-            .iter()
-            .map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text)))
-            .collect();
-        print(&lines)?;
+        let ready = READY.iter();
+        let lines = ready.map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text)));
+        print(&lines.collect::<String>())?;
         return Ok(Exit::Ok);
     }
     let (name, text) = match &args.name {
-        Some(name) => {
-            let names = READY.map(|ready| ready.name).join(", ");
-            let ready = ready::ready(name);
-            let ready = ready.ok_or_else(|| {
-                not_there(format!(
-                    "no ready-made campaign is named {name}: expected one of \
-                    {names}"
-                ))
-            })?;
-            (ready.name.to_owned(), ready.text.to_owned())
-        }
-        None if !LineReader::is_there() => {
-            anstream::eprintln!(
-                "\u{1b}[1;31merror\u{1b}[0m: no terminal for questions, and no ready-made \
-                campaign named"
-            );
-            anstream::eprintln!("  help: list them with `hakaru campaign init --list`");
-            return Ok(Exit::Usage);
-        }
-        None => {
-            let mut asking = Asking {
-                typist: LineReader::default(),
-                stop: stop::flag(),
-            };
-            match asking.campaign() {
-                Some(made) => made,
-                None => {
-                    anstream::eprintln!("Nothing was written.");
-                    return Ok(Exit::Interrupted);
-                }
-            }
-        }
+        Some(name) => ready_made(name)?,
+        None => interactive()?,
     };
     if crate::place::is_stdout(args.output.as_deref()) {
         return print(&text).map(|()| Exit::Ok);
     }
-    let path = args
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let path = args.output.clone();
+    let path = path.unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if let Err(error) = write(&path, &text, args.force) {
         complain(&error);
         return Ok(Exit::Usage);
     }
     let shown = path.display();
-    print(&format!("Created {shown}. Edit it as needed, then run:\n"))?;
     print(&format!(
-        "  hakaru campaign check {shown}   show the steps, the time needed and what will be \
-        erased\n"
+        "Created {shown}. Edit it as needed, then run:\n  \
+        hakaru campaign check {shown}   show the steps, the time needed and what will be erased\n  \
+        hakaru campaign run {shown}     run it\n"
     ))?;
-    print(&format!("  hakaru campaign run {shown}     run it\n"))?;
     Ok(Exit::Ok)
+}
+
+/// Name and text of a template.
+fn ready_made(name: &str) -> Result<(String, String)> {
+    let Some(ready) = ready::ready(name) else {
+        let names = READY.map(|ready| ready.name).join(", ");
+        return Err(not_there(format!(
+            "no ready-made campaign is named {name}: expected one of {names}"
+        )));
+    };
+    Ok((ready.name.to_owned(), ready.text.to_owned()))
+}
+
+/// Name and text of a campaign from the answers to questions.
+fn interactive() -> Result<(String, String)> {
+    if !LineReader::is_there() {
+        anstream::eprintln!(
+            "\u{1b}[1;31merror\u{1b}[0m: no terminal for questions, and no ready-made \
+            campaign named"
+        );
+        anstream::eprintln!("  help: list them with `hakaru campaign init --list`");
+        return Err(Ended(Exit::Usage).into());
+    }
+    let mut questions = Questions {
+        reader: LineReader::default(),
+        stop: stop::flag(),
+    };
+    questions.campaign().ok_or_else(|| {
+        anstream::eprintln!("Nothing was written.");
+        Ended(Exit::Interrupted).into()
+    })
 }
 
 /// Returns the description line of a template.
@@ -127,8 +123,8 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
 }
 
 /// Interactive questions to the user.
-struct Asking<'a> {
-    typist: LineReader,
+struct Questions<'a> {
+    reader: LineReader,
     stop: &'a AtomicBool,
 }
 
@@ -136,7 +132,7 @@ struct Asking<'a> {
 #[derive(Clone, Debug, Default)]
 struct Answers {
     name: String,
-    folder: Option<String>,
+    directory: Option<String>,
     cards: Vec<String>,
     layers: Vec<String>,
     workloads: Vec<String>,
@@ -157,80 +153,46 @@ const WORKLOADS: [&str; 8] = [
     "sustained",
 ];
 
-impl Asking<'_> {
+impl Questions<'_> {
     /// Asks all questions; `None` if stopped.
     fn campaign(&mut self) -> Option<(String, String)> {
         anstream::eprintln!("Press Enter to accept the value in brackets.\n");
         let mut answers = Answers {
             name: self.text("Name of the campaign", "my cards", |name| {
-                if slug(name).is_empty() {
-                    Err("a name needs a letter or a digit".to_owned())
-                } else {
-                    Ok(())
-                }
+                valid_if(!slug(name).is_empty(), "a name needs a letter or a digit")
             })?,
             ..Answers::default()
         };
-        let folder = self.text(
-            "Directory to measure, or empty for cards in a reader",
-            "",
-            |folder| {
-                let is_there = folder.is_empty() || Path::new(folder).is_dir();
-                if is_there {
-                    Ok(())
-                } else {
-                    Err(format!("{folder} is not a directory"))
-                }
-            },
-        )?;
-        if folder.is_empty() {
-            let cards = self.text("Card labels, separated by commas", "card 1", |cards| {
-                let names = list(cards);
-                let doubled = names
-                    .iter()
-                    .enumerate()
-                    .find(|(place, name)| names[..*place].contains(name));
-                match doubled {
-                    _ if names.is_empty() => Err("enter at least one".to_owned()),
-                    Some((_, name)) => Err(format!("{name} is listed twice")),
-                    None => Ok(()),
-                }
-            })?;
-            answers.cards = list(&cards);
-            let question = format!("Layers to measure ({})", LAYERS.join(", "));
-            answers.layers = list(&self.text(&question, "raw, vfat, ext4", |layers| {
-                known(layers, &LAYERS)
-            })?);
+        let question = "Directory to measure, or empty for cards in a reader";
+        let directory = self.text(question, "", |directory| {
+            let is_there = directory.is_empty() || Path::new(directory).is_dir();
+            valid_if(is_there, format!("{directory} is not a directory"))
+        })?;
+        if directory.is_empty() {
+            answers.cards =
+                list(&self.text("Card labels, separated by commas", "card 1", labels)?);
+            let layers = self.several("Layers to measure", &LAYERS, "raw, vfat, ext4")?;
+            answers.layers = layers;
         } else {
-            answers.folder = Some(folder);
+            answers.directory = Some(directory);
         }
-        let question = format!("Workloads ({})", WORKLOADS.join(", "));
-        answers.workloads = list(&self.text(&question, "all", |names| known(names, &WORKLOADS))?);
+        answers.workloads = self.several("Workloads", &WORKLOADS, "all")?;
         let pace = self.text(
             "Time per workload: quick (seconds) or standard (a minute)",
             "standard",
             |pace| known(pace, &["quick", "standard"]),
         )?;
         answers.quick = pace == "quick";
-        answers.repeats = self.text(
-            "Repeats: a number, or a target interval such as 2%",
-            "10",
-            |repeats| {
-                let number = repeats
-                    .parse::<u32>()
-                    .is_ok_and(|n| (1..=1000).contains(&n));
-                let share = repeats
-                    .strip_suffix('%')
-                    .and_then(|s| s.trim().parse::<f64>().ok());
-                let sound = number || share.is_some_and(|share| share > 0.0 && share <= 100.0);
-                if sound {
-                    Ok(())
-                } else {
-                    Err("expected a number from 1 to 1000, or a percentage such as 2%".to_owned())
-                }
-            },
-        )?;
+        let question = "Repeats: a number, or a target interval such as 2%";
+        answers.repeats = self.text(question, "10", repeats)?;
         Some((slug(&answers.name), file(&answers)))
+    }
+
+    /// Asks for some of these names.
+    fn several(&mut self, question: &str, names: &[&str], usual: &str) -> Option<Vec<String>> {
+        let question = format!("{question} ({})", names.join(", "));
+        let answer = self.text(&question, usual, |answer| known(answer, names))?;
+        Some(list(&answer))
     }
 
     /// Asks a question until the answer is valid.
@@ -247,7 +209,7 @@ impl Asking<'_> {
         };
         loop {
             let typed = self
-                .typist
+                .reader
                 .ask(&format!("{question}{shown}: "), self.stop)?;
             let answer = if typed.is_empty() {
                 usual.to_owned()
@@ -260,6 +222,35 @@ impl Asking<'_> {
             }
         }
     }
+}
+
+fn valid_if(valid: bool, otherwise: impl Into<String>) -> Result<(), String> {
+    match valid {
+        true => Ok(()),
+        false => Err(otherwise.into()),
+    }
+}
+
+/// Checks the labels of cards.
+fn labels(text: &str) -> Result<(), String> {
+    let names = list(text);
+    let is_double = |(place, name): &(usize, &String)| names[..*place].contains(name);
+    match names.iter().enumerate().find(is_double) {
+        _ if names.is_empty() => Err("enter at least one".to_owned()),
+        Some((_, name)) => Err(format!("{name} is listed twice")),
+        None => Ok(()),
+    }
+}
+
+/// Checks a number of repeats, or the interval up to which they are repeated.
+fn repeats(text: &str) -> Result<(), String> {
+    let number = text.parse().is_ok_and(|n: u32| (1..=1000).contains(&n));
+    let share = text.strip_suffix('%').and_then(|s| s.trim().parse().ok());
+    let interval = share.is_some_and(|share: f64| share > 0.0 && share <= 100.0);
+    valid_if(
+        number || interval,
+        "expected a number from 1 to 1000, or a percentage such as 2%",
+    )
 }
 
 /// Splits a list of names separated by commas.
@@ -282,48 +273,35 @@ fn known(text: &str, names: &[&str]) -> Result<(), String> {
 
 /// Generates a campaign file from the answers.
 fn file(answers: &Answers) -> String {
-    let Answers {
-        name,
-        folder,
-        cards,
-        layers,
-        workloads,
-        quick,
-        repeats,
-    } = answers;
-    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let repeats = match repeats.strip_suffix('%') {
-        Some(share) => format!(
-            "{{ until = \"{}%\", at-least = 5, at-most = 20 }}",
-            share.trim()
-        ),
-        None => repeats.clone(),
+    let quoted = |text: &String| toml::Value::String(text.clone()).to_string();
+    let repeats = match answers.repeats.strip_suffix('%') {
+        Some(share) => {
+            let share = share.trim();
+            format!("{{ until = \"{share}%\", at-least = 5, at-most = 20 }}")
+        }
+        None => answers.repeats.clone(),
     };
-    let mut text = format!(
-        "# docs/CAMPAIGNS.md explains each key.\nname = {}\nrepeats = {repeats}\n",
-        quoted(name)
-    );
-    if let Some(folder) = folder {
-        text += &format!("\n[[card]]\nfolder = {}\n", quoted(folder));
+    let name = quoted(&answers.name);
+    let mut text =
+        format!("# docs/CAMPAIGNS.md explains each key.\nname = {name}\nrepeats = {repeats}\n");
+    if let Some(directory) = &answers.directory {
+        text += &format!("\n[[card]]\nfolder = {}\n", quoted(directory));
     }
-    if !cards.is_empty() {
+    if !answers.cards.is_empty() {
         text += "\n# After the first run a card is recognized by its device ID. Rated values can be added and are compared with the\n\
                  # measured values: read = 100, write = 30 (MB/s), classes = [\"C10\", \"U3\", \"V30\", \"A1\"].\n";
     }
-    for card in cards {
+    for card in &answers.cards {
         text += &format!("[[card]]\nlabel = {}\nid = \"ask\"\n\n", quoted(card));
     }
-    let layers: String = layers
-        .iter()
-        .map(|layer| format!("[[layer]]\nfs = \"{layer}\"\n\n"))
-        .collect();
-    let names: Vec<String> = workloads.iter().map(|name| quoted(name)).collect();
-    let pace = if *quick { "quick" } else { "standard" };
-    text = format!("{}\n\n{layers}", text.trim_end());
-    format!(
-        "{text}[[workload]]\nsuite = [{}]\npace = \"{pace}\"\n",
-        names.join(", ")
-    )
+    text = format!("{}\n\n", text.trim_end());
+    for layer in &answers.layers {
+        text += &format!("[[layer]]\nfs = \"{layer}\"\n\n");
+    }
+    let names: Vec<String> = answers.workloads.iter().map(quoted).collect();
+    let names = names.join(", ");
+    let pace = if answers.quick { "quick" } else { "standard" };
+    text + &format!("[[workload]]\nsuite = [{names}]\npace = \"{pace}\"\n")
 }
 
 #[cfg(test)]
@@ -358,15 +336,15 @@ mod tests {
             (made.repeats.most(), made.cards[1].label.as_str()),
             (20, "sandisk \\ max")
         );
-        let folder = Answers {
+        let directory = Answers {
             name: "x".into(),
-            folder: Some("/tmp".into()),
+            directory: Some("/tmp".into()),
             workloads: vec!["all".into()],
             quick: true,
             repeats: "3".into(),
             ..Answers::default()
         };
-        assert_eq!(check(&folder).workloads.len(), 7);
+        assert_eq!(check(&directory).workloads.len(), 7);
     }
 
     #[test]

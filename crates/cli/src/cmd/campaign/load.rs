@@ -2,14 +2,14 @@
 //!
 //! A name is looked up as a file, then as a stored campaign, then as a template.
 
-use crate::exit::{Exit, NamedPath, not_there};
+use crate::exit::{Ended, Exit, NamedPath, not_there};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use hakaru_campaign::campaign::file::FileError;
 use hakaru_campaign::campaign::ready;
 use hakaru_campaign::campaign::resolve::{self, ResolveContext};
 use hakaru_campaign::campaign::spec::Campaign;
-use hakaru_dialects::fio::{FioError, Location, ParseContext};
+use hakaru_dialects::fio::{FioError, Location};
 use hakaru_model::job::Scenario;
 use hakaru_report::plain;
 use hakaru_store::Store;
@@ -33,9 +33,9 @@ struct CampaignText {
     /// File name or other origin of the text, for messages.
     origin: String,
     text: String,
-    /// Files read so far that the campaign names, by path relative to `folder`.
+    /// Files read so far that the campaign names, by path relative to `directory`.
     files: RefCell<BTreeMap<PathBuf, String>>,
-    folder: PathBuf,
+    directory: PathBuf,
     /// Whether files that are not in `files` may be read from disk.
     open: bool,
 }
@@ -48,7 +48,7 @@ impl CampaignText {
         if !self.open {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let text = std::fs::read_to_string(self.folder.join(path))?;
+        let text = std::fs::read_to_string(self.directory.join(path))?;
         self.files
             .borrow_mut()
             .insert(path.to_owned(), text.clone());
@@ -56,7 +56,7 @@ impl CampaignText {
     }
 
     fn is_there(&self, path: &Path) -> bool {
-        self.files.borrow().contains_key(path) || self.open && self.folder.join(path).exists()
+        self.files.borrow().contains_key(path) || self.open && self.directory.join(path).exists()
     }
 
     fn asked(&self) -> String {
@@ -67,6 +67,17 @@ impl CampaignText {
             .map(|(path, text)| (path.display().to_string(), text.clone().into()))
             .collect();
         serde_json::json!({ "format": 1, "text": self.text, "files": files }).to_string()
+    }
+
+    /// A text without a file: the files it names are not read from disk.
+    fn closed(origin: impl Into<String>, text: impl Into<String>) -> CampaignText {
+        CampaignText {
+            origin: origin.into(),
+            text: text.into(),
+            files: RefCell::default(),
+            directory: PathBuf::new(),
+            open: false,
+        }
     }
 
     fn kept(name: &str, asked: &str) -> Option<CampaignText> {
@@ -80,55 +91,44 @@ impl CampaignText {
         let files = files
             .filter_map(|(path, text)| Some((PathBuf::from(path), text.as_str()?.to_owned())))
             .collect();
-        let origin = format!("{name} (as last run)");
         Some(CampaignText {
-            origin,
-            text,
             files: RefCell::new(files),
-            folder: PathBuf::new(),
-            open: false,
+            ..CampaignText::closed(format!("{name} (as last run)"), text)
         })
     }
 }
 
-/// Finds and parses a campaign. Prints an error in the campaign with its position, and returns the exit code.
-pub(super) fn load(name: &Path, store: &Store) -> Result<Result<Loaded, Exit>> {
+/// Finds and parses a campaign, or prints its error with its position.
+pub(super) fn load(name: &Path, store: &Store) -> Result<Loaded> {
     let text = find(name, store)?;
     let fio_error: RefCell<Option<FioError>> = RefCell::default();
     let warnings: RefCell<Vec<String>> = RefCell::default();
     let read_file = |path: &Path| {
-        text.read(path)
-            .map_err(|error| format!("{} cannot be read: {error}", path.display()))
+        let read = text.read(path);
+        read.map_err(|error| format!("{} cannot be read: {error}", path.display()))
     };
     let fio = |name: &str, job: &str| {
-        let (scenario, told) = lower(name, job, &text).map_err(|error| {
+        let (scenario, of_job) = lower(name, job, &text).map_err(|error| {
             let message = error.to_string();
             *fio_error.borrow_mut() = Some(error);
             message
         })?;
-        warnings.borrow_mut().extend(told);
+        warnings.borrow_mut().extend(of_job);
         Ok(scenario)
     };
     let around = ResolveContext {
         read_file: &read_file,
         fio: &fio,
     };
-    match resolve::campaign(&text.text, &around) {
-        Ok(campaign) => {
-            warnings
-                .into_inner()
-                .iter()
-                .for_each(|warning| anstream::eprintln!("warning: {warning}"));
-            Ok(Ok(Loaded {
-                campaign,
-                asked: text.asked(),
-            }))
-        }
-        Err(error) => {
-            point_at(&error, &text, fio_error.into_inner().as_ref());
-            Ok(Err(Exit::Usage))
-        }
+    let campaign = resolve::campaign(&text.text, &around).map_err(|error| {
+        point_at(&error, &text, fio_error.borrow().as_ref());
+        Ended(Exit::Usage)
+    })?;
+    for warning in warnings.borrow().iter() {
+        anstream::eprintln!("warning: {warning}");
     }
+    let asked = text.asked();
+    Ok(Loaded { campaign, asked })
 }
 
 fn find(name: &Path, store: &Store) -> Result<CampaignText> {
@@ -137,37 +137,25 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     if name.exists() && !name.is_dir() {
         let text = std::fs::read_to_string(name)
             .named(|| format!("cannot read the campaign file {}", name.display()))?;
-        let folder = name.parent().unwrap_or(Path::new("")).to_owned();
+        let directory = name.parent().unwrap_or(Path::new("")).to_owned();
         return Ok(CampaignText {
-            origin: short.into_owned(),
-            text,
-            files: RefCell::default(),
-            folder,
+            directory,
             open: true,
+            ..CampaignText::closed(short, text)
         });
     }
-    if let Some(kept) = store
-        .kept_campaign(&short)?
-        .and_then(|asked| CampaignText::kept(&short, &asked))
-    {
-        return Ok(kept);
+    let stored = store.kept_campaign(&short)?;
+    if let Some(stored) = stored.and_then(|asked| CampaignText::kept(&short, &asked)) {
+        return Ok(stored);
     }
     if let Some(ready) = ready::ready(&short) {
-        let text = ready.text.to_owned();
         let origin = format!("{short} (ready-made)");
-        return Ok(CampaignText {
-            origin,
-            text,
-            files: RefCell::default(),
-            folder: PathBuf::new(),
-            open: false,
-        });
+        return Ok(CampaignText::closed(origin, ready.text));
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
     Err(not_there(format!(
-        "campaign {} does not exist: no such file, stored campaign or ready-made campaign; help: \
+        "campaign {short} does not exist: no such file, stored campaign or ready-made campaign; help: \
         create a file with `hakaru campaign init`, or use one of {}",
-        name.display(),
         names.join(", ")
     )))
 }
@@ -182,38 +170,22 @@ fn lower(name: &str, job: &str, text: &CampaignText) -> Result<(Scenario, Vec<St
             text.read(wanted).map(String::into_bytes)
         }
     };
-    let context = ParseContext {
-        env: &|name| std::env::var(name).ok(),
-        read_file: &read_file,
-        path_exists: &|wanted| wanted == path || text.is_there(wanted),
-        cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        page_size: rustix::param::page_size() as u64,
-        memory_mb: crate::cmd::fio::memory_mb(),
-    };
+    let path_exists = |wanted: &Path| wanted == path || text.is_there(wanted);
     let args = [OsString::from(&path)];
-    let mut invocation = hakaru_dialects::fio::parse(&args, &context)?;
+    let mut invocation = crate::cmd::fio::parse_with(&args, &read_file, &path_exists)?;
     // The repeats of a campaign must use different offsets, so the default seed of fio is removed. A seed set by the
     // author stays.
-    for (phase, extras) in invocation
-        .scenario
-        .phases
-        .iter_mut()
-        .zip(&invocation.extras)
-    {
-        for (job, _) in phase
-            .jobs
-            .iter_mut()
-            .zip(extras)
-            .filter(|(_, extras)| extras.seed_by_default)
-        {
-            job.seed = None;
+    let phases = invocation.scenario.phases.iter_mut();
+    for (phase, extras) in phases.zip(&invocation.extras) {
+        for (job, extras) in phase.jobs.iter_mut().zip(extras) {
+            if extras.seed_by_default {
+                job.seed = None;
+            }
         }
     }
-    let warnings = invocation
-        .warnings
-        .iter()
-        .map(|warning| format!("{name}: {warning}"))
-        .collect();
+    let warnings = invocation.warnings.iter();
+    let warnings = warnings.map(|warning| format!("{name}: {warning}"));
+    let warnings = warnings.collect();
     Ok((invocation.scenario, warnings))
 }
 
@@ -222,48 +194,34 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
     let FileError { message, span } = error;
     let (title, cause) = message.split_once('\n').unwrap_or((message, ""));
     let title = &plain(title);
-    let mut report = vec![Group::with_title(Level::ERROR.primary_title(title))];
+    let mut report = Group::with_title(Level::ERROR.primary_title(title));
     let job_line = fio.and_then(|error| match &error.at {
         Some(Location::File {
             line, text, span, ..
         }) => Some((*line, text.as_str(), span.clone())),
         _ => None,
     });
-    let inside = span
-        .clone()
-        .zip(job_line.as_ref())
-        .and_then(|(span, (_, line, word))| {
-            // Errors in an inline job file point into the campaign file.
-            let at = span.start + text.text.get(span)?.find(*line)?;
-            Some(at + word.start..at + word.end)
-        });
-    let place = inside
-        .clone()
-        .or_else(|| span.clone())
-        .and_then(|span| sound(&text.text, span));
-    if let Some(span) = place {
-        let snippet = Snippet::source(text.text.as_str()).path(text.origin.as_str());
-        report = vec![
-            report
-                .remove(0)
-                .element(snippet.annotation(AnnotationKind::Primary.span(span))),
-        ];
+    let inside = span.clone().zip(job_line.as_ref());
+    let inside = inside.and_then(|(span, (_, line, word))| {
+        // Errors in an inline job file point into the campaign file.
+        let at = span.start + text.text.get(span)?.find(*line)?;
+        Some(at + word.start..at + word.end)
+    });
+    let marked =
+        |source, span| Snippet::source(source).annotation(AnnotationKind::Primary.span(span));
+    let place = inside.clone().or_else(|| span.clone());
+    if let Some(span) = place.and_then(|span| sound(&text.text, span)) {
+        let snippet = marked(text.text.as_str(), span);
+        report = report.element(snippet.path(text.origin.as_str()));
     }
     if let (None, Some((number, line, word))) = (inside, job_line)
         && let Some(word) = sound(line, word)
     {
-        let snippet = Snippet::source(line)
-            .line_start(number)
-            .path("the job file");
-        report = vec![
-            report
-                .remove(0)
-                .element(snippet.annotation(AnnotationKind::Primary.span(word))),
-        ];
+        let snippet = marked(line, word).line_start(number);
+        report = report.element(snippet.path("the job file"));
     }
-    let help = help(title, cause);
-    report = vec![report.remove(0).element(Level::HELP.message(help))];
-    anstream::eprintln!("{}", Renderer::styled().render(&report));
+    let report = report.element(Level::HELP.message(help(title, cause)));
+    anstream::eprintln!("{}", Renderer::styled().render(&[report]));
 }
 
 /// Returns the part of a span on one line; `None` if it cannot be shown.
@@ -320,11 +278,11 @@ mod tests {
 
     #[test]
     fn the_nearest_key_is_named() {
-        let told = help(
+        let help = help(
             "unknown field `repaets`, expected one of `name`, `repeats`, `order`",
             "",
         );
-        assert!(told.starts_with("did you mean `repeats`?"), "{told}");
+        assert!(help.starts_with("did you mean `repeats`?"), "{help}");
         assert_eq!(
             (
                 distance("", "abc"),
@@ -342,7 +300,7 @@ mod tests {
             origin: "x".into(),
             text: "name = \"x\"".into(),
             files: RefCell::new(files),
-            folder: PathBuf::new(),
+            directory: PathBuf::new(),
             open: true,
         };
         let kept = CampaignText::kept("x", &text.asked()).unwrap();

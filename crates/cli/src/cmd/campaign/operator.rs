@@ -32,7 +32,7 @@ pub(super) struct CliOperator<'a> {
     campaign: &'a Campaign,
     /// IDs of devices that may be erased without a prompt.
     erase: &'a [String],
-    typist: Option<LineReader>,
+    reader: Option<LineReader>,
     stop: &'a AtomicBool,
     mode: ProgressMode,
     bar: ProgressBar,
@@ -44,7 +44,7 @@ pub(super) struct CliOperator<'a> {
     /// The last automatically chosen node, to avoid choosing it again.
     offered: Option<PathBuf>,
     /// The last printed preparation step and quarter.
-    told: (String, u64),
+    printed: (String, u64),
     /// Whether permission to erase was missing.
     pub(super) refused: bool,
 }
@@ -60,7 +60,7 @@ impl<'a> CliOperator<'a> {
         CliOperator {
             campaign,
             erase,
-            typist: LineReader::is_there().then(LineReader::default),
+            reader: LineReader::is_there().then(LineReader::default),
             stop,
             mode,
             bar: bar(mode, TWO_LINES),
@@ -68,7 +68,7 @@ impl<'a> CliOperator<'a> {
             given: BTreeMap::new(),
             asked: String::new(),
             offered: None,
-            told: (String::new(), 0),
+            printed: (String::new(), 0),
             refused: false,
         }
     }
@@ -155,7 +155,7 @@ impl<'a> CliOperator<'a> {
             return None;
         }
         if let (None, [one], CardLocation::Reader { node: Some(_) }) =
-            (&self.typist, seen, &wanted.location)
+            (&self.reader, seen, &wanted.location)
             && self.are_variants(wanted)
             && self.offered.as_ref() != Some(&one.node)
         {
@@ -185,56 +185,36 @@ impl<'a> CliOperator<'a> {
 
 /// Formats the question for a card with the available disks.
 fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[CandidateDisk]) -> String {
-    let known: Vec<String> = wanted
-        .facts
-        .iter()
+    let facts = wanted.facts.iter();
+    let facts: Vec<String> = facts
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
-    let known = if known.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", known.join(", "))
+    let known = match &facts[..] {
+        [] => String::new(),
+        facts => format!(" ({})", facts.join(", ")),
     };
-    let mut text = format!(
-        "\nInsert {}{known} (card {number} of {of}): {}\n",
-        wanted.label,
-        plain(why)
-    );
-    for (
-        index,
-        CandidateDisk {
-            node,
-            name,
-            label,
-            ids,
-        },
-    ) in seen.iter().enumerate()
-    {
-        let what = label.as_ref().map_or_else(
-            || ids.first().map(|id| format!(", {id}")).unwrap_or_default(),
-            |label| format!(", measured as {label}"),
-        );
-        text += &format!(
-            "  {}  {}  {}{}\n",
-            index + 1,
-            node.display(),
-            plain(name),
-            plain(&what)
-        );
+    let (label, why) = (&wanted.label, plain(why));
+    let mut text = format!("\nInsert {label}{known} (card {number} of {of}): {why}\n");
+    for (number, disk) in (1..).zip(seen) {
+        let what = match (&disk.label, disk.ids.first()) {
+            (Some(label), _) => format!(", measured as {label}"),
+            (None, Some(id)) => format!(", {id}"),
+            (None, None) => String::new(),
+        };
+        let (node, name, what) = (disk.node.display(), plain(&disk.name), plain(&what));
+        text += &format!("  {number}  {node}  {name}{what}\n");
     }
     if seen.is_empty() {
         text += "  no matching disk found\n";
     }
-    let takes = if seen.is_empty() {
-        ""
-    } else {
-        "number = choose, "
-    };
-    let enter = match default_of(wanted, seen) {
+    text += &match default_of(wanted, seen) {
         Some(one) => format!("Enter = {}, ", one.node.display()),
         None => "Enter = look again, ".to_owned(),
     };
-    text + &format!("{enter}{takes}s = skip this card, q = stop: ")
+    if !seen.is_empty() {
+        text += "number = choose, ";
+    }
+    text + "s = skip this card, q = stop: "
 }
 
 /// Returns the disk that an empty answer selects.
@@ -308,12 +288,10 @@ impl Operator for CliOperator<'_> {
             return answer;
         }
         let cards = &self.campaign.cards;
-        let number = cards
-            .iter()
-            .position(|card| card.label == wanted.label)
-            .map_or(0, |place| place + 1);
+        let place = cards.iter().position(|card| card.label == wanted.label);
+        let number = place.map_or(0, |place| place + 1);
         let question = question(wanted, number, cards.len(), why, seen);
-        let Some(typist) = &mut self.typist else {
+        let Some(reader) = &mut self.reader else {
             return OperatorReply::Skip;
         };
         if question != self.asked {
@@ -321,7 +299,7 @@ impl Operator for CliOperator<'_> {
             anstream::eprint!("{question}");
             self.asked = question;
         }
-        match typist.wait(LOOK) {
+        match reader.wait(LOOK) {
             InputLine::Line(line) => {
                 self.asked.clear();
                 let answer = understood(&line, wanted, seen);
@@ -337,54 +315,41 @@ impl Operator for CliOperator<'_> {
 
     fn may_erase(&mut self, card: &Card, candidate: &Candidate) -> Option<Confirmation> {
         self.asked.clear();
-        let answers = |id: &&String| {
-            candidate
-                .ids()
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(id))
-        };
-        if let Some(id) = self.erase.iter().find(answers) {
+        let ids = candidate.ids();
+        let is_id = |typed: &str| ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
+        if let Some(id) = self.erase.iter().find(|id| is_id(id)) {
             return Some(Confirmation::Serial(id.clone()));
         }
-        if let Some(given) = candidate.ids().first().and_then(|id| self.given.get(id)) {
+        if let Some(given) = ids.first().and_then(|id| self.given.get(id)) {
             return Some(given.clone());
         }
-        let Some(typist) = &mut self.typist else {
-            let ids = candidate.ids().join(", ");
+        let label = &card.label;
+        let Some(reader) = &mut self.reader else {
+            let ids = plain(&ids.join(", "));
             self.refused = true;
             self.say(&format!(
-                "{}: this would erase it; pass --erase=ID with one of {}",
-                card.label,
-                plain(&ids)
+                "{label}: this would erase it; pass --erase=ID with one of {ids}"
             ));
             return None;
         };
         self.bar.finish_and_clear();
-        let node = std::path::Path::new("/dev").join(candidate.name());
+        let name = candidate.name();
+        let node = std::path::Path::new("/dev").join(name);
         let losses = crate::cmd::erase::losses(&node);
-        let name = candidate.name().to_owned();
-        let head = format!(
-            "\n{}: {}\n",
-            card.label,
-            crate::cmd::erase::called(candidate)
+        let called = crate::cmd::erase::called(candidate);
+        let question = format!(
+            "\n{label}: {called}\n{losses}Type {name} or its ID to erase it, or press Enter to skip: "
         );
-        let question =
-            format!("{head}{losses}Type {name} or its ID to erase it, or press Enter to skip: ");
         loop {
-            let typed = typist.ask(&question, self.stop).unwrap_or_default();
+            let typed = reader.ask(&question, self.stop).unwrap_or_default();
             if typed.is_empty() {
                 self.refused = true;
                 return None;
             }
-            let is_id = candidate
-                .ids()
-                .iter()
-                .any(|id| id.eq_ignore_ascii_case(&typed));
-            if typed == name || typed == node.display().to_string() || is_id {
-                let given = Confirmation::Typed(typed);
+            if typed == name || typed == node.display().to_string() || is_id(&typed) {
                 // Ask once per card: when the card is reinserted, its ID confirms it.
                 self.remember(candidate);
-                return Some(given);
+                return Some(Confirmation::Typed(typed));
             }
             anstream::eprintln!("You typed `{}`, and the name is `{name}`.", plain(&typed));
         }
@@ -408,12 +373,12 @@ impl Operator for CliOperator<'_> {
         self.bar.set_position(done);
         self.bar
             .set_message(progress.map_or(String::new(), |p| format!("{} of {}", p.done, p.total)));
-        if self.mode == ProgressMode::Lines && self.told != (what.to_owned(), done / 250) {
+        if self.mode == ProgressMode::Lines && self.printed != (what.to_owned(), done / 250) {
             let how_far =
                 progress.map_or(String::new(), |p| format!(", {} of {}", p.done, p.total));
             anstream::eprintln!("preparing: {what}{how_far}");
         }
-        self.told = (what.to_owned(), done / 250);
+        self.printed = (what.to_owned(), done / 250);
     }
 
     fn stored(&mut self, record: &RunRecord) {
@@ -513,7 +478,7 @@ mod tests {
     /// Regression: of two cards, the first was known by its ID and absent, and the second was inserted and named by
     /// `--erase`. The second card was offered for the first one in an endless loop.
     #[test]
-    fn a_disk_is_offered_once_and_only_for_the_card_that_is_asked_for() {
+    fn offers_a_disk_once_and_only_for_the_requested_card() {
         let text = "name = \"two\"\n[[card]]\nlabel = \"a\"\nid = \"0xA\"\n[[card]]\nlabel = \"b\"\nid = \"ask\"\n\
                     [[workload]]\nsuite = [\"seq-read\"]\npace = \"quick\"\n";
         let around = ResolveContext {
@@ -524,26 +489,26 @@ mod tests {
         let (erase, stop) = (["0x1234".to_owned()], AtomicBool::new(false));
         let mut operator = CliOperator::new(&campaign, &erase, true, &stop);
         // Questions are never possible in this test.
-        operator.typist = None;
+        operator.reader = None;
         let [known, asked_for] = &campaign.cards[..] else {
             panic!("{:?}", campaign.cards)
         };
         let there = [seen("/dev/sdb", None)];
-        assert_eq!(
-            operator.insert(known, "no disk has the ID 0xA", &there),
-            OperatorReply::Skip
-        );
-        assert_eq!(
-            operator.insert(asked_for, "unknown", &there),
-            OperatorReply::Here("/dev/sdb".into())
-        );
-        assert_eq!(
-            operator.insert(asked_for, "/dev/sdb is in use", &there),
-            OperatorReply::Skip
-        );
-        let progressed = CampaignStatus {
+        let insert = |operator: &mut CliOperator<'_>, card, why| operator.insert(card, why, &there);
+        let here = OperatorReply::Here("/dev/sdb".into());
+        let reply = insert(&mut operator, known, "no disk has the ID 0xA");
+        assert_eq!(reply, OperatorReply::Skip);
+        assert_eq!(insert(&mut operator, asked_for, "unknown"), here);
+        let reply = insert(&mut operator, asked_for, "/dev/sdb is in use");
+        assert_eq!(reply, OperatorReply::Skip);
+        operator.begins(&first_run_of(1));
+        assert_eq!(insert(&mut operator, asked_for, "it was pulled"), here);
+    }
+
+    fn first_run_of(card: usize) -> CampaignStatus {
+        CampaignStatus {
             point: Point {
-                card: 1,
+                card,
                 layer: 0,
                 workload: 0,
                 repeat: 0,
@@ -552,11 +517,6 @@ mod tests {
             number: 1,
             of: 1,
             left: Duration::ZERO,
-        };
-        operator.begins(&progressed);
-        assert_eq!(
-            operator.insert(asked_for, "it was pulled", &there),
-            OperatorReply::Here("/dev/sdb".into())
-        );
+        }
     }
 }

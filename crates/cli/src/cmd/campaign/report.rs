@@ -11,7 +11,7 @@ use hakaru_analysis::campaign;
 use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::published::{self, PublishedTable};
 use hakaru_campaign::campaign::spec::Campaign;
-use hakaru_model::campaign::{CampaignSummary, FailedRun};
+use hakaru_model::campaign::CampaignSummary;
 use hakaru_store::Store;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -49,42 +49,31 @@ pub(super) struct CampaignReportArgs {
 /// Writes the report of a campaign.
 pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
-    let campaign = match load::load(&args.campaign, &store)? {
-        Ok(loaded) => loaded.campaign,
-        Err(exit) => return Ok(exit),
-    };
-    let summary = found(args, &campaign, &store)?;
+    let campaign = load::load(&args.campaign, &store)?.campaign;
+    let summary = summary(args, &campaign, &store)?;
     let mut unreadable = Unreadable::default();
-    for FailedRun {
-        run,
-        point,
-        because,
-    } in &summary.unreadable
-    {
-        unreadable.name("run", run, anyhow!("{because}").context(point.clone()));
+    for run in &summary.unreadable {
+        let because = anyhow!("{}", run.because).context(run.point.clone());
+        unreadable.name("run", &run.run, because);
     }
     if summary.cards.is_empty() {
         bail!("{}", nothing_to_report(&summary, args));
     }
-    if let Some(folder) = &args.charts {
-        write_charts(&hakaru_report::campaign_charts(&summary), folder)?;
+    let charts = args.charts.as_deref();
+    if let Some(directory) = charts {
+        write_charts(&hakaru_report::campaign_charts(&summary), directory)?;
     }
-    if args.format.is_none() && args.output.is_none() {
+    let output = args.output.as_deref();
+    if args.format.is_none() && output.is_none() {
         print(&hakaru_report::campaign_terminal(&summary, width(), true))?;
         let page = hakaru_report::campaign_html(&summary);
         let path = place::write_report(&store, None, &format!("campaign-{}", campaign.id), &page)?;
         print(&format!("\nReport: {}\n", path.display()))?;
         return Ok(unreadable.exit());
     }
-    let charts = args
-        .charts
-        .as_deref()
-        .map(|folder| seen_from(folder, args.output.as_deref()));
-    let file = args
-        .output
-        .as_deref()
-        .filter(|path| !place::is_stdout(Some(path)));
-    let page = match Form::of(args.format, args.output.as_deref()) {
+    let charts = charts.map(|directory| seen_from(directory, output));
+    let file = output.filter(|path| !place::is_stdout(Some(path)));
+    let page = match Form::of(args.format, output) {
         Form::Parquet => return parquet(&summary, file).map(|()| unreadable.exit()),
         Form::Terminal => hakaru_report::campaign_terminal(&summary, width(), false),
         Form::Markdown => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
@@ -149,7 +138,11 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
 }
 
 /// Summarizes the campaign with the requested baselines, rules and published figures.
-fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Result<CampaignSummary> {
+fn summary(
+    args: &CampaignReportArgs,
+    campaign: &Campaign,
+    store: &Store,
+) -> Result<CampaignSummary> {
     let mut published = PublishedTable::default();
     if let Some(path) = &args.published {
         let failed = || format!("cannot use the table {}", path.display());
@@ -163,43 +156,32 @@ fn found(args: &CampaignReportArgs, campaign: &Campaign, store: &Store) -> Resul
         campaign::advise_all(&mut summary, &crate::rules::load(args.rules.as_deref())?);
     }
     if let Some(wanted) = &args.reference {
-        let names: Vec<&str> = summary
-            .cards
-            .iter()
-            .map(|card| card.name.as_str())
-            .collect();
-        let Some(place) = names
-            .iter()
-            .position(|name| name.eq_ignore_ascii_case(wanted))
-        else {
-            let there = names.join(", ");
-            return Err(not_there(format!(
-                "campaign {} has no card {wanted}: expected one of {there}",
-                campaign.name
-            )));
-        };
-        summary.reference = place as u32;
+        let names = summary.cards.iter().map(|card| card.name.as_str());
+        summary.reference = named(campaign, "card", wanted, names.collect())?.0 as u32;
     }
     if let Some(wanted) = &args.against {
-        let layers: BTreeSet<&str> = summary
-            .cards
-            .iter()
-            .flat_map(|card| &card.layers)
-            .map(|of| of.layer.as_str())
-            .collect();
-        let Some(layer) = layers
-            .iter()
-            .find(|layer| layer.eq_ignore_ascii_case(wanted))
-        else {
-            let layers: Vec<&str> = layers.into_iter().collect();
-            let there = layers.join(", ");
-            return Err(not_there(format!(
-                "campaign {} has no layer {wanted}: expected one of {there}",
-                campaign.name
-            )));
-        };
-        let layer = (*layer).to_owned();
+        let layers = summary.cards.iter().flat_map(|card| &card.layers);
+        let layers: BTreeSet<&str> = layers.map(|of| of.layer.as_str()).collect();
+        let (_, layer) = named(campaign, "layer", wanted, layers.into_iter().collect())?;
+        let layer = layer.to_owned();
         campaign::compare_layers(&mut summary, &layer);
     }
     Ok(summary)
+}
+
+/// Finds the card or layer with a name, in any case.
+fn named<'a>(
+    campaign: &Campaign,
+    what: &str,
+    wanted: &str,
+    names: Vec<&'a str>,
+) -> Result<(usize, &'a str)> {
+    let mut all = names.iter().copied().enumerate();
+    let found = all.find(|(_, name)| name.eq_ignore_ascii_case(wanted));
+    found.ok_or_else(|| {
+        let (campaign, names) = (&campaign.name, names.join(", "));
+        not_there(format!(
+            "campaign {campaign} has no {what} {wanted}: expected one of {names}"
+        ))
+    })
 }

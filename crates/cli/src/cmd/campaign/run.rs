@@ -1,13 +1,17 @@
 //! `hakaru campaign run`: runs or resumes a campaign.
 
+use super::arg::{CampaignArg, journal};
+use super::load::Loaded;
 use super::operator::CliOperator;
-use super::{CampaignArg, load};
+use crate::cmd::counted;
 use crate::exit::Exit;
 use crate::{place, stop};
 use anyhow::Result;
 use hakaru_campaign::campaign::runner::{self, CampaignOutcome, CampaignResult, CampaignRun};
+use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_campaign::campaign::{check, estimate};
 use hakaru_device::Roots;
+use hakaru_store::Store;
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,28 +41,13 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         return super::status::check(&args.named, db);
     }
     let mut store = place::open(db)?;
-    let load::Loaded { campaign, asked } = match args.named.load(&store)? {
-        Ok(loaded) => loaded,
-        Err(exit) => return Ok(exit),
-    };
+    let Loaded { campaign, asked } = args.named.load(&store)?;
     store.keep_campaign(&campaign.id, &asked)?;
-    let state = crate::cmd::recover::folder()?;
+    let state = crate::cmd::recover::state_directory()?;
     let stop = stop::flag();
     let mut operator = CliOperator::new(&campaign, &args.erase, args.quiet, stop);
     if !args.quiet {
-        let journal = super::journal(&campaign, &store)?;
-        let left = check::seconds_left(&campaign, &journal, &Roots::live());
-        let left = Duration::try_from_secs_f64(left).unwrap_or_default();
-        let time = if left.as_secs() > 0 {
-            format!(", about {} left", estimate::words(left))
-        } else {
-            String::new()
-        };
-        let (done, all) = (journal.done_of(&campaign), campaign.count());
-        anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
-        check::weaknesses(&campaign)
-            .iter()
-            .for_each(|note| anstream::eprintln!("! {}", hakaru_report::text::plan_note(note)));
+        announce(&campaign, &store)?;
     }
     let ended = runner::run(CampaignRun {
         campaign: &campaign,
@@ -71,7 +60,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     let refused = operator.refused;
     let ended = ended?;
     if !args.quiet || ended.end == CampaignOutcome::Incomplete {
-        tell(&ended, args);
+        print_result(&ended, args);
     }
     Ok(match ended.end {
         CampaignOutcome::Complete | CampaignOutcome::TimeUp => Exit::Ok,
@@ -81,45 +70,45 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     })
 }
 
+/// Prints the progress so far, the time left, and the weaknesses of the design.
+fn announce(campaign: &Campaign, store: &Store) -> Result<()> {
+    let journal = journal(campaign, store)?;
+    let left = check::seconds_left(campaign, &journal, &Roots::live());
+    let left = Duration::try_from_secs_f64(left).unwrap_or_default();
+    let time = match left.as_secs() {
+        0 => String::new(),
+        _ => format!(", about {} left", estimate::words(left)),
+    };
+    let (done, all) = (journal.done_of(campaign), campaign.count());
+    anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
+    for note in check::weaknesses(campaign) {
+        anstream::eprintln!("! {}", hakaru_report::text::plan_note(&note));
+    }
+    Ok(())
+}
+
 /// Prints the result and the next command to type.
-fn tell(ended: &CampaignResult, args: &CampaignRunArgs) {
-    let CampaignResult {
-        end,
-        stored,
-        done,
-        failures,
-        skipped,
-    } = ended;
-    let again = format!("`hakaru campaign run {}`", args.named.campaign.display());
-    for (label, why) in skipped {
+fn print_result(ended: &CampaignResult, args: &CampaignRunArgs) {
+    let named = args.named.campaign.display();
+    let again = format!("`hakaru campaign run {named}`");
+    for (label, why) in &ended.skipped {
         anstream::eprintln!("! {label} skipped: {why}");
     }
-    let runs = |count: u64| {
-        if count == 1 {
-            "1 run".to_owned()
-        } else {
-            format!("{count} runs")
-        }
-    };
-    let said = match end {
+    let end = match ended.end {
         CampaignOutcome::Complete => "complete".to_owned(),
-        CampaignOutcome::Incomplete if failures.is_empty() => {
+        CampaignOutcome::Incomplete if ended.failures.is_empty() => {
             format!("incomplete; continue with {again}")
         }
         CampaignOutcome::Incomplete => {
-            format!(
-                "incomplete: {} failed; retry with {again}",
-                runs(failures.len() as u64)
-            )
+            let failed = counted(ended.failures.len(), "run");
+            format!("incomplete: {failed} failed; retry with {again}")
         }
         CampaignOutcome::Stopped => format!("stopped; continue with {again}"),
         CampaignOutcome::TimeUp => format!("time limit reached; continue with {again}"),
     };
-    anstream::eprintln!("{} measured, {done} in total: {said}", runs(*stored));
-    if *done > 0 {
-        anstream::eprintln!(
-            "Write the report with `hakaru campaign report {}`",
-            args.named.campaign.display()
-        );
+    let (measured, done) = (counted(ended.stored as usize, "run"), ended.done);
+    anstream::eprintln!("{measured} measured, {done} in total: {end}");
+    if done > 0 {
+        anstream::eprintln!("Write the report with `hakaru campaign report {named}`");
     }
 }

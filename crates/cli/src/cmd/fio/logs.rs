@@ -4,7 +4,7 @@
 //! the run or the number of jobs.
 
 use hakaru_dialects::fio::output::{LogColumns, LogEntry, LogKind, histogram_line, log_text};
-use hakaru_dialects::fio::{Invocation, JobExtras, LogPlan};
+use hakaru_dialects::fio::{Invocation, JobExtras};
 use hakaru_engine::{LogChunk, LogSample};
 use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::plan::{Plan, PlanError};
@@ -80,26 +80,17 @@ impl LogFiles {
 
     /// Writes the log entries of a worker.
     pub(super) fn take(&mut self, worker: usize, chunk: &LogChunk) {
-        let LogFiles {
-            phases,
-            current,
-            singles,
-            pending,
-            failed,
-        } = self;
-        let Some(logs) = phases.get(*current).and_then(|workers| workers.get(worker)) else {
+        let of_phase = self.phases.get(self.current);
+        let Some(logs) = of_phase.and_then(|workers| workers.get(worker)) else {
             return;
         };
-        if let Some(singles) = singles
-            .get_mut(*current)
-            .and_then(|workers| workers.get_mut(worker))
-        {
+        let singles = self.singles.get_mut(self.current);
+        if let Some(singles) = singles.and_then(|workers| workers.get_mut(worker)) {
             logs.count(chunk, singles);
         }
-        let epoch = if logs.unix_epoch {
-            chunk.epoch_unix_ms.max(0) as u64
-        } else {
-            0
+        let epoch = match logs.unix_epoch {
+            true => chunk.epoch_unix_ms.max(0) as u64,
+            false => 0,
         };
         for (kind, path) in &logs.files {
             // Usually either all log types of a worker have entries, or none has.
@@ -107,10 +98,10 @@ impl LogFiles {
             if text.is_empty() {
                 continue;
             }
-            let waiting = pending.entry(path.clone()).or_default();
+            let waiting = self.pending.entry(path.clone()).or_default();
             waiting.push_str(&text);
             if waiting.len() >= PIECE {
-                *failed |= !append(path, waiting);
+                self.failed |= !append(path, waiting);
                 waiting.clear();
             }
         }
@@ -149,50 +140,34 @@ impl LogFiles {
 
 impl WorkerLogs {
     fn of(job: &Job, extras: &JobExtras, of: (u32, u32), number: u32) -> WorkerLogs {
-        let LogPlan {
-            bw,
-            iops,
-            lat,
-            hist,
-            offset,
-            prio,
-            issued,
-            per_job,
-            unix_epoch,
-            ..
-        } = &extras.logs;
+        let logs = &extras.logs;
         let kinds = [
-            (bw, LogKind::Bw),
-            (iops, LogKind::Iops),
-            (lat, LogKind::Lat),
-            (lat, LogKind::Slat),
-            (lat, LogKind::Clat),
-            (hist, LogKind::ClatHist),
+            (&logs.bw, LogKind::Bw),
+            (&logs.iops, LogKind::Iops),
+            (&logs.lat, LogKind::Lat),
+            (&logs.lat, LogKind::Slat),
+            (&logs.lat, LogKind::Clat),
+            (&logs.hist, LogKind::ClatHist),
         ];
         let path = |prefix: &str, kind: LogKind| {
             let prefix = if prefix.is_empty() { &job.name } else { prefix };
-            PathBuf::from(kind.file_name(prefix, per_job.then_some(number)))
+            PathBuf::from(kind.file_name(prefix, logs.per_job.then_some(number)))
         };
         let files = kinds
             .into_iter()
-            .filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind))))
-            .collect();
+            .filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind))));
         let priority = &job.placement.priority;
-        let (class, level) = (
-            priority.io_class.unwrap_or(0),
-            priority.io_level.unwrap_or(0),
-        );
-        let columns = LogColumns {
-            offset: *offset,
-            prio: *prio,
-            issued: *issued,
-        };
+        let (class, level) = (priority.io_class, priority.io_level);
         WorkerLogs {
             of,
-            files,
-            columns,
-            prio: (class << 13 | level) as u16,
-            unix_epoch: *unix_epoch,
+            files: files.collect(),
+            columns: LogColumns {
+                offset: logs.offset,
+                prio: logs.prio,
+                issued: logs.issued,
+            },
+            prio: (class.unwrap_or(0) << 13 | level.unwrap_or(0)) as u16,
+            unix_epoch: logs.unix_epoch,
         }
     }
 
@@ -222,32 +197,20 @@ impl WorkerLogs {
             };
             return chunk.histograms.iter().map(line).collect();
         }
+        let longest = |sample: &LogSample| match kind.is_latency() {
+            true => value(kind, sample, sample.longest),
+            false => None,
+        };
         let entry = |sample: &LogSample| {
-            let LogSample {
-                at,
-                op,
-                len,
-                offset,
-                issued,
-                ..
-            } = *sample;
-            let value = value(kind, sample, sample.latency)?;
-            let largest = if kind.is_latency() {
-                self::value(kind, sample, sample.longest)
-            } else {
-                None
-            };
-            let (msec, bs, prio, issued_ns) =
-                (epoch + at.as_millis(), len.into(), self.prio, issued.0);
             Some(LogEntry {
-                msec,
-                value,
-                largest,
-                op,
-                bs,
-                offset,
-                prio,
-                issued_ns,
+                msec: epoch + sample.at.as_millis(),
+                value: value(kind, sample, sample.latency)?,
+                largest: longest(sample),
+                op: sample.op,
+                bs: sample.len.into(),
+                offset: sample.offset,
+                prio: self.prio,
+                issued_ns: sample.issued.0,
             })
         };
         let entries: Vec<LogEntry> = chunk.samples.iter().filter_map(entry).collect();

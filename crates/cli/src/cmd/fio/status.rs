@@ -1,8 +1,9 @@
 //! Progress output of fio: notes about files that are laid out, and the status line on a terminal.
 
 use super::logs::LogFiles;
+use super::run::FioRun;
 use super::total_log::TotalLog;
-use super::{FioRun, trigger};
+use super::trigger;
 use crate::stop;
 use hakaru_dialects::fio::output::{self, RateLimit, StatusLine as Status, WorkerState};
 use hakaru_dialects::fio::{EtaMode, Invocation, OutputFormat, Settings};
@@ -35,14 +36,7 @@ pub(super) struct FioStatusReporter<'a> {
     dump_file: PathBuf,
     /// Remaining time of the run, if known.
     left: Option<Duration>,
-    /// Whether the status line goes to standard output (a terminal) or to standard error.
-    on_stdout: bool,
-    shows_eta: bool,
-    last_line: Instant,
-    last_newline: Instant,
-    line_open: bool,
-    /// Width of the current status line in characters.
-    width: usize,
+    line: StatusLine,
     /// Index of the current phase.
     phase: usize,
     /// I/Os and bytes of the phase when the last status line was printed.
@@ -68,13 +62,7 @@ impl<'a> FioStatusReporter<'a> {
     ) -> FioStatusReporter<'a> {
         let invocation = run.invocation;
         let settings = &invocation.settings;
-        let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
-        let only_normal = settings.formats == [OutputFormat::Normal];
-        let shows_eta = match settings.eta {
-            EtaMode::Never => false,
-            EtaMode::Always => true,
-            EtaMode::Auto => on_stdout && only_normal,
-        };
+        let interval = settings.status_interval_ms;
         FioStatusReporter {
             settings,
             invocation,
@@ -82,15 +70,10 @@ impl<'a> FioStatusReporter<'a> {
             out,
             normal,
             over: Vec::new(),
-            next_status: settings.status_interval_ms.map(Duration::from_millis),
+            next_status: interval.map(Duration::from_millis),
             dump_file: std::env::temp_dir().join("fio-dump-status"),
             left: None,
-            on_stdout,
-            shows_eta,
-            last_line: Instant::now(),
-            last_newline: Instant::now(),
-            line_open: false,
-            width: 0,
+            line: StatusLine::new(settings),
             phase: 0,
             shown: Default::default(),
             layouts: HashMap::new(),
@@ -138,9 +121,9 @@ impl<'a> FioStatusReporter<'a> {
     pub(super) fn end(&mut self) -> bool {
         // The text result starts with the newline that ends the status line, if both have the same
         // destination.
-        let goes_on = self.on_stdout && self.normal;
-        if self.line_open && !goes_on {
-            self.write_status("\n");
+        let goes_on = self.line.on_stdout && self.normal;
+        if self.line.open && !goes_on {
+            self.line.write("\n");
         }
         self.logs.end() & self.total.as_ref().is_none_or(TotalLog::end)
     }
@@ -149,8 +132,57 @@ impl<'a> FioStatusReporter<'a> {
     pub(super) fn amend(&self, phases: &mut [PhaseRecord]) {
         self.logs.amend(phases);
     }
+}
 
-    fn write_status(&self, text: &str) {
+/// The status line of a terminal.
+struct StatusLine {
+    /// Whether it goes to standard output (a terminal) or to standard error.
+    on_stdout: bool,
+    shown: bool,
+    last: Instant,
+    last_newline: Instant,
+    /// Whether the cursor is on it.
+    open: bool,
+    /// Its width in characters.
+    width: usize,
+}
+
+impl StatusLine {
+    fn new(settings: &Settings) -> StatusLine {
+        let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
+        let only_normal = settings.formats == [OutputFormat::Normal];
+        StatusLine {
+            on_stdout,
+            shown: match settings.eta {
+                EtaMode::Never => false,
+                EtaMode::Always => true,
+                EtaMode::Auto => on_stdout && only_normal,
+            },
+            last: Instant::now(),
+            last_newline: Instant::now(),
+            open: false,
+            width: 0,
+        }
+    }
+
+    /// Replaces the line, or begins a new one after each `newline_ms`.
+    fn show(&mut self, text: &str, newline_ms: Option<u64>) {
+        let is_due = |ms: u64| self.last_newline.elapsed() >= Duration::from_millis(ms);
+        self.open = !newline_ms.is_some_and(is_due);
+        if !self.open {
+            self.last_newline = Instant::now();
+        }
+        // Pad the line to overwrite the rest of a longer previous line.
+        let line = format!("{text:<width$}", width = self.width);
+        let (width, end) = match self.open {
+            true => (line.trim_end().len(), "\r"),
+            false => (0, "\n"),
+        };
+        self.width = width;
+        self.write(&format!("{line}{end}"));
+    }
+
+    fn write(&self, text: &str) {
         // Ignored: a status line that cannot be written has no reader.
         let _ = if self.on_stdout {
             std::io::stdout()
@@ -247,12 +279,15 @@ fn layouts(phase: &PhasePlan) -> HashMap<PathBuf, (String, u64, u64)> {
 }
 
 impl FioStatusReporter<'_> {
+    /// Returns a job of the current phase.
+    fn job(&self, index: u32) -> Option<&Job> {
+        let phase = self.invocation.scenario.phases.get(self.phase)?;
+        phase.jobs.get(index as usize)
+    }
+
     /// Whether a job of the phase has this command.
     fn has_command(&self, job: u32, which: fn(&ShellCommands) -> bool) -> bool {
-        let phase = self.invocation.scenario.phases.get(self.phase);
-        phase
-            .and_then(|phase| phase.jobs.get(job as usize))
-            .is_some_and(|job| which(&job.commands))
+        self.job(job).is_some_and(|job| which(&job.commands))
     }
 
     /// Returns the remaining time of the current phase, plus the maximum time of later phases if all have time limits.
@@ -273,49 +308,45 @@ impl FioStatusReporter<'_> {
             .map(|left| left + later.unwrap_or_default())
     }
 
-    /// Formats the status line for the jobs of all phases.
-    fn line(&self, phase: &PhasePlan, progress: &PhaseProgress, since: Duration) -> String {
-        let plan = self.run.session.plan();
-        let extras = self.invocation.extras.iter().flatten().next();
+    /// Returns the states of the workers of all phases.
+    fn states(&self, phase: &PhasePlan, progress: &PhaseProgress) -> Vec<WorkerState> {
+        let phases = &self.run.session.plan().phases;
         let workers = |phases: &[PhasePlan]| phases.iter().map(|phase| phase.workers.len()).sum();
-        let (before, after) = plan.phases.split_at(self.phase.min(plan.phases.len()));
-        let after = after.get(1..).unwrap_or_default();
+        let (before, after) = phases.split_at(self.phase.min(phases.len()));
         let state = |(worker, stage): (&WorkerPlan, &WorkerStage)| match stage {
             WorkerStage::Waiting => WorkerState::NotBegun,
             WorkerStage::LeadIn => WorkerState::Ramping,
             WorkerStage::AtWork => WorkerState::running(&worker.stream.access),
             WorkerStage::Done => WorkerState::Reaped,
         };
-        let now = phase.workers.iter().zip(&progress.stages);
         let mut states = vec![WorkerState::Reaped; workers(before)];
-        states.extend(now.clone().map(state));
-        states.resize(states.len() + workers(after), WorkerState::NotBegun);
-        let active: Vec<&WorkerPlan> = now
-            .filter(|(_, stage)| matches!(stage, WorkerStage::LeadIn | WorkerStage::AtWork))
-            .map(|(worker, _)| worker)
-            .collect();
-        let jobs = self
-            .invocation
-            .scenario
-            .phases
-            .get(self.phase)
-            .map_or(&[][..], |phase| &phase.jobs);
-        let limited: Vec<&Job> = active
-            .iter()
-            .filter_map(|worker| jobs.get(worker.job as usize))
-            .collect();
+        states.extend(phase.workers.iter().zip(&progress.stages).map(state));
+        let after = workers(after.get(1..).unwrap_or_default());
+        states.resize(states.len() + after, WorkerState::NotBegun);
+        states
+    }
+
+    /// Formats the status line for the jobs of all phases.
+    fn status(&self, phase: &PhasePlan, progress: &PhaseProgress, since: Duration) -> String {
+        let extras = self.invocation.extras.iter().flatten().next();
+        let is_active =
+            |stage: &WorkerStage| matches!(stage, WorkerStage::LeadIn | WorkerStage::AtWork);
+        let now = phase.workers.iter().zip(&progress.stages);
+        let active = now.filter(|(_, stage)| is_active(stage));
+        let active: Vec<&WorkerPlan> = active.map(|(worker, _)| worker).collect();
+        let jobs = active.iter().filter_map(|worker| self.job(worker.job));
+        let limit = limit(&jobs.collect::<Vec<_>>());
         let left = self.time_left(progress);
         let done = self.run.begun.elapsed().as_secs_f64();
         // Progress of the whole run if all phases have time limits, otherwise of the phase.
-        let whole = left.filter(|_| !after.is_empty() || !before.is_empty());
+        let several = self.run.session.plan().phases.len() > 1;
+        let whole = left.filter(|_| several);
         let share = whole.map(|left| 100.0 * done / (done + left.as_secs_f64()).max(1e-3));
+        let open_files: usize = active.iter().map(|worker| open_files(worker)).sum();
         let status = Status {
             running: active.len() as u32,
-            open_files: active
-                .iter()
-                .map(|worker| open_files(worker))
-                .sum::<usize>() as u32,
-            states,
+            open_files: open_files as u32,
+            states: self.states(phase, progress),
             percent: share.or(progress.permille.map(|p| f64::from(p) / 10.0)),
             bytes_per_s: per_second(&progress.bytes, &self.shown.1, since),
             iops: per_second(&progress.ios, &self.shown.0, since),
@@ -323,7 +354,7 @@ impl FioStatusReporter<'_> {
             kb_base: extras.map_or(1024, |e| e.kb_base),
             unit_base: extras.map_or(0, |e| e.unit_base),
         };
-        output::limited_status_line(&status, limit(&limited))
+        output::limited_status_line(&status, limit)
     }
 
     /// Prints notes about capped queues and executed commands after the start of the phase.
@@ -350,29 +381,15 @@ impl Observer for FioStatusReporter<'_> {
         });
         self.over.extend(passed.collect::<Vec<_>>());
         self.layouts = layouts(phase);
-        let jobs = self
-            .invocation
-            .scenario
-            .phases
-            .get(index)
-            .map_or(&[][..], |phase| &phase.jobs);
         let capped = |job: &Job| {
             job.queue.iodepth > 1 && (!job.has_queue() || job.ioengine == IoEngine::Vsync)
         };
-        let ran = |worker: &&WorkerPlan| {
-            self.has_command(worker.job, |commands| commands.before.is_some())
-        };
-        let ran = phase
-            .workers
-            .iter()
-            .filter(ran)
-            .map(|worker| output::command_ran(&worker.name, "prerun"));
+        let workers = || phase.workers.iter();
+        let ran = workers().filter(|worker| self.has_command(worker.job, |c| c.before.is_some()));
+        let ran = ran.map(|worker| output::command_ran(&worker.name, "prerun"));
         self.commands = ran.collect();
-        self.capped = phase
-            .workers
-            .iter()
-            .filter(|w| jobs.get(w.job as usize).is_some_and(capped))
-            .count();
+        let capped = workers().filter(|worker| self.job(worker.job).is_some_and(capped));
+        self.capped = capped.count();
     }
 
     fn wants_so_far(&mut self) -> bool {
@@ -435,27 +452,13 @@ impl Observer for FioStatusReporter<'_> {
             return Flow::Stop;
         }
         let due = Duration::from_millis(self.settings.eta_interval_ms.max(100));
-        let since = self.last_line.elapsed();
-        if !self.shows_eta || since < due {
-            return Flow::Continue;
+        let since = self.line.last.elapsed();
+        if self.line.shown && since >= due {
+            self.line.last = Instant::now();
+            let text = self.status(phase, progress, since);
+            self.shown = (progress.ios, progress.bytes);
+            self.line.show(&text, self.settings.eta_newline_ms);
         }
-        self.last_line = Instant::now();
-        let line = self.line(phase, progress, since);
-        self.shown = (progress.ios, progress.bytes);
-        let newline_due = |ms: u64| self.last_newline.elapsed() >= Duration::from_millis(ms);
-        self.line_open = !self.settings.eta_newline_ms.is_some_and(newline_due);
-        if !self.line_open {
-            self.last_newline = Instant::now();
-        }
-        // Pad the line to overwrite the rest of a longer previous line.
-        let line = format!("{line:<width$}", width = self.width);
-        self.width = if self.line_open {
-            line.trim_end().len()
-        } else {
-            0
-        };
-        let end = if self.line_open { "\r" } else { "\n" };
-        self.write_status(&format!("{line}{end}"));
         Flow::Continue
     }
 }

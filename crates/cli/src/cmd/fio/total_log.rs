@@ -68,23 +68,15 @@ impl TotalLog {
             let moved = bytes[op].saturating_sub(self.bytes[op]);
             (moved as f64 / 1024.0 / time.as_secs_f64()) as u64
         };
-        let mut values = PerOp {
-            read: kib_per_s(Op::Read),
-            write: kib_per_s(Op::Write),
-            trim: kib_per_s(Op::Trim),
-        };
-        if self.mixed {
-            values = PerOp {
-                read: values.read + values.write + values.trim,
-                write: 0,
-                trim: 0,
-            };
+        let mut values = PerOp::default();
+        for op in Op::ALL {
+            let log = if self.mixed { Op::Read } else { op };
+            values[log] += kib_per_s(op);
         }
         for op in Op::ALL {
-            let (msec, value) = (at.as_millis() as u64, values[op]);
             let entry = LogEntry {
-                msec,
-                value,
+                msec: at.as_millis() as u64,
+                value: values[op],
                 largest: None,
                 op,
                 bs: 0,

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use hakaru_dialects::iozone::output::SpreadsheetReport;
-use rust_xlsxwriter::{Workbook, XlsxError};
+use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 use std::path::Path;
 
 /// Writes one sheet with all reports, one below the other. A file name ending in .xls selects BIFF2, any other .xlsx.
@@ -28,28 +28,17 @@ fn bytes_of(reports: &[SpreadsheetReport]) -> Result<Vec<u8>, XlsxError> {
     let sheet = book.add_worksheet();
     sheet.set_name("iozone")?;
     let mut row = 0;
-    for SpreadsheetReport {
-        titles,
-        heads,
-        rows,
-    } in reports
-    {
-        for title in titles {
+    for report in reports {
+        for title in &report.titles {
             sheet.write_string(row, 0, title)?;
             row += 1;
         }
-        for (column, head) in (1..).zip(heads) {
-            match head.parse::<f64>() {
-                Ok(number) => sheet.write_number(row, column, number)?,
-                Err(_) => sheet.write_string(row, column, head)?,
-            };
+        for (column, head) in (1..).zip(&report.heads) {
+            write_cell(sheet, row, column, head)?;
         }
         row += 1;
-        for (name, values) in rows {
-            match name.parse::<f64>() {
-                Ok(number) => sheet.write_number(row, 0, number)?,
-                Err(_) => sheet.write_string(row, 0, name)?,
-            };
+        for (name, values) in &report.rows {
+            write_cell(sheet, row, 0, name)?;
             for (column, value) in (1..).zip(values) {
                 if let Some(value) = value {
                     sheet.write_number(row, column, *value)?;
@@ -62,6 +51,15 @@ fn bytes_of(reports: &[SpreadsheetReport]) -> Result<Vec<u8>, XlsxError> {
     book.save_to_buffer()
 }
 
+/// Writes a number as such, and other text as text.
+fn write_cell(sheet: &mut Worksheet, row: u32, column: u16, text: &str) -> Result<(), XlsxError> {
+    match text.parse::<f64>() {
+        Ok(number) => sheet.write_number(row, column, number)?,
+        Err(_) => sheet.write_string(row, column, text)?,
+    };
+    Ok(())
+}
+
 /// Returns the sheet in the format of Excel 2.1 (BIFF2): a stream of records with type, length and content. Every .xls
 /// reader supports it, and iozone writes it.
 ///
@@ -70,26 +68,21 @@ fn biff(reports: &[SpreadsheetReport]) -> Vec<u8> {
     let mut sheet = Biff(Vec::new());
     sheet.record(0x0009, &[0x02, 0x00, 0x10, 0x00]);
     let mut row = 0;
-    for SpreadsheetReport {
-        titles,
-        heads,
-        rows,
-    } in reports
-    {
-        for title in titles {
+    for report in reports {
+        for title in &report.titles {
             sheet.cell(row, 0, title);
             row += 1;
         }
-        (1..)
-            .zip(heads)
-            .for_each(|(column, head)| sheet.cell(row, column, head));
+        for (column, head) in (1..).zip(&report.heads) {
+            sheet.cell(row, column, head);
+        }
         row += 1;
-        for (name, values) in rows {
+        for (name, values) in &report.rows {
             sheet.cell(row, 0, name);
             for (column, value) in (1..).zip(values) {
-                value
-                    .iter()
-                    .for_each(|value| sheet.number(row, column, *value));
+                if let Some(value) = value {
+                    sheet.number(row, column, *value);
+                }
             }
             row += 1;
         }
@@ -148,7 +141,8 @@ mod tests {
             heads: vec!["4".to_owned()],
             rows: vec![("64".to_owned(), vec![Some(173_944.0), None])],
         };
-        let bytes = biff(std::slice::from_ref(&report));
+        let reports = std::slice::from_ref(&report);
+        let bytes = biff(reports);
         let mut kinds = Vec::new();
         let mut rest = &bytes[..];
         while let [a, b, c, d, content @ ..] = rest {
@@ -156,25 +150,14 @@ mod tests {
             rest = &content[usize::from(u16::from_le_bytes([*c, *d]))..];
         }
         assert_eq!(kinds, [0x09, 0x04, 0x03, 0x03, 0x03, 0x0A]);
-        assert!(
-            bytes
-                .windows(8)
-                .any(|bytes| bytes == 173_944f64.to_le_bytes())
-        );
-        let folder = tempfile::tempdir().unwrap();
-        for (name, magic) in [
-            ("a.xls", &bytes[..4]),
-            ("a.XLS", &bytes[..4]),
-            ("a.xlsx", b"PK\x03\x04"),
-            ("a", b"PK\x03\x04"),
-        ] {
-            write(&folder.path().join(name), std::slice::from_ref(&report)).unwrap();
-            assert!(
-                std::fs::read(folder.path().join(name))
-                    .unwrap()
-                    .starts_with(magic),
-                "{name}"
-            );
+        let value = 173_944f64.to_le_bytes();
+        assert!(bytes.windows(8).any(|bytes| bytes == value));
+        let directory = tempfile::tempdir().unwrap();
+        let (old, new) = (&bytes[..4], &b"PK\x03\x04"[..]);
+        for (name, magic) in [("a.xls", old), ("a.XLS", old), ("a.xlsx", new), ("a", new)] {
+            let path = directory.path().join(name);
+            write(&path, reports).unwrap();
+            assert!(std::fs::read(path).unwrap().starts_with(magic), "{name}");
         }
     }
 }

@@ -1,0 +1,48 @@
+//! The arguments that name a campaign, and its stored progress.
+
+use super::load::{self, Loaded};
+use crate::exit::{Ended, Exit};
+use anyhow::Result;
+use hakaru_campaign::campaign::file::RepeatRule;
+use hakaru_campaign::campaign::journal::CampaignProgress;
+use hakaru_campaign::campaign::spec::Campaign;
+use hakaru_device::Roots;
+use hakaru_store::Store;
+use std::path::PathBuf;
+
+/// The campaign with an optional selection of its points.
+#[derive(Debug, clap::Args)]
+pub(super) struct CampaignArg {
+    /// Campaign file, id of a campaign in the database, or name of a template
+    #[arg(value_name = "FILE|NAME")]
+    pub(super) campaign: PathBuf,
+    /// Run only these cards, layers and workloads (comma-separated names)
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    only: Vec<String>,
+    /// Repeat each point N times, overriding the file
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: Option<u32>,
+}
+
+impl CampaignArg {
+    /// Loads the campaign and applies `--only` and `--repeat`.
+    pub(super) fn load(&self, store: &Store) -> Result<Loaded> {
+        let mut loaded = load::load(&self.campaign, store)?;
+        if let Err(why) = loaded.campaign.want_only(&self.only) {
+            anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {why}");
+            return Err(Ended(Exit::Usage).into());
+        }
+        if let Some(times) = self.repeat {
+            loaded.campaign.repeats = RepeatRule::Times(times);
+        }
+        Ok(loaded)
+    }
+}
+
+/// Returns the stored progress of a campaign on this host.
+pub(super) fn journal(campaign: &Campaign, store: &Store) -> Result<CampaignProgress> {
+    let roots = Roots::live();
+    let clock = hakaru_engine::ClockChoice::best();
+    let host = hakaru_device::environment(&roots, clock.name()).hostname;
+    Ok(CampaignProgress::read(campaign, store, &host)?)
+}
