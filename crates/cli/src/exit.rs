@@ -175,11 +175,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_told_from_what_cannot_be_done() {
+    fn separates_what_is_not_there_from_what_cannot_be_done() {
         let read = |path: &str| std::fs::read(path).named(|| format!("cannot read {path}"));
-        let (absent, folder) = (read("/no/such/file").unwrap_err(), read("/").unwrap_err());
+        let (absent, directory) = (read("/no/such/file").unwrap_err(), read("/").unwrap_err());
         assert_eq!(
-            (Exit::of(&absent), Exit::of(&folder)),
+            (Exit::of(&absent), Exit::of(&directory)),
             (Exit::Usage, Exit::Failed)
         );
         assert_eq!(Exit::of(&absent.context("cannot compare")), Exit::Usage);

@@ -94,21 +94,21 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told() {
-        let told = |text: &str| format!("{:#}", parse(text).unwrap_err());
-        let swapped = told(&format!("{RULE}fits = 20\ncare = 50\nwhy = \"\"\n"));
+    fn what_makes_no_sense_is_error() {
+        let error = |text: &str| format!("{:#}", parse(text).unwrap_err());
+        let swapped = error(&format!("{RULE}fits = 20\ncare = 50\nwhy = \"\"\n"));
         assert!(
             swapped.contains("nas: fits = 20 must be at least as large as care = 50"),
             "{swapped}"
         );
-        assert!(told(&format!("{RULE}fits = nan\ncare = 50\nwhy = \"\"\n")).contains("NaN"));
+        assert!(error(&format!("{RULE}fits = nan\ncare = 50\nwhy = \"\"\n")).contains("NaN"));
         assert!(
-            told("[[use]]\nid = \"x\"\ntitle = \"x\"\ncriteria = []\n")
+            error("[[use]]\nid = \"x\"\ntitle = \"x\"\ncriteria = []\n")
                 .contains("at least one figure")
         );
-        assert!(told("[[use]]\nid = \"x\"\n").contains("line 1"));
+        assert!(error("[[use]]\nid = \"x\"\n").contains("line 1"));
         assert!(
-            told(&RULE.replace("sequential_read", "warp")).contains("sequential_read"),
+            error(&RULE.replace("sequential_read", "warp")).contains("sequential_read"),
             "names those it knows"
         );
     }

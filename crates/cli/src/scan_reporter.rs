@@ -97,7 +97,7 @@ mod tests {
     use hakaru_model::units::{Bytes, Nanos};
 
     #[test]
-    fn progress_is_told_with_rate_and_estimate() {
+    fn progress_has_rate_and_estimate() {
         let progress = ScanProgress {
             doing: "writing",
             done: Bytes(3 << 30),

@@ -60,18 +60,18 @@ pub struct Chart {
     /// Section of the chart.
     pub section: Section,
     /// Title.
-    pub title: String,
+    pub(crate) title: String,
     /// Explanation for the reader.
-    pub note: String,
+    pub(crate) note: String,
     /// The plot.
-    pub plot: Plot,
+    pub(crate) plot: Plot,
     /// The data as a table.
-    pub table: DataTable,
+    pub(crate) table: DataTable,
 }
 
 /// Kinds of plots.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Plot {
+pub(crate) enum Plot {
     /// See [`svg::bars`].
     Bars(Bars),
     /// See [`svg::latency`].

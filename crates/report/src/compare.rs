@@ -197,7 +197,6 @@ pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String
 
 fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
     let exact = |value: f64| number::exact(value, 6);
-    let optional = |value: Option<f64>| value.map(|v| number::exact(v, 9)).unwrap_or_default();
     let side = |name: &str, e: &Estimate| {
         let deviation = e.deviation.map(exact).unwrap_or_default();
         let (name, n, mean) = (escape::csv(name), e.values.len(), exact(e.mean));
@@ -206,20 +205,18 @@ fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
     let (low, high) = c.ratio_ci95.unzip();
     let tests = [c.p_value, c.p_adjusted, c.p_value_ranks, c.effect, c.delta];
     let tests = [&[low, high], &tests[..]].concat();
+    let tests: Vec<String> = tests.into_iter().map(crate::csv::optional).collect();
     let (low, high) = c.effect_ci95.unzip();
+    let more = [low, high, c.p_equivalence].map(crate::csv::optional);
     [
         escape::csv(&c.quantity),
         escape::csv(&c.unit),
         side(names.0, &c.a),
         side(names.1, &c.b),
         exact(c.ratio),
-        tests
-            .into_iter()
-            .map(optional)
-            .collect::<Vec<_>>()
-            .join(","),
+        tests.join(","),
         ids::comparison(c).to_owned(),
-        [low, high, c.p_equivalence].map(optional).join(","),
+        more.join(","),
         c.primary.to_string(),
         c.family.to_string(),
         crate::csv::caveat_words(&c.interval_caveats) + "\r\n",
@@ -275,29 +272,22 @@ pub fn comparison_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let of_phase = |(a, b): &(&PhaseSummary, &PhaseSummary)| {
-        // A phase may have the name of its operation.
-        let op = match a.phase == a.op.name() {
-            true => String::new(),
-            false => format!(" {}", a.op.name()),
-        };
-        [
-            DocumentBlock::Title(format!("{}{op}: {}", a.phase, a.workload)),
-            DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
-        ]
-    };
-    let mut blocks: Vec<DocumentBlock> = phases.iter().flat_map(of_phase).collect();
+    let mut blocks: Vec<DocumentBlock> = phases
+        .iter()
+        .flat_map(|(a, b)| phase_figures(a, b, names))
+        .collect();
     let mut how = DIRECTION.to_owned();
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     if comparisons.iter().any(with_caveats) {
         how = format!("{how} {}", number::INTERVALS);
     }
+    let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let proven = vec![
-        DocumentBlock::Table(TableStyle::Numbers, table(names, comparisons)),
+        numbers(table(names, comparisons)),
         DocumentBlock::Quiet(how),
     ];
     blocks.extend(part("What this proves", proven));
-    let tests = tests(comparisons).map(|tests| DocumentBlock::Table(TableStyle::Numbers, tests));
+    let tests = tests(comparisons).map(numbers);
     blocks.extend(part("The tests behind it", tests.into_iter().collect()));
     for (side, name) in [(sides.0, names.0), (sides.1, names.1)] {
         let caveats = merged::findings(&[(String::new(), side)]);
@@ -310,6 +300,18 @@ pub fn comparison_terminal(
         blocks,
     };
     document.terminal(width, color)
+}
+
+fn phase_figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> [DocumentBlock; 2] {
+    // A phase may have the name of its operation.
+    let op = match a.phase == a.op.name() {
+        true => String::new(),
+        false => format!(" {}", a.op.name()),
+    };
+    [
+        DocumentBlock::Title(format!("{}{op}: {}", a.phase, a.workload)),
+        DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
+    ]
 }
 
 /// One figure of one side.

@@ -117,9 +117,10 @@ pub(crate) fn cells(row: &CsvStats) -> String {
         .join(",")
 }
 
-/// A probability for programs; empty if it is unknown.
-pub(crate) fn probability(p: Option<f64>) -> String {
-    p.map(|p| number::exact(p, 9)).unwrap_or_default()
+/// A probability or an effect for programs; empty if it is unknown.
+pub(crate) fn optional(value: Option<f64>) -> String {
+    let text = value.map(|value| number::exact(value, 9));
+    text.unwrap_or_default()
 }
 
 /// Reasons why an interval may be too narrow, as stable identifiers.

@@ -26,7 +26,7 @@ mod references;
 mod results;
 mod run;
 mod strips;
-pub mod svg;
+mod svg;
 mod table;
 mod terminal;
 pub mod text;
@@ -37,7 +37,7 @@ pub use campaign::{
     campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown,
     campaign_parquet, campaign_terminal,
 };
-pub use chart::{Chart, Plot, Section, charts};
+pub use chart::{Chart, Section, charts};
 pub use compare::{comparison_csv, comparison_html, comparison_markdown, comparison_terminal};
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
@@ -45,7 +45,7 @@ pub use escape::plain;
 pub use list::{ListedRun, list_terminal};
 pub use references::references_terminal;
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
-pub use table::DataTable;
+
 pub use terminal::wrapped;
 pub use verified::{
     verification_csv, verification_html, verification_markdown, verification_terminal,

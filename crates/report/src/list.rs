@@ -30,49 +30,53 @@ pub fn list_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    let runs = runs.into_iter().map(|run| {
-        let target = Some(run.target).filter(|target| !target.is_empty());
-        vec![
-            run.id,
-            started(run.started_unix_ms),
-            run.number.to_string(),
-            run.scenario,
-            run.outcome.to_owned(),
-            target.unwrap_or("–".to_owned()),
-        ]
-    });
-    let verified = verifications.into_iter().map(|v| {
-        let target = verified_target(&v);
-        let started = started(v.started_unix_ms);
-        vec![v.id.clone(), started, outcome(&v).to_owned(), target]
-    });
-    let of_runs = ["RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET"];
-    let of_verifications = ["VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"];
-    let tables = [
-        DataTable::new(of_runs, runs).nonempty(),
-        DataTable::new(of_verifications, verified).nonempty(),
-    ];
-    let tables = tables.into_iter().flatten();
+    let runs = DataTable::new(
+        ["RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET"],
+        runs.into_iter().map(run),
+    );
+    let verifications = DataTable::new(
+        ["VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"],
+        verifications.iter().map(verification),
+    );
+    let tables = [runs, verifications].map(DataTable::nonempty);
+    let blocks = tables.into_iter().flatten();
+    let blocks = blocks.map(|table| DocumentBlock::Table(TableStyle::Words, table));
     let document = Document {
-        blocks: tables
-            .map(|table| DocumentBlock::Table(TableStyle::Words, table))
-            .collect(),
+        blocks: blocks.collect(),
         ..Document::default()
     };
     document.terminal(width, color)
 }
 
-fn started(unix_ms: i64) -> String {
-    let text = time::utc(unix_ms);
-    text.trim_end_matches(" UTC").to_owned()
+fn run(run: ListedRun) -> Vec<String> {
+    let target = Some(run.target).filter(|target| !target.is_empty());
+    vec![
+        run.id,
+        started(run.started_unix_ms),
+        run.number.to_string(),
+        run.scenario,
+        run.outcome.to_owned(),
+        target.unwrap_or("–".to_owned()),
+    ]
 }
 
-fn outcome(verification: &Verification) -> &'static str {
-    match (verification.verdict.has_defects(), verification.completed) {
+fn verification(of: &Verification) -> Vec<String> {
+    let outcome = match (of.verdict.has_defects(), of.completed) {
         (true, _) => "defects",
         (false, true) => "good",
         (false, false) => "ended early",
-    }
+    };
+    vec![
+        of.id.clone(),
+        started(of.started_unix_ms),
+        outcome.to_owned(),
+        verified_target(of),
+    ]
+}
+
+fn started(unix_ms: i64) -> String {
+    let text = time::utc(unix_ms);
+    text.trim_end_matches(" UTC").to_owned()
 }
 
 #[cfg(test)]

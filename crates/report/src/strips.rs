@@ -5,7 +5,7 @@ use hakaru_model::units::Bytes;
 
 /// Strips of the same address range, one above the other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AddressStrips {
+pub(crate) struct AddressStrips {
     pub(crate) from: Bytes,
     pub(crate) to: Bytes,
     pub(crate) found: FoundStrip,

@@ -4,11 +4,11 @@ use crate::escape;
 
 /// A table; the first column contains the names of the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DataTable {
+pub(crate) struct DataTable {
     /// Names of the columns.
-    pub head: Vec<String>,
+    pub(crate) head: Vec<String>,
     /// Rows, each with as many cells as `head`.
-    pub rows: Vec<Vec<String>>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 /// A row of a table: its name, then the cells.

@@ -228,10 +228,8 @@ impl TerminalPage {
                 rates.iter().map(|rate| bar(*rate, tallest)).collect(),
             );
         }
-        let begin = match from.0 {
-            0 => "0".to_owned(),
-            _ => from.to_string(),
-        };
+        let begin = from.to_string();
+        let begin = if from.0 == 0 { "0" } else { &begin };
         let room = columns.saturating_sub(begin.len());
         Some(out + &format!("{:NAMES$}{begin}{:>room$}\n", "", to.to_string()))
     }

@@ -128,46 +128,39 @@ fn every_lint_warning_has_its_sentence_and_its_help() {
 
 #[test]
 fn a_failure_names_the_rule_or_the_io() {
-    let failed = |kind| IoError {
-        action: "read".to_owned(),
-        op: Some(Op::Read),
-        kind,
-        file: "f".to_owned(),
-        offset: Bytes(512),
-        len: Bytes(4096),
-        errno: 5,
-        at: Nanos(0),
-        mismatches: Vec::new(),
+    let failure = |kind| {
+        text::failure(&IoError {
+            action: "read".to_owned(),
+            op: Some(Op::Read),
+            kind,
+            file: "f".to_owned(),
+            offset: Bytes(512),
+            len: Bytes(4096),
+            errno: 5,
+            at: Nanos(0),
+            mismatches: Vec::new(),
+        })
     };
     let slow = |latency, max| {
         let (latency, max) = (Nanos(latency), Nanos(max));
-        text::failure(&failed(FailureKind::TooSlow { latency, max }))
+        failure(FailureKind::TooSlow { latency, max })
     };
-    assert_eq!(
+    let (wanted, got) = (10, 9);
+    let texts = [
         slow(12_300_000, 10_000_000),
-        "max_latency=10ms: read took 12.3 ms"
-    );
-    // Rounded values would look equal.
-    assert_eq!(
+        // Rounded values would look equal.
         slow(10_000_001, 10_000_000),
-        "max_latency=10ms: read took 10000001 ns"
-    );
-    assert_eq!(
         slow(2_000_000, 1_500_000),
-        "max_latency=1500us: read took 2 ms"
-    );
-    let missed = failed(FailureKind::RateMissed { wanted: 10, got: 9 });
-    assert_eq!(
-        text::failure(&missed),
-        "rate_min=10: read reached only 9 B/s"
-    );
-    let missed = failed(FailureKind::IopsMissed { wanted: 10, got: 9 });
-    assert_eq!(
-        text::failure(&missed),
-        "rate_iops_min=10: read reached only 9 IOPS"
-    );
-    assert_eq!(
-        text::failure(&failed(FailureKind::Io)),
-        "read of 4 KiB at byte 512 of f: Input/output error (os error 5)"
-    );
+        failure(FailureKind::RateMissed { wanted, got }),
+        failure(FailureKind::IopsMissed { wanted, got }),
+        failure(FailureKind::Io),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    max_latency=10ms: read took 12.3 ms
+    max_latency=10ms: read took 10000001 ns
+    max_latency=1500us: read took 2 ms
+    rate_min=10: read reached only 9 B/s
+    rate_iops_min=10: read reached only 9 IOPS
+    read of 4 KiB at byte 512 of f: Input/output error (os error 5)
+    ");
 }

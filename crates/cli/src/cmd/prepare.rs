@@ -466,14 +466,14 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
     let steps = preparation.steps().to_vec();
     let journal = preparation.leave()?;
     let PrepareResult { speed, mounted } = done;
-    let folder = mounted.as_ref().map(|mounted| mounted.folder().to_owned());
+    let directory = mounted.as_ref().map(|mounted| mounted.folder().to_owned());
     if args.json {
         let all = serde_json::json!({
             "format": 1,
             "device": args.device.display().to_string(),
             "steps": steps,
             "fill_speed": speed,
-            "mounted": folder,
+            "mounted": directory,
             "journal": journal,
         });
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
@@ -481,7 +481,7 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
     }
     let mut text = format!("{} is ready:\n", args.device.display());
     for step in &steps {
-        text += &format!("  {}\n", told(step, speed.as_ref()));
+        text += &format!("  {}\n", described(step, speed.as_ref()));
     }
     if journal.is_some() {
         text += "`hakaru recover` undoes what can be undone.\n";
@@ -491,7 +491,7 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
 }
 
 /// Describes a completed step.
-fn told(done: &StepDone, speed: Option<&SpeedMap>) -> String {
+fn described(done: &StepDone, speed: Option<&SpeedMap>) -> String {
     let what = hakaru_report::text::step(&(&done.step).into());
     let what = match &done.step {
         PrepareStep::Fill { .. } => {
@@ -525,21 +525,21 @@ mod tests {
     #[test]
     fn a_mount_hides_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let told = |at: &Path| {
+        let request = |at: &Path| {
             mount_request(at, FsType::Ext4, "")
                 .map(|request| request.at)
                 .map_err(|e| e.to_string())
         };
-        assert_eq!(told(&dir.path().join("new")), Ok(dir.path().join("new")));
+        assert_eq!(request(&dir.path().join("new")), Ok(dir.path().join("new")));
         assert!(
-            told(&dir.path().join("a/b"))
+            request(&dir.path().join("a/b"))
                 .unwrap_err()
                 .contains("create it first")
         );
         std::fs::write(dir.path().join("thesis.odt"), "years of work").unwrap();
-        assert!(told(dir.path()).unwrap_err().contains("not empty"));
+        assert!(request(dir.path()).unwrap_err().contains("not empty"));
         assert!(
-            told(&dir.path().join("thesis.odt"))
+            request(&dir.path().join("thesis.odt"))
                 .unwrap_err()
                 .contains("name another")
         );

@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn no_name_of_a_stranger_commands_the_terminal() {
-        let told = line_by_line("evil\u{1b}]0;x\u{7}: (groupid=0)\r\n\n  write: IOPS=1");
+        let lines = line_by_line("evil\u{1b}]0;x\u{7}: (groupid=0)\r\n\n  write: IOPS=1");
         assert_eq!(
-            told,
+            lines,
             "evil\u{fffd}]0;x\u{fffd}: (groupid=0)\u{fffd}\n\n  write: IOPS=1"
         );
     }

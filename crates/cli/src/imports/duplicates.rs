@@ -212,8 +212,8 @@ fn same_op(a: &OpRecord, b: &OpRecord) -> MatchStrength {
         return MatchStrength::No;
     }
     let kinds = [(&a.clat.stat, &b.clat.stat), (&a.lat.stat, &b.lat.stat)];
-    let told = kinds.into_iter().find(|(a, b)| a.count > 1 && b.count > 1);
-    let Some((a, b)) = told.filter(|_| a.ios > 0) else {
+    let kind = kinds.into_iter().find(|(a, b)| a.count > 1 && b.count > 1);
+    let Some((a, b)) = kind.filter(|_| a.ios > 0) else {
         return MatchStrength::Perhaps;
     };
     // Text output has two decimals for means and deviations, in microseconds or milliseconds, and whole numbers for

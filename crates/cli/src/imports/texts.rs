@@ -53,9 +53,9 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
 
 /// Adds the regular files in a directory and its subdirectories. Links are not followed, because they could form a
 /// loop.
-fn files_below(folder: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = || format!("cannot read the directory {}", folder.display());
-    for entry in std::fs::read_dir(folder).with_context(failed)? {
+fn files_below(directory: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
+    let failed = || format!("cannot read the directory {}", directory.display());
+    for entry in std::fs::read_dir(directory).with_context(failed)? {
         let entry = entry.with_context(failed)?;
         let kind = entry.file_type().with_context(failed)?;
         if kind.is_file() {
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn nothing_is_read_without_bound() {
-        let told = bounded(std::io::repeat(0), "/dev/zero", Bytes(1 << 20))
+        let error = bounded(std::io::repeat(0), "/dev/zero", Bytes(1 << 20))
             .unwrap_err()
             .to_string();
         assert!(
-            told.contains("/dev/zero: it is longer than 1 MiB"),
-            "{told}"
+            error.contains("/dev/zero: it is longer than 1 MiB"),
+            "{error}"
         );
         assert_eq!(
             bounded(&b"a\xffb"[..], "x", Bytes(3)).unwrap(),

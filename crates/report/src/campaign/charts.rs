@@ -136,16 +136,13 @@ fn evenly(all: &[usize], most: usize) -> Vec<usize> {
 /// Speed along each card that was completely overwritten.
 fn map(view: &View<'_>) -> Option<Chart> {
     let segments = |card: usize| {
-        let layers = &view.of.cards.get(card)?.layers;
-        let step = layers
-            .iter()
-            .flat_map(|layer| &layer.prepared)
-            .find(|step| step.speed.len() > 1)?;
+        let layers = view.of.cards.get(card)?.layers.iter();
+        let mut steps = layers.flat_map(|layer| &layer.prepared);
+        let step = steps.find(|step| step.speed.len() > 1)?;
         Some((view.name(card).to_owned(), points(&step.speed)))
     };
-    let all: Vec<usize> = (0..view.names.len())
-        .filter(|&card| segments(card).is_some())
-        .collect();
+    let all = (0..view.names.len()).filter(|&card| segments(card).is_some());
+    let all: Vec<usize> = all.collect();
     let drawn = evenly(&all, MOST_CARDS).into_iter().filter_map(segments);
     let (names, lines): (Vec<String>, Vec<_>) = drawn.unzip();
     if names.is_empty() {
@@ -154,18 +151,20 @@ fn map(view: &View<'_>) -> Option<Chart> {
     let table = along_table(&names, &lines);
     let note = "Speed while the whole device was written before the runs, by place.";
     let note = format!("{note}{}", drawn_of(names.len(), all.len()));
+    let timeline = Timeline {
+        unit: "MB/s".to_owned(),
+        axis: "GiB from the start of the device".to_owned(),
+        series: names,
+        lines: TimelineLine::each(lines),
+        ..Timeline::default()
+    };
+    let title = "Speed along the device".to_owned();
     Some(Chart {
         name: "speed-map".to_owned(),
         section: Section::Map,
-        title: "Speed along the device".to_owned(),
+        title,
         note,
-        plot: Plot::Timeline(Timeline {
-            unit: "MB/s".to_owned(),
-            axis: "GiB from the start of the device".to_owned(),
-            series: names,
-            lines: TimelineLine::each(lines),
-            ..Timeline::default()
-        }),
+        plot: Plot::Timeline(timeline),
         table,
     })
 }

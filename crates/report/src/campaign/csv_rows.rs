@@ -184,7 +184,7 @@ fn compared(
             ..interval.unwrap_or_default()
         },
         against,
-        p_adjusted: crate::csv::probability(of.p_adjusted),
+        p_adjusted: crate::csv::optional(of.p_adjusted),
         verdict: ids::comparison(of).to_owned(),
         ..line
     }

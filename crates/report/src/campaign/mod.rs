@@ -242,19 +242,16 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
 }
 
 fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<DocumentBlock> {
-    let ranking = view
-        .ranking(layer, work)
-        .filter(|ranking| ranking.pairs.len() > 1)?;
+    let ranking = view.ranking(layer, work)?;
     let row = |pair: &CardPair| {
         let [b, a] = [pair.b, pair.a].map(|card| view.name(card as usize));
         let c = &pair.comparison;
+        let p = c.p_value_ranks.map(compare::probability);
         vec![
             format!("{b} against {a}"),
             compare::ratio(c),
             compare::verdict(c),
-            c.p_value_ranks
-                .map(compare::probability)
-                .unwrap_or_default(),
+            p.unwrap_or_default(),
             compare::effect(c),
             compare::delta(c),
         ]
@@ -270,7 +267,7 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
     let table = DataTable::new(head, ranking.pairs.iter().map(row)).without_empty_columns();
     let about = format!("Every pair, {}", view.with_layer(&work.label, layer));
     let table = DocumentBlock::Table(TableStyle::Numbers, table);
-    Some(folded(about, vec![table]))
+    (ranking.pairs.len() > 1).then(|| folded(about, vec![table]))
 }
 
 /// Rated speeds and claims next to the measured results.

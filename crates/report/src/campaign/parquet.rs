@@ -79,8 +79,9 @@ fn write(
             numbers.write_batch(&values, Some(&levels), None)?;
         }
         _ => {
-            let unknown = format!("the column {name} is of a kind that the schema has not");
-            return Err(ParquetError::General(unknown));
+            return Err(ParquetError::General(format!(
+                "column {name}: unknown kind"
+            )));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! state.
 
 use super::words::percent;
-use crate::csv::CsvStats;
+use crate::csv::{CsvFigure, CsvStats};
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::{chart, naming};
@@ -61,7 +61,7 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
     // With one block size, IOPS are proportional to bandwidth.
     let scale = estimate.mean / unit / phase.bandwidth.mean;
     let caveats = number::in_brackets(&estimate.interval_caveats);
-    let interval = |low: f64, high: f64| {
+    let interval = |(low, high): (f64, f64)| {
         let [low, high] = [low, high].map(number::significant);
         format!("[{low}, {high}]{caveats}")
     };
@@ -70,19 +70,14 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
         false => MeanText::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
     };
     let mean = number::significant(estimate.mean / unit);
-    let by_t = estimate
-        .ci95
-        .map(|(low, high)| interval(low / unit, high / unit));
-    let by_bootstrap = repeated
-        .bootstrap_ci95
-        .map(|(low, high)| interval(low * scale, high * scale));
+    let by_t = estimate.ci95.map(|(low, high)| (low / unit, high / unit));
+    let by_t = by_t.map(interval).unwrap_or_default();
+    let bootstrap = repeated.bootstrap_ci95;
+    let bootstrap = bootstrap.map(|(low, high)| interval((low * scale, high * scale)));
     PhaseUnit {
         name,
         median,
-        intervals: [
-            format!("{mean} {}", by_t.unwrap_or_default()),
-            by_bootstrap.unwrap_or_default(),
-        ],
+        intervals: [format!("{mean} {by_t}"), bootstrap.unwrap_or_default()],
     }
 }
 
@@ -144,7 +139,7 @@ fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
 
 /// The same as machine-readable figures: name, unit, statistics. All except the intervals and the median deviation
 /// are shares, counts or run numbers.
-pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvStats)> {
+pub(super) fn figures(phase: &PhaseSummary) -> Vec<CsvFigure> {
     let Some(repeated) = &phase.detail.repeated else {
         return Vec::new();
     };
@@ -152,31 +147,33 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<(String, &'static str, CsvSta
     let share = |name: &str, value: Option<f64>| {
         value.map(|value| (name.to_owned(), "1", CsvStats::single(exact(value))))
     };
-    let caveats = crate::csv::caveat_words(&phase.bandwidth.interval_caveats);
-    let mut all: Vec<_> = share("relative_error", repeated.relative_error)
-        .into_iter()
-        .collect();
+    let bandwidth = &phase.bandwidth;
+    let caveats = crate::csv::caveat_words(&bandwidth.interval_caveats);
+    let error = share("relative_error", repeated.relative_error);
+    let mut all: Vec<CsvFigure> = error.into_iter().collect();
     for (.., row) in &mut all {
         row.caveats.clone_from(&caveats);
     }
     if let Some((low, high)) = repeated.bootstrap_ci95 {
         let bootstrap = CsvStats {
-            n: Some(phase.bandwidth.values.len() as u64),
-            mean: exact(phase.bandwidth.mean / 1e6),
+            n: Some(bandwidth.values.len() as u64),
+            mean: exact(bandwidth.mean / 1e6),
             ci95: (exact(low / 1e6), exact(high / 1e6)),
             caveats,
-            ..CsvStats::single(exact(phase.bandwidth.mean / 1e6))
+            ..CsvStats::single(exact(bandwidth.mean / 1e6))
         };
-        let mad = CsvStats::single(exact(phase.bandwidth.mad / 1e6));
+        let mad = CsvStats::single(exact(bandwidth.mad / 1e6));
         all.push(("bandwidth_bootstrap".to_owned(), "MB/s", bootstrap));
         all.push(("bandwidth_mad".to_owned(), "MB/s", mad));
     }
-    let found = phase.detail.stability.as_ref();
+    if let Some(found) = &phase.detail.stability {
+        let outliers = found.outliers.len() as f64;
+        all.extend(share("outliers", Some(outliers)));
+        all.extend(share("drift", found.drift));
+        all.extend(share("drift_p", found.drift_p));
+        all.extend(share("lag1", found.lag1));
+    }
     let steady = repeated.steady.as_ref();
-    all.extend(share("outliers", found.map(|f| f.outliers.len() as f64)));
-    all.extend(share("drift", found.and_then(|f| f.drift)));
-    all.extend(share("drift_p", found.and_then(|f| f.drift_p)));
-    all.extend(share("lag1", found.and_then(|f| f.lag1)));
     let first = steady.map(|steady| f64::from(steady.first_round + 1));
     all.extend(share("steady_from_run", first));
     all

@@ -101,16 +101,15 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
             1 => String::new(),
             _ => format!("{layer}: "),
         };
-        [
-            capital(format!("{lead}place")),
-            capital(format!("{lead}ratio to {reference} [95%]")),
-            capital(format!("{lead}no difference shown from")),
-        ]
+        let ratio = format!("ratio to {reference} [95%]");
+        ["place", &ratio, "no difference shown from"].map(|name| capital(format!("{lead}{name}")))
     });
     let ranked = leading.places.iter().map(|place| place.card as usize);
     let row = |card: usize| {
-        let of_layer = |(_, ranking): &(&String, &Ranking)| place(view, ranking, card);
-        let cells: Vec<[String; 3]> = rankings.iter().map(of_layer).collect();
+        let cells = rankings
+            .iter()
+            .map(|(_, ranking)| place(view, ranking, card));
+        let cells: Vec<[String; 3]> = cells.collect();
         let measured = cells.iter().any(|cells| cells[0] != NONE);
         measured.then(|| table::row(view.name(card), cells.into_iter().flatten()))
     };

@@ -22,22 +22,14 @@ pub(crate) fn over_time(
 ) -> Option<Chart> {
     let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
-    let label = |&(series, run): &(usize, usize)| {
-        let runs = cells[series].map_or(0, |cell| cell.timelines.len());
-        match (single, runs) {
-            (true, _) => format!("run {}", run + 1),
-            (false, 0 | 1) => names[series].clone(),
-            (false, _) => format!("{}, run {}", names[series], run + 1),
-        }
-    };
-    let labels: Vec<String> = runs.iter().map(label).collect();
+    let labels = runs.iter().map(|run| label(names, cells, *run));
+    let labels: Vec<String> = labels.collect();
     let table = time_table(&labels, &lines)?;
     // With one series, each run has its own style if there are few enough runs.
     let by_run = single && lines.len() <= 6;
     let mut lines = TimelineLine::each(lines);
-    if !by_run {
-        let styles = lines.iter_mut().zip(&runs);
-        styles.for_each(|(line, (series, _))| line.series = *series);
+    for (line, (series, _)) in lines.iter_mut().zip(&runs).filter(|_| !by_run) {
+        line.series = *series;
     }
     let measured = || cells.iter().flatten();
     let marks = measured().filter(|_| single).filter_map(|cell| mark(cell));
@@ -49,17 +41,32 @@ pub(crate) fn over_time(
         marks: marks.collect(),
         ..Timeline::default()
     };
+    let section = match measured().any(|cell| cell.sustained.is_some()) {
+        true => Section::Sustained,
+        false => Section::OverTime,
+    };
     Some(Chart {
         name: format!("over-time-{}", slug(phase)),
-        section: match measured().any(|cell| cell.sustained.is_some()) {
-            true => Section::Sustained,
-            false => Section::OverTime,
-        },
+        section,
         title: format!("Bandwidth over time, {phase}"),
         note: time_note(single, cells, runs.len()),
         plot: Plot::Timeline(timeline),
         table,
     })
+}
+
+/// Name of a run: with its series if there are several, and its number if its series has several.
+fn label(
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+    (series, run): (usize, usize),
+) -> String {
+    let runs = cells[series].map_or(0, |cell| cell.timelines.len());
+    match (names.len(), runs) {
+        (1, _) => format!("run {}", run + 1),
+        (_, 0 | 1) => names[series].clone(),
+        _ => format!("{}, run {}", names[series], run + 1),
+    }
 }
 
 /// Seconds and MB/s.

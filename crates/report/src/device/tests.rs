@@ -203,15 +203,11 @@ fn a_list_fits_its_terminal() {
         },
         Some(behind_a_reader()),
     );
+    let file = "/home/somebody/images/a-very-long-name-of-an-image.img".to_owned();
     let looped = DeviceIdentity {
         node: "/dev/loop0".into(),
         model: Fact::Unknown("not a hardware device".to_owned()),
-        chain: vec![link(
-            "loop0",
-            LinkRole::Loop {
-                file: "/home/somebody/images/a-very-long-name-of-an-image.img".to_owned(),
-            },
-        )],
+        chain: vec![link("loop0", LinkRole::Loop { file })],
         ..device(Bus::Software, None)
     };
     let all =
@@ -221,11 +217,9 @@ fn a_list_fits_its_terminal() {
         "mounted at /media/somebody/my card",
         "free",
     ];
-    let disks: Vec<_> = all
-        .iter()
-        .zip(states)
-        .map(|(identity, state)| Listed { identity, state })
-        .collect();
+    let disks = all.iter().zip(states);
+    let disks = disks.map(|(identity, state)| Listed { identity, state });
+    let disks: Vec<_> = disks.collect();
     let text = disks_terminal(&disks, &pi(), 80, false);
     assert!(text.lines().all(|line| columns_of(line) <= 80), "{text}");
     insta::assert_snapshot!(text);

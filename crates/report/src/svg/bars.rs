@@ -8,33 +8,33 @@ use crate::number;
 
 /// Data of a bar chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bars {
+pub(crate) struct Bars {
     /// Unit of the axis.
-    pub unit: String,
+    pub(crate) unit: String,
     /// Names of the series; a single series has no legend.
-    pub series: Vec<String>,
+    pub(crate) series: Vec<String>,
     /// Groups, from the top.
-    pub groups: Vec<BarGroup>,
+    pub(crate) groups: Vec<BarGroup>,
 }
 
 /// A group of bars.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BarGroup {
+pub(crate) struct BarGroup {
     /// Label of the group.
-    pub label: String,
+    pub(crate) label: String,
     /// One bar for each series; `None` without a value.
-    pub bars: Vec<Option<Bar>>,
+    pub(crate) bars: Vec<Option<Bar>>,
 }
 
 /// A bar of a group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// Length in the unit of the axis.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Half the length of the error bar, if any.
-    pub deviation: Option<f64>,
+    pub(crate) deviation: Option<f64>,
     /// The value as text, at the end of the row.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Layout of the chart.
@@ -75,7 +75,7 @@ impl BarGeometry {
 }
 
 /// Draws a bar chart.
-pub fn bars(data: &Bars, frame: &Frame) -> String {
+pub(crate) fn bars(data: &Bars, frame: &Frame) -> String {
     let layout = layout(data, frame.room());
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
@@ -153,9 +153,10 @@ fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &Ba
         let label = fitted(&group.label, layout.width);
         canvas.text((0.0, first - 6.0), Anchor::Start, "hk-t", &label);
     }
+    let several = data.series.len() > 1;
     for (series, bar) in group.bars.iter().enumerate() {
         let y = first + series as f64 * layout.pitch;
-        if data.series.len() > 1 {
+        if several {
             let marker = style::marker(series, layout.left - 8.0, y + THICK / 2.0);
             canvas.path(&style::fill(series), &marker, "");
         }
@@ -164,11 +165,9 @@ fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &Ba
             canvas.text(place, Anchor::Start, "hk-m", "not measured");
             continue;
         };
-        let name = match data.series.get(series).filter(|_| data.series.len() > 1) {
-            Some(name) => format!("{}, {name}", group.label),
-            None => group.label.clone(),
-        };
-        let hover = format!("{name}: {} {}", bar.text, data.unit);
+        let name = data.series.get(series).filter(|_| several);
+        let name = name.map(|name| format!(", {name}")).unwrap_or_default();
+        let hover = format!("{}{name}: {} {}", group.label, bar.text, data.unit);
         draw_bar(canvas, layout, bar, (&style::fill(series), &hover), y);
     }
 }

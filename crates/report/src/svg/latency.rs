@@ -11,22 +11,22 @@ use hakaru_model::units::{Nanos, Quantile};
 
 /// Data of a latency chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LatencyChart {
+pub(crate) struct LatencyChart {
     /// Lines; the index of a line determines its style.
-    pub lines: Vec<LatencyLine>,
+    pub(crate) lines: Vec<LatencyLine>,
 }
 
 /// The latency distribution of one line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LatencyLine {
+pub(crate) struct LatencyLine {
     /// Name of the distribution.
-    pub name: String,
+    pub(crate) name: String,
     /// Number of I/Os.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Points of `(share of I/Os up to value, value)`, ascending.
-    pub curve: Vec<(f64, Nanos)>,
+    pub(crate) curve: Vec<(f64, Nanos)>,
     /// Percentiles by name; frequently quoted ones get a marker.
-    pub marked: Vec<(Quantile, Nanos)>,
+    pub(crate) marked: Vec<(Quantile, Nanos)>,
 }
 
 /// Maximum number of nines on the percentile axis; runs rarely have enough samples beyond it.
@@ -39,7 +39,7 @@ fn share(share: f64, count: u64) -> f64 {
 }
 
 /// Draws a latency chart.
-pub fn latency(data: &LatencyChart, frame: &Frame) -> String {
+pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
     let names = data.lines.iter().map(|line| line.name.as_str());

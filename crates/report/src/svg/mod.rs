@@ -13,25 +13,25 @@ mod scale;
 mod style;
 mod timeline;
 
-pub use bars::{Bar, BarGroup, Bars, bars};
-pub use latency::{LatencyChart, LatencyLine, latency};
-pub use style::CSS;
-pub use timeline::{Band, Timeline, TimelineLine, TimelineMark, timeline};
+pub(crate) use bars::{Bar, BarGroup, Bars, bars};
+pub(crate) use latency::{LatencyChart, LatencyLine, latency};
+pub(crate) use style::CSS;
+pub(crate) use timeline::{Band, Timeline, TimelineLine, TimelineMark, timeline};
 
 /// Properties of a chart other than its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Prefix of the IDs in the document, unique on its page. Only letters, digits and `-` are used.
-    pub id: String,
+    pub(crate) id: String,
     /// Title of the chart.
-    pub title: String,
+    pub(crate) title: String,
     /// Text alternative for screen readers.
-    pub description: String,
+    pub(crate) description: String,
     /// Layout width in pixels; at least 280.
-    pub width: u32,
+    pub(crate) width: u32,
     /// Whether the document is standalone, with its own style rules, a visible title, and a margin. Otherwise the
     /// page must contain [`CSS`] once.
-    pub alone: bool,
+    pub(crate) alone: bool,
 }
 
 /// Margin of a standalone document in pixels.

@@ -4,7 +4,7 @@
 //! dark theme replaces the two darkest colors by lighter ones of the same palette.
 
 /// Style rules of all charts, for pages that embed several.
-pub const CSS: &str = "\
+pub(crate) const CSS: &str = "\
 .hk text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans CJK JP',sans-serif;font-size:12px}\
 .hk text.hk-title{font-size:15px;font-weight:600}\
 .hk-bg{fill:#fff}.hk-t{fill:#1b1f24}.hk-m{fill:#59636e}\

@@ -9,41 +9,41 @@ use crate::number;
 
 /// Data of a chart over time or along addresses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timeline {
+pub(crate) struct Timeline {
     /// Unit of the vertical axis.
-    pub unit: String,
+    pub(crate) unit: String,
     /// Label of the horizontal axis: `seconds`.
-    pub axis: String,
+    pub(crate) axis: String,
     /// Names of the series.
-    pub series: Vec<String>,
+    pub(crate) series: Vec<String>,
     /// Lines; several may belong to one series.
-    pub lines: Vec<TimelineLine>,
+    pub(crate) lines: Vec<TimelineLine>,
     /// Marked events.
-    pub marks: Vec<TimelineMark>,
+    pub(crate) marks: Vec<TimelineMark>,
     /// Minimum end of the horizontal axis; `None` ends it with the data.
-    pub until: Option<f64>,
+    pub(crate) until: Option<f64>,
     /// Bands below the lines.
-    pub bands: Vec<Band>,
+    pub(crate) bands: Vec<Band>,
 }
 
 /// A highlighted range.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Band {
+pub(crate) struct Band {
     /// Start of the range.
-    pub from: f64,
+    pub(crate) from: f64,
     /// End of the range.
-    pub to: f64,
+    pub(crate) to: f64,
     /// Tooltip.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// A line of the chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TimelineLine {
+pub(crate) struct TimelineLine {
     /// Index into [`Timeline::series`].
-    pub series: usize,
+    pub(crate) series: usize,
     /// Positions on the horizontal axis with their values, ascending.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
 }
 
 impl TimelineLine {
@@ -58,11 +58,11 @@ impl TimelineLine {
 
 /// A marked event.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TimelineMark {
+pub(crate) struct TimelineMark {
     /// Position on the horizontal axis.
-    pub at_s: f64,
+    pub(crate) at_s: f64,
     /// Description of the event.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Margin to the right of the plot in pixels.
@@ -71,7 +71,7 @@ const MARGIN: f64 = 12.0;
 const BAND: f64 = 7.0;
 
 /// Draws a chart over time.
-pub fn timeline(data: &Timeline, frame: &Frame) -> String {
+pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
     let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();

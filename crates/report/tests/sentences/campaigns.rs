@@ -85,12 +85,11 @@ fn some_weaknesses() -> Vec<(Weakness, &'static str)> {
 }
 
 fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
-    let s = str::to_owned;
-    let values = || vec![s("6.12"), s("6.13")];
     let changed = |what| Weakness::Changed {
         what,
-        values: values(),
+        values: ["6.12", "6.13"].map(str::to_owned).to_vec(),
     };
+    let card = "a".to_owned();
     vec![
         (
             Weakness::Unprepared,
@@ -113,7 +112,7 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
             "The CPU governor differed between test points: 6.12; 6.13",
         ),
         (
-            changed(Circumstance::Device { card: s("a") }),
+            changed(Circumstance::Device { card }),
             "The device measured as a differed between test points: 6.12; 6.13",
         ),
         (

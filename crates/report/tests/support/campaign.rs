@@ -219,20 +219,11 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
 }
 
 fn hostile_card(card: &mut CardSummary, text: &str, other: &str) {
-    let CardSummary {
-        name,
-        key,
-        host,
-        facts,
-        layers,
-        costs,
-        ..
-    } = card;
-    for field in [name, key, host] {
+    for field in [&mut card.name, &mut card.key, &mut card.host] {
         text.clone_into(field);
     }
-    *facts = vec![(text.into(), text.into())];
-    for (layer, through) in layers.iter_mut().zip([text, other]) {
+    card.facts = vec![(text.into(), text.into())];
+    for (layer, through) in card.layers.iter_mut().zip([text, other]) {
         through.clone_into(&mut layer.layer);
         layer.summary = repeated(super::hostile(text));
         for step in &mut layer.prepared {
@@ -243,7 +234,7 @@ fn hostile_card(card: &mut CardSummary, text: &str, other: &str) {
             text.clone_into(&mut advice.id);
         }
     }
-    for cost in costs {
+    for cost in &mut card.costs {
         other.clone_into(&mut cost.layer);
         text.clone_into(&mut cost.phase);
         text.clone_into(&mut cost.comparison.quantity);

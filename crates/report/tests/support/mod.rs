@@ -96,44 +96,26 @@ struct Card {
 
 impl Card {
     fn summary(&self, runs: usize, seconds: u64) -> PhaseSummary {
-        let Card {
-            phase,
-            op,
-            workload,
-            block,
-            bandwidth,
-            deviation,
-            typical_ns,
-            worst_ns,
-        } = *self;
-        let bandwidths = around(bandwidth, deviation, runs);
-        let iops = estimate(
-            &bandwidths
-                .values
-                .iter()
-                .map(|b| b / block)
-                .collect::<Vec<_>>(),
-        );
+        let bandwidth = around(self.bandwidth, self.deviation, runs);
+        let values = || bandwidth.values.iter();
+        let iops: Vec<f64> = values().map(|b| b / self.block).collect();
+        let iops = estimate(&iops);
         let count = (iops.mean * seconds as f64) as u64 * runs as u64;
-        let timelines = bandwidths
-            .values
-            .iter()
-            .map(|&mean| level(mean, seconds))
-            .collect();
+        let timelines = values().map(|&mean| level(mean, seconds)).collect();
         PhaseSummary {
-            phase: phase.to_owned(),
-            op,
-            workload: workload.to_owned(),
-            bandwidth: bandwidths,
+            phase: self.phase.to_owned(),
+            op: self.op,
+            workload: self.workload.to_owned(),
             iops,
-            latency: Some(latency(count, typical_ns, worst_ns)),
+            latency: Some(latency(count, self.typical_ns, self.worst_ns)),
             sync: None,
             timelines,
+            bandwidth,
             sustained: None,
             amplification: None,
             errors: 0,
             detail: PhaseDetail {
-                headline: match block < 65536.0 {
+                headline: match self.block < 65536.0 {
                     true => HeadlineRate::Iops,
                     false => HeadlineRate::Bandwidth,
                 },
@@ -541,20 +523,16 @@ pub(crate) fn small() -> Summary {
 pub(crate) fn well_formed(text: &str) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        let end = rest[at..]
-            .find('>')
-            .ok_or_else(|| format!("no end of {}", &rest[at..]))?
-            + at;
-        let tag = &rest[at + 1..end];
+    while let Some((_, behind)) = rest.split_once('<') {
+        let Some((tag, behind)) = behind.split_once('>') else {
+            return Err(format!("no end of <{behind}"));
+        };
+        rest = behind;
         if !tag.matches('"').count().is_multiple_of(2) {
             return Err(format!("an attribute of <{tag}> holds a mark"));
         }
-        let name = tag
-            .trim_start_matches('/')
-            .split([' ', '/'])
-            .next()
-            .unwrap_or_default();
+        let mut words = tag.trim_start_matches('/').split([' ', '/']);
+        let name = words.next().unwrap_or_default();
         match (tag.starts_with('/'), tag.ends_with('/')) {
             _ if tag.starts_with('!') || name == "meta" => {}
             (true, _) if open.pop() != Some(name) => {
@@ -563,11 +541,9 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
             (true, _) | (false, true) => {}
             (false, false) => open.push(name),
         }
-        rest = &rest[end + 1..];
     }
-    if open.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("never closed: {open:?}"))
+    match open.is_empty() {
+        true => Ok(()),
+        false => Err(format!("never closed: {open:?}")),
     }
 }

@@ -264,7 +264,7 @@ fn make(path: &Path, keep: bool) -> anyhow::Result<()> {
         .open(path);
     made.map_err(|e| {
         let cure = match e.kind() {
-            std::io::ErrorKind::NotFound => "; make its folder first",
+            std::io::ErrorKind::NotFound => "; make its directory first",
             _ => "",
         };
         anyhow::anyhow!("cannot write the log {}: {e}{cure}", path.display())

@@ -67,7 +67,7 @@ fn circumstance(what: &Circumstance) -> String {
 }
 
 /// Text in place of the names of many cards and layers.
-pub fn some_of(n: usize, of: usize) -> String {
+pub(crate) fn some_of(n: usize, of: usize) -> String {
     format!("{n} of {of} cards and layers")
 }
 

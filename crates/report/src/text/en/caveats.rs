@@ -8,7 +8,7 @@ use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKi
 use std::fmt::Display;
 
 /// A finding as a sentence, without its scope.
-pub fn kind(kind: &FindingKind) -> String {
+pub(crate) fn kind(kind: &FindingKind) -> String {
     use FindingKind::*;
     match kind {
         DepthCapped { ioengine, asked } => format!(

@@ -3,7 +3,7 @@
 use hakaru_model::finding::{Claim, Condition, Figure};
 
 /// A claim as printed on a card: `C10`, `U3`, `V30`, `A1`, `read up to 100 MB/s`.
-pub fn claim(claim: Claim) -> String {
+pub(crate) fn claim(claim: Claim) -> String {
     match claim {
         Claim::SpeedClass(n) => format!("C{n}"),
         Claim::UhsGrade(n) => format!("U{n}"),

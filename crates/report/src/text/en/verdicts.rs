@@ -3,13 +3,13 @@
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
-use hakaru_model::advice::{AdviceVerdict, Criterion, Decision, Fitness};
+use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
 use hakaru_model::references::ReferenceStanding;
 
 /// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
-pub fn advice(verdict: AdviceVerdict) -> &'static str {
+pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
     use AdviceVerdict::*;
     match verdict {
         Firm(Fitness::Fits) => "good",
@@ -24,26 +24,16 @@ pub fn advice(verdict: AdviceVerdict) -> &'static str {
 }
 
 /// The deciding figure and its limits.
-pub fn decision(decision: &Decision) -> String {
-    let Decision {
-        criterion,
-        measured,
-        fitness,
-        ..
-    } = decision;
-    let Criterion {
-        figure: of,
-        fits,
-        care,
-        why: _,
-    } = criterion;
-    let (name, value) = (figure(*of), quantity(*of, measured.value));
-    let (fits, care) = (number::limit(*fits), number::limit(*care));
+pub(crate) fn decision(decision: &Decision) -> String {
+    let fitness = decision.fitness;
+    let of = decision.criterion.figure;
+    let (name, value) = (figure(of), quantity(of, decision.measured.value));
+    let fits = number::limit(decision.criterion.fits);
+    let care = number::limit(decision.criterion.care);
     if decision.is_crossed() {
-        let crossed = if *fitness == Fitness::DoesNot {
-            care
-        } else {
-            fits
+        let crossed = match fitness {
+            Fitness::DoesNot => care,
+            Fitness::Fits | Fitness::WithCare => fits,
         };
         return format!(
             "{name} is {value} (limit {crossed}), but its 95% interval crosses a limit"
@@ -61,14 +51,14 @@ pub fn decision(decision: &Decision) -> String {
 }
 
 /// Figures that a verdict needs but no phase measured; `beside` is whether others were measured.
-pub fn not_measured(missing: &[Figure], beside: bool) -> String {
+pub(crate) fn not_measured(missing: &[Figure], beside: bool) -> String {
     let names: Vec<&str> = missing.iter().copied().map(figure).collect();
     let lead = if beside { "not measured:" } else { "needs" };
     format!("{lead} {}", listed(&names))
 }
 
 /// A verdict on a claim.
-pub fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
+pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "met",
         ClaimVerdict::Missed => "not met",
@@ -79,7 +69,7 @@ pub fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
 }
 
 /// A figure of a claim with its rated value.
-pub fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
+pub(crate) fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
     let ClaimPart {
         figure: of,
         required,
@@ -105,7 +95,7 @@ pub fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
 }
 
 /// The bottleneck of the throughput.
-pub fn bottleneck(limit: Bottleneck) -> &'static str {
+pub(crate) fn bottleneck(limit: Bottleneck) -> &'static str {
     match limit {
         Bottleneck::Host => "host bus",
         Bottleneck::Card => "card",
@@ -115,46 +105,33 @@ pub fn bottleneck(limit: Bottleneck) -> &'static str {
 }
 
 /// The reason, and what would help.
-pub fn limit(found: &BusLimit) -> String {
-    let BusLimit {
-        measured,
-        ceiling,
-        share,
-        cards,
-        spread,
-        limit,
-        op: _,
-        members: _,
-    } = found;
-    let mut parts = vec![match (share, ceiling) {
+pub(crate) fn limit(found: &BusLimit) -> String {
+    let measured = found.measured;
+    let mut parts = vec![match (found.share, found.ceiling) {
         (Some(share), Some(ceiling)) => {
-            format!(
-                "{measured} is {}% of the bus limit {ceiling}",
-                number::percent(*share)
-            )
+            let share = number::percent(share);
+            format!("{measured} is {share}% of the bus limit {ceiling}")
         }
         _ => measured.to_string(),
     }];
-    if let (Some(spread), 2..) = (spread, cards) {
+    if let (Some(spread), cards @ 2..) = (found.spread, found.cards) {
+        let spread = number::percent(spread);
         parts.push(format!(
-            "{cards} cards differ by {}% (SD of their means)",
-            number::percent(*spread)
+            "{cards} cards differ by {spread}% (SD of their means)"
         ));
     }
-    parts.push(
-        match limit {
-            Bottleneck::Host => "a faster card would not help",
-            Bottleneck::Card => "a faster card would help",
-            Bottleneck::Unclear => "test a card that is known to be faster",
-            Bottleneck::Contradiction => "the bus data or the figure is wrong",
-        }
-        .to_owned(),
-    );
+    let advice = match found.limit {
+        Bottleneck::Host => "a faster card would not help",
+        Bottleneck::Card => "a faster card would help",
+        Bottleneck::Unclear => "test a card that is known to be faster",
+        Bottleneck::Contradiction => "the bus data or the figure is wrong",
+    };
+    parts.push(advice.to_owned());
     parts.join("; ")
 }
 
 /// The direction of a bottleneck, and its cards unless it concerns all.
-pub fn sequential(op: Op, cards: &[&str]) -> String {
+pub(crate) fn sequential(op: Op, cards: &[&str]) -> String {
     let lead = match op {
         Op::Read => "sequential read",
         Op::Write => "sequential write",
@@ -171,7 +148,7 @@ pub fn sequential(op: Op, cards: &[&str]) -> String {
 const NAMED: usize = 4;
 
 /// How a figure compares with the references.
-pub fn standing_verdict(found: &ReferenceStanding) -> String {
+pub(crate) fn standing_verdict(found: &ReferenceStanding) -> String {
     let ReferenceStanding {
         ahead_of,
         level_with,
@@ -192,62 +169,37 @@ pub fn standing_verdict(found: &ReferenceStanding) -> String {
 }
 
 /// The figure, those of the references, and their source.
-pub fn standing(found: &ReferenceStanding) -> String {
-    let ReferenceStanding {
-        phase: _,
-        op: _,
-        among,
-        layer,
-        by_iops,
-        here,
-        ahead_of,
-        level_with,
-        behind,
-        least,
-        most,
-        hosts,
-        fewest_runs,
-    } = found;
-    let of = |value: f64| match by_iops {
+pub(crate) fn standing(found: &ReferenceStanding) -> String {
+    let of = |value: f64| match found.by_iops {
         true => format!("{} IOPS", number::quantity(value)),
         false => format!("{} MB/s", number::quantity(value / 1e6)),
     };
-    let references = if least == most {
-        format!("{} ({})", of(least.value), least.card)
-    } else {
-        format!(
-            "{} ({}) to {} ({})",
-            of(least.value),
-            least.card,
-            of(most.value),
-            most.card
-        )
-    };
+    let (least, most) = (&found.least, &found.most);
+    let mut references = format!("{} ({})", of(least.value), least.card);
+    if least != most {
+        references += &format!(" to {} ({})", of(most.value), most.card);
+    }
     let counts = [
-        (ahead_of, "slower"),
-        (behind, "faster"),
-        (level_with, "no clear difference"),
+        (found.ahead_of, "slower"),
+        (found.behind, "faster"),
+        (found.level_with, "no clear difference"),
     ];
-    let several = counts.iter().filter(|(n, _)| **n > 0).count() > 1;
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(n, _)| several && **n > 0)
-        .map(|(n, words)| format!("{n} {words}"))
-        .collect();
-    let counts = if counts.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", counts.join(", "))
+    let counts = counts.iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, words)| format!("{n} {words}")).collect();
+    let counts = match counts.len() {
+        0 | 1 => String::new(),
+        _ => format!(": {}", counts.join(", ")),
     };
-    let runs = if *fewest_runs == 1 {
-        "one run each".to_owned()
-    } else {
-        format!("at least {} each", counted(u64::from(*fewest_runs), "run"))
+    let runs = match found.fewest_runs {
+        1 => "one run each".to_owned(),
+        runs => format!("at least {} each", counted(u64::from(runs), "run")),
     };
     format!(
-        "{} vs. {references}{counts}; {among}, {layer} on {}, {runs}",
-        of(*here),
-        listed(hosts)
+        "{} vs. {references}{counts}; {}, {} on {}, {runs}",
+        of(found.here),
+        found.among,
+        found.layer,
+        listed(&found.hosts)
     )
 }
 
