@@ -18,44 +18,33 @@ const SHORT: [&str; 4] = [
 #[test]
 fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     let home = Home::new();
-    let out = hakaru(&home)
-        .arg("bench")
-        .args(SHORT)
-        .arg(home.work())
-        .output()
-        .unwrap();
+    let mut command = hakaru(&home);
+    command.arg("bench").args(SHORT).arg(home.work());
+    let out = command.output().unwrap();
     let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
     assert!(out.status.success(), "{stderr}");
-    assert!(
-        stdout.contains("rand-read") && stdout.contains("durable") && stdout.contains("Report: "),
-        "{stdout}"
-    );
-    let report = stdout
-        .lines()
-        .rfind(|line| line.starts_with("Report: "))
-        .unwrap()
-        .trim_start_matches("Report: ");
-    assert!(std::fs::read_to_string(report).unwrap().contains("<svg"));
+    for word in ["rand-read", "durable", "Report: "] {
+        assert!(stdout.contains(word), "{stdout}");
+    }
+    let report = stdout.lines().rev();
+    let mut report = report.filter_map(|line| line.strip_prefix("Report: "));
+    let page = std::fs::read_to_string(report.next().unwrap()).unwrap();
+    assert!(page.contains("<svg"));
     assert_eq!(home.left_behind(), 0);
     let records = records(&home);
     assert_eq!(records.len(), 1);
     assert!(records[0].overhead.is_some_and(|o| o.per_io_ps > 0));
-    let listed = hakaru(&home).arg("list").output().unwrap();
+    let listed = support::execute(&home, "list");
     assert!(support::text(&listed.stdout).contains("bench --quick"));
     for format in ["html", "markdown", "csv"] {
-        let page = hakaru(&home)
-            .args(["report", "latest", "--output=-", "--format", format])
-            .output()
-            .unwrap();
+        let page = support::execute(&home, &format!("report latest -o - --format {format}"));
+        assert!(page.status.success(), "{format}");
         assert!(
-            page.status.success() && support::text(&page.stdout).contains("rand-read"),
+            support::text(&page.stdout).contains("rand-read"),
             "{format}"
         );
     }
-    let shown = hakaru(&home)
-        .args(["show", "latest", "--json"])
-        .output()
-        .unwrap();
+    let shown = support::execute(&home, "show latest --json");
     let record: hakaru_model::record::RunRecord = serde_json::from_slice(&shown.stdout).unwrap();
     assert_eq!(record, records[0]);
 }
@@ -96,26 +85,18 @@ fn one_seed_repeats_the_offsets() {
     // On the simulated card the offsets determine every latency, so equal records mean equal offsets.
     let home = Home::new();
     let card = home.work().join("card.json");
-    let mut prices =
+    let mut model =
         hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
-    prices.jitter_permille = 50;
-    std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
-    for seed in ["3", "3", "4"] {
-        let args = [
-            "bench",
-            "--quick",
-            "--repeat=1",
-            "--size=64MiB",
-            "--seed",
-            seed,
-            "--output=-",
-            "--simulate",
-        ];
-        let out = hakaru(&home).args(args).arg(&card).output().unwrap();
-        assert!(
-            out.status.success() && out.stdout.starts_with(b"<!DOCTYPE html>"),
-            "the page, and nothing else"
-        );
+    model.jitter_permille = 50;
+    std::fs::write(&card, serde_json::to_string(&model).unwrap()).unwrap();
+    for seed in ["--seed=3", "--seed=3", "--seed=4"] {
+        let args = "bench --quick --repeat=1 --size=64MiB --output=- --simulate";
+        let mut command = hakaru(&home);
+        command.args(args.split(' ')).arg(&card).arg(seed);
+        let out = command.output().unwrap();
+        assert!(out.status.success());
+        let is_page = out.stdout.starts_with(b"<!DOCTYPE html>");
+        assert!(is_page, "the page, and nothing else");
     }
     let phases: Vec<String> = records(&home)
         .iter()
@@ -143,12 +124,8 @@ fn what_cannot_be_measured_is_said_with_its_cure() {
         (&["--size=900TiB"], &work, 2, "free some space"),
     ];
     for (args, path, code, word) in cases {
-        let out = hakaru(&home)
-            .arg("bench")
-            .args(args)
-            .arg(path)
-            .output()
-            .unwrap();
+        let mut command = hakaru(&home);
+        let out = command.arg("bench").args(args).arg(path).output().unwrap();
         let said = support::text(&out.stderr);
         assert_eq!(out.status.code(), Some(code), "{path:?} {args:?}: {said}");
         assert!(
@@ -233,32 +210,25 @@ fn bench_refuses_what_fio_fills_a_disk_with() {
         return;
     };
     let mount = disk.mkfs_and_mount("ext4");
-    let out = hakaru(&home)
+    let mut command = hakaru(&home);
+    command
         .args(["bench", "--quick", "--size=200MiB"])
-        .arg(&mount)
-        .output()
-        .unwrap();
+        .arg(&mount);
+    let out = command.output().unwrap();
     let said = support::text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(said.contains("free") && said.contains("--size"), "{said}");
     let files = || {
-        let names = std::fs::read_dir(&mount)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name());
+        let entries = std::fs::read_dir(&mount).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
         names
             .filter(|name| name != "lost+found")
             .collect::<Vec<_>>()
     };
     assert_eq!(files(), [""; 0], "bench leaves nothing");
-    let fio = [
-        "fio",
-        "--name=a",
-        "--rw=write",
-        "--bs=1m",
-        "--size=200m",
-        "--directory",
-    ];
-    let out = hakaru(&home).args(fio).arg(&mount).output().unwrap();
+    let fio = "fio --name=a --rw=write --bs=1m --size=200m --directory";
+    let mut command = hakaru(&home);
+    let out = command.args(fio.split(' ')).arg(&mount).output().unwrap();
     let said = support::text(&out.stderr);
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(said.contains("space"), "{said}");
@@ -402,9 +372,9 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
 fn what_cannot_be_stored_is_printed_in_full_and_kept() {
     let home = Home::new();
     let card = home.work().join("card.json");
-    let prices =
+    let model =
         hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
-    std::fs::write(&card, serde_json::to_string(&prices).unwrap()).unwrap();
+    std::fs::write(&card, serde_json::to_string(&model).unwrap()).unwrap();
     let words = ["bench", "--repeat=1", "--simulate"];
     let normal = hakaru(&home).args(words).arg(&card).output().unwrap();
     assert!(normal.status.success(), "{}", support::text(&normal.stderr));
@@ -483,8 +453,9 @@ fn a_full_file_system_costs_neither_result_nor_spool() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let spools =
-        || std::fs::read_dir(small.join("hakaru.db.spool")).map_or(0, |folder| folder.count());
+    let spools = || {
+        std::fs::read_dir(small.join("hakaru.db.spool")).map_or(0, |directory| directory.count())
+    };
     support::wait_until(|| spools() > 0);
     // Write until the file system is full.
     let mut filler = std::fs::File::create(small.join("filler")).unwrap();

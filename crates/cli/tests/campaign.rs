@@ -55,12 +55,12 @@ fn simulated_cards(home: &Home, top: &str) {
         ("two", 20_000_000),
         ("slow", 12_000_000),
     ] {
-        let mut prices = DeviceModel::plain(name, Bytes(64 << 30));
-        (prices.write_rate, prices.jitter_permille) = (write_rate, 10);
+        let mut model = DeviceModel::plain(name, Bytes(64 << 30));
+        (model.write_rate, model.jitter_permille) = (write_rate, 10);
         write(
             home,
             &format!("{name}.json"),
-            &serde_json::to_string(&prices).unwrap(),
+            &serde_json::to_string(&model).unwrap(),
         );
         cards += &format!("[[card]]\nlabel = \"{name}\"\nsimulate = \"{name}.json\"\nread = 90\n");
     }
@@ -117,8 +117,8 @@ fn nothing_is_left(home: &Home) {
 }
 
 /// Returns the lock files of campaigns in all directories.
-fn locks(folder: &Path) -> Vec<PathBuf> {
-    let entries: Vec<_> = std::fs::read_dir(folder)
+fn locks(directory: &Path) -> Vec<PathBuf> {
+    let entries: Vec<_> = std::fs::read_dir(directory)
         .unwrap()
         .map(Result::unwrap)
         .collect();
@@ -195,32 +195,21 @@ fn a_named_device_that_is_absent_is_not_replaced() {
     };
     let image = home.path().join("disk.img");
     std::fs::write(&image, vec![0x5a; 32 << 20]).unwrap();
-    let id = image.canonicalize().unwrap().display().to_string();
     let card = "[[card]]\nlabel = \"mine\"\ndevice = \"/dev/hakaru-absent\"\n";
-    let workload =
-        "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
-    write(
-        &home,
-        "binds.toml",
-        &format!("name = \"binds\"\nrepeats = 1\n{card}{workload}"),
-    );
-    let out = run(&home, &["run", "binds.toml", "--erase", &id]);
-    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
-    assert!(
-        text(&out.stderr).contains("mine skipped"),
-        "{}",
-        text(&out.stderr)
-    );
-    assert!(
-        std::fs::read(&image)
-            .unwrap()
-            .iter()
-            .all(|byte| *byte == 0x5a),
-        "{} was written to",
-        disk.device()
-    );
+    let text = format!("name = \"binds\"\nrepeats = 1\n{card}{WRITE_8_MIB}");
+    write(&home, "binds.toml", &text);
+    let out = run(&home, &["run", "binds.toml", "--erase", &home.image_id()]);
+    let said = support::text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("mine skipped"), "{said}");
+    let content = std::fs::read(&image).unwrap();
+    let unchanged = content.iter().all(|byte| *byte == 0x5a);
+    assert!(unchanged, "{} was written to", disk.device());
     nothing_is_left(&home);
 }
+
+const WRITE_8_MIB: &str =
+    "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
 
 /// One card in two variants at a named device: no prompt is possible, and none is needed.
 #[test]
@@ -229,33 +218,19 @@ fn variants_of_a_named_device_need_no_terminal() {
     let Some(disk) = root_loop_sparse(&home, 32 << 20) else {
         return;
     };
-    let id = home
-        .path()
-        .join("disk.img")
-        .canonicalize()
-        .unwrap()
-        .display()
-        .to_string();
+    let device = disk.device();
     let card = |label: &str, variant: &str| {
-        format!(
-            "[[card]]\nlabel = \"{label}\"\ndevice = \"{}\"\nvariant = \"{variant}\"\n",
-            disk.device()
-        )
+        format!("[[card]]\nlabel = \"{label}\"\ndevice = \"{device}\"\nvariant = \"{variant}\"\n")
     };
     let cards = card("in slot one", "one") + &card("in slot two", "two");
-    let workload =
-        "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"1 MiB\"\nsize = \"8 MiB\"\n";
-    write(
-        &home,
-        "variants.toml",
-        &format!("name = \"variants\"\nrepeats = 2\n{cards}{workload}"),
-    );
+    let toml = format!("name = \"variants\"\nrepeats = 2\n{cards}{WRITE_8_MIB}");
+    write(&home, "variants.toml", &toml);
+    let id = home.image_id();
     let out = run(&home, &["run", "variants.toml", "--erase", &id]);
     let said = text(&out.stderr);
-    assert!(
-        out.status.success() && said.contains("4 runs measured, 4 in total: complete"),
-        "{said}"
-    );
+    assert!(out.status.success(), "{said}");
+    let complete = "4 runs measured, 4 in total: complete";
+    assert!(said.contains(complete), "{said}");
     each_once(&home, 4);
     nothing_is_left(&home);
 }
@@ -270,30 +245,22 @@ fn repeats_of_a_fio_job_differ_unless_it_says_otherwise() {
         ("randrepeat=0\n", false),
     ] {
         let home = Home::new();
-        let prices = DeviceModel::plain("card", Bytes(1 << 30));
-        write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
+        let model = DeviceModel::plain("card", Bytes(1 << 30));
+        write(&home, "card.json", &serde_json::to_string(&model).unwrap());
         let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
         let job = format!("[job]\nrw=randread\nbs=4k\nsize=1m\n{option}");
         let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
-        write(
-            &home,
-            "job.toml",
-            &format!("name = \"job\"\nrepeats = 2\n{card}{workload}"),
-        );
+        let toml = format!("name = \"job\"\nrepeats = 2\n{card}{workload}");
+        write(&home, "job.toml", &toml);
         assert!(run(&home, &["run", "job.toml"]).status.success());
         // The seed of the offsets: the seed of the job, or of the run.
-        let drawn = |record: &RunRecord| {
-            record.scenario.phases[0].jobs[0]
-                .seed
-                .unwrap_or(record.scenario.seed)
+        let seed = |record: &RunRecord| {
+            let job = &record.scenario.phases[0].jobs[0];
+            job.seed.unwrap_or(record.scenario.seed)
         };
-        let stored = records(&home);
-        let seeds: Vec<u64> = stored.iter().map(drawn).collect();
-        assert_eq!(
-            (seeds.len(), seeds[0] == seeds[1]),
-            (2, same),
-            "{option}: {seeds:?}"
-        );
+        let seeds: Vec<u64> = records(&home).iter().map(seed).collect();
+        assert_eq!(seeds.len(), 2, "{option}");
+        assert_eq!(seeds[0] == seeds[1], same, "{option}: {seeds:?}");
     }
 }
 
@@ -304,8 +271,8 @@ fn a_broken_rule_of_a_job_is_shown_as_such() {
         ("rate_iops_min=1g", "rate_iops_min=1073741824"),
     ] {
         let home = Home::new();
-        let prices = DeviceModel::plain("card", Bytes(1 << 30));
-        write(&home, "card.json", &serde_json::to_string(&prices).unwrap());
+        let model = DeviceModel::plain("card", Bytes(1 << 30));
+        write(&home, "card.json", &serde_json::to_string(&model).unwrap());
         let job = format!("[j]\nrw=randread\nsize=64m\ntime_based\nruntime=9\n{rule}\n");
         let workload = format!("[[workload]]\nname = \"job\"\nfio-text = \"\"\"\n{job}\"\"\"\n");
         let card = "[[card]]\nlabel = \"card\"\nsimulate = \"card.json\"\n";
@@ -362,13 +329,13 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
         "name = \"x\"\n[[workload]]\nfio = \"none.fio\"\n".to_owned(),
         "name = \"x\n".to_owned(),
     ];
-    let told = cases.iter().map(|content| {
+    let printed = cases.iter().map(|content| {
         write(&home, "wrong.toml", content);
         let out = run(&home, &["check", "wrong.toml"]);
         assert_eq!(out.status.code(), Some(2), "{}", text(&out.stderr));
         text(&out.stderr)
     });
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(printed.collect::<Vec<_>>().join("\n"));
     let out = run(&home, &["run", "nowhere"]);
     assert!(
         text(&out.stderr).contains("article-a") && out.status.code() == Some(2),
@@ -392,40 +359,30 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
 fn ready_ones_are_listed_written_and_checked() {
     let home = Home::new();
     let list = succeeds(&home, &["init", "--list"]);
-    for name in [
-        "article-a",
-        "article-b",
-        "article-c",
-        "article-d",
-        "article-e",
-        "quick",
-        "full",
-    ] {
+    let articles = ["a", "b", "c", "d", "e"].map(|letter| format!("article-{letter}"));
+    let others = ["quick", "full"].map(str::to_owned);
+    for name in articles.iter().chain(&others) {
         assert!(list.contains(name));
         let said = succeeds(&home, &["init", name]);
-        assert!(
-            said.contains(&format!("hakaru campaign run {name}.toml")),
-            "{said}"
-        );
+        let next = format!("hakaru campaign run {name}.toml");
+        assert!(said.contains(&next), "{said}");
         let plan = succeeds(&home, &["check", &format!("{name}.toml")]);
         assert!(plan.contains("About ") && plan.contains(name), "{plan}");
     }
     let again = run(&home, &["init", "quick"]);
+    let said = text(&again.stderr);
     assert!(
-        !again.status.success() && text(&again.stderr).contains("--force"),
-        "{}",
-        text(&again.stderr)
+        !again.status.success() && said.contains("--force"),
+        "{said}"
     );
     let nobody = run(&home, &["init"]);
-    assert!(
-        nobody.status.code() == Some(2) && text(&nobody.stderr).contains("--list"),
-        "{}",
-        text(&nobody.stderr)
-    );
+    let said = text(&nobody.stderr);
+    assert_eq!(nobody.status.code(), Some(2), "{said}");
+    assert!(said.contains("--list"), "{said}");
 }
 
 #[test]
-fn a_folder_is_measured_with_a_job_file_and_left_as_it_was() {
+fn a_directory_is_measured_with_a_job_file_and_left_as_it_was() {
     let home = Home::new();
     std::fs::create_dir(home.work().join("disk")).unwrap();
     write(
@@ -485,44 +442,30 @@ fn kernel_reads_tables(disk: &Loop) -> bool {
 /// Creates a campaign for a card in a reader, raw and through the supported file systems. Returns the number of layers
 /// and the ID that confirms the card.
 fn loop_campaign(home: &Home, disk: &Loop, top: &str) -> (usize, String) {
-    let systems: Vec<&str> = ["ext4", "vfat", "f2fs"]
-        .into_iter()
-        .filter(|fs| kernel_has(fs))
-        .collect();
-    let layers: String = systems
-        .iter()
-        .map(|fs| format!("[[layer]]\nfs = \"{fs}\"\nmount = \"noatime\"\n"))
-        .collect();
-    let partition = "[[layer]]\nname = \"partition\"\nfs = \"ext4\"\npartition = \"mbr\"\nmkfs = [\"-O\", \"^has_journal\"]\n";
-    let partition = if systems.contains(&"ext4") && kernel_reads_tables(disk) {
-        partition
-    } else {
-        ""
+    let systems = ["ext4", "vfat", "f2fs"].into_iter();
+    let systems: Vec<&str> = systems.filter(|fs| kernel_has(fs)).collect();
+    let layer = |fs: &&str| format!("[[layer]]\nfs = \"{fs}\"\nmount = \"noatime\"\n");
+    let layers: String = systems.iter().map(layer).collect();
+    let partition = match systems.contains(&"ext4") && kernel_reads_tables(disk) {
+        true => {
+            "[[layer]]\nname = \"partition\"\nfs = \"ext4\"\npartition = \"mbr\"\nmkfs = [\"-O\", \"^has_journal\"]\n"
+        }
+        false => "",
     };
     let workloads = "[[workload]]\nname = \"write\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"4 MiB\"\nfsync-on-close = true\n\
                      [[workload]]\nname = \"randread\"\nrw = \"randread\"\nsize = \"1 MiB\"\n";
-    let card = format!(
-        "[[card]]\nlabel = \"loop\"\ndevice = \"{}\"\n",
-        disk.device()
-    );
+    let device = disk.device();
+    let card = format!("[[card]]\nlabel = \"loop\"\ndevice = \"{device}\"\n");
     let text = format!(
         "name = \"on a loop\"\n{top}\n{card}[[layer]]\nfs = \"raw\"\n{layers}{partition}{workloads}"
     );
     write(home, "loop.toml", &text);
     let layers = 1 + systems.len() + usize::from(!partition.is_empty());
-    (
-        layers,
-        home.path()
-            .join("disk.img")
-            .canonicalize()
-            .unwrap()
-            .display()
-            .to_string(),
-    )
+    (layers, home.image_id())
 }
 
 #[test]
-fn a_card_is_erased_only_with_leave_and_given_back() {
+fn a_card_is_erased_only_with_permission_and_given_back() {
     let home = Home::new();
     let Some(disk) = root_loop_sparse(&home, 128 << 20) else {
         return;
@@ -613,32 +556,29 @@ fn questions_make_a_file() {
     let Some(mut terminal) = Terminal::run(&campaign(&home, &["init"])) else {
         return;
     };
-    terminal.expect("Name of the campaign [my cards]: ");
-    terminal.type_line("six cards");
-    terminal.expect("Directory to measure");
-    terminal.type_line("");
-    terminal.expect("separated by commas [card 1]: ");
-    terminal.type_line("kingston, sandisk, kingston");
-    terminal.expect("kingston is listed twice");
-    terminal.type_line("kingston, sandisk");
-    terminal.expect("Layers to measure");
-    terminal.type_line("raw, ntfs");
-    terminal.expect("`ntfs` is not one of raw, vfat");
-    terminal.type_line("raw, vfat");
-    terminal.expect("Workloads");
-    terminal.type_line("");
-    terminal.expect("[standard]: ");
-    terminal.type_line("quick");
-    terminal.expect("[10]: ");
-    terminal.type_line("");
+    for (question, answer) in [
+        ("Name of the campaign [my cards]: ", "six cards"),
+        ("Directory to measure", ""),
+        (
+            "separated by commas [card 1]: ",
+            "kingston, sandisk, kingston",
+        ),
+        ("kingston is listed twice", "kingston, sandisk"),
+        ("Layers to measure", "raw, ntfs"),
+        ("`ntfs` is not one of raw, vfat", "raw, vfat"),
+        ("Workloads", ""),
+        ("[standard]: ", "quick"),
+        ("[10]: ", ""),
+    ] {
+        terminal.expect(question);
+        terminal.type_line(answer);
+    }
     terminal.expect("Created six-cards.toml");
     let status = terminal.end();
     assert!(status.success());
     let plan = succeeds(&home, &["check", "six-cards.toml"]);
-    assert!(
-        plan.contains("2 cards, 2 layers, 7 workloads, each point 10 times"),
-        "{plan}"
-    );
+    let wanted = "2 cards, 2 layers, 7 workloads, each point 10 times";
+    assert!(plan.contains(wanted), "{plan}");
 }
 
 #[test]
@@ -716,7 +656,7 @@ fn a_card_that_is_discarded_before_each_run_is_judged_as_an_erased_one() {
         format!("name = \"{each}\"\nrepeats = 2\n{card}{preparation}{workload}")
     };
     let unmet = "no erase is recorded";
-    for (each, told) in [("card", true), ("run", false)] {
+    for (each, printed) in [("card", true), ("run", false)] {
         write(&home, &format!("{each}.toml"), &file(each));
         let out = run(&home, &["run", &format!("{each}.toml"), "--erase", &id]);
         let said = text(&out.stderr);
@@ -748,7 +688,7 @@ fn a_card_that_is_discarded_before_each_run_is_judged_as_an_erased_one() {
             &["report", &format!("{each}.toml"), "--format", "markdown"],
         );
         assert!(
-            page.contains("C10") && page.contains(unmet) == told,
+            page.contains("C10") && page.contains(unmet) == printed,
             "{each}: {page}"
         );
     }

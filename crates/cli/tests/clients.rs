@@ -14,9 +14,9 @@ use support::{Home, hakaru, text};
 
 /// Returns hakaru and fio, both as programs named `fio`.
 fn programs(home: &Home) -> Vec<(&'static str, PathBuf)> {
-    let folder = home.path().join("bin");
-    std::fs::create_dir_all(&folder).unwrap();
-    let ours = folder.join("fio");
+    let directory = home.path().join("bin");
+    std::fs::create_dir_all(&directory).unwrap();
+    let ours = directory.join("fio");
     std::os::unix::fs::symlink(hakaru(home).get_program(), &ours).unwrap();
     let mut all = vec![("ours", ours)];
     match Command::new("fio").arg("--version").output() {
@@ -26,9 +26,9 @@ fn programs(home: &Home) -> Vec<(&'static str, PathBuf)> {
     all
 }
 
-fn call(program: &Path, folder: &Path, args: &str) -> Output {
+fn call(program: &Path, directory: &Path, args: &str) -> Output {
     let out = Command::new(program)
-        .current_dir(folder)
+        .current_dir(directory)
         .args(args.split_whitespace())
         .output()
         .unwrap();
@@ -47,20 +47,20 @@ fn json(who: &str, out: &Output) -> Value {
 }
 
 /// Creates a new directory in the work directory.
-fn folder(home: &Home, name: &str) -> PathBuf {
-    let folder = home.work().join(name);
-    std::fs::create_dir(&folder).unwrap();
-    folder
+fn directory(home: &Home, name: &str) -> PathBuf {
+    let directory = home.work().join(name);
+    std::fs::create_dir(&directory).unwrap();
+    directory
 }
 
 #[test]
 fn kdiskmark_makes_its_file_and_reads_four_figures() {
     let home = Home::new();
     for (who, program) in programs(&home) {
-        let folder = folder(&home, who);
+        let directory = directory(&home, who);
         let made = call(
             &program,
-            &folder,
+            &directory,
             "--output-format=json --create_only=1 --name=prepare --rw=read --filename=kd.tmp --size=8m --zero_buffers=0",
         );
         assert_eq!(
@@ -69,7 +69,7 @@ fn kdiskmark_makes_its_file_and_reads_four_figures() {
             "{who}"
         );
         assert_eq!(
-            std::fs::metadata(folder.join("kd.tmp")).unwrap().len(),
+            std::fs::metadata(directory.join("kd.tmp")).unwrap().len(),
             8 << 20,
             "{who}"
         );
@@ -85,7 +85,7 @@ fn kdiskmark_makes_its_file_and_reads_four_figures() {
                  --rwmixread=70 --filename=kd.tmp --name={rw} --size=8m --loops=2 --zero_buffers=0 --bs={bs} --rw={rw} \
                  --iodepth={depth} --numjobs={jobs} --group_reporting"
             );
-            let answer = json(who, &call(&program, &folder, &args));
+            let answer = json(who, &call(&program, &directory, &args));
             let all = answer["jobs"].as_array().unwrap();
             assert_eq!(all.len(), 1, "{who}: one job for the group");
             let job = &all[0];
@@ -127,7 +127,7 @@ fn raspberry_pi_diagnostics_reads_terse_fields_by_position() {
     for (who, program) in programs(&home) {
         let out = call(
             &program,
-            &folder(&home, who),
+            &directory(&home, who),
             &format!("--output-format=terse --max-jobs=4 {}", file.display()),
         );
         let printed = text(&out.stdout);
@@ -188,7 +188,7 @@ fn kbench_includes_a_file_and_reads_means() {
             );
             continue;
         }
-        let output = folder(&home, who).join("out.json");
+        let output = directory(&home, who).join("out.json");
         let args = format!(
             "--idle-prof=percpu --output-format=json --output={} latency.fio",
             output.display()
@@ -266,25 +266,17 @@ fn a_job_file_is_only_read_as_fast_as_fio_does() {
     };
     let time = |program: &Path| {
         let begun = Instant::now();
-        assert!(
-            Command::new(program)
-                .arg("--parse-only")
-                .arg(&file)
-                .output()
-                .unwrap()
-                .status
-                .success()
-        );
+        let mut command = Command::new(program);
+        let out = command.arg("--parse-only").arg(&file).output().unwrap();
+        assert!(out.status.success());
         begun.elapsed()
     };
     // Run both alternately and take the fastest round of each: on a busy host most rounds are delayed, but more rounds
     // make an undelayed one likely.
     let mut quickest = [Duration::MAX; 2];
     for round in 1..=200 {
-        quickest = [
-            quickest[0].min(time(&ours.1)),
-            quickest[1].min(time(&theirs.1)),
-        ];
+        let times = [time(&ours.1), time(&theirs.1)];
+        quickest = [0, 1].map(|program| quickest[program].min(times[program]));
         if round >= 15 && quickest[0] <= quickest[1] {
             return;
         }

@@ -51,23 +51,12 @@ fn check_refused(home: &Home, node: &str, id: &str, reason: &str, cure: &str) {
         &["verify", node, &erase],
         &["verify", node, &erase, "--dry-run"],
         &["prepare", node, &erase, "--fill=zero"],
-        &[
-            "bench",
-            node,
-            &erase,
-            "--quick",
-            "--only=seq-write",
-            "--size=16MiB",
-        ],
+        &["bench", node, &erase, "--quick", "--size=16MiB"],
     ];
     for command in commands {
         let out = hakaru(home).args(command).output().unwrap();
-        let said = text(&out.stderr);
-        assert_eq!(
-            out.status.code(),
-            Some(3),
-            "{command:?} for {reason}: {said}"
-        );
+        let (code, said) = (out.status.code(), text(&out.stderr));
+        assert_eq!(code, Some(3), "{command:?} for {reason}: {said}");
         assert!(
             said.contains(reason) && said.contains(cure),
             "{command:?} should say `{reason}`, `{cure}`: {said}"
@@ -262,29 +251,19 @@ fn a_wrong_or_missing_id_is_refused() {
         return;
     };
     let before = content(&home);
-    let wrong = "is not the ID of";
+    let (wrong, check) = ("is not the ID of", "check that this is the right device");
+    let placeholder = "is a placeholder serial number";
+    let missing = "this would erase all data";
     for (erase, reason, cure) in [
-        (
-            Some("--erase=0x12345678"),
-            wrong,
-            "check that this is the right device",
-        ),
-        (
-            Some("--erase=0000"),
-            "is a placeholder serial number",
-            "CID",
-        ),
-        (Some("--erase"), "this would erase all data", "--erase=/"),
-        (None, "this would erase all data", "--erase=/"),
+        (Some("--erase=0x12345678"), wrong, check),
+        (Some("--erase=0000"), placeholder, "CID"),
+        (Some("--erase"), missing, "--erase=/"),
+        (None, missing, "--erase=/"),
     ] {
-        for command in [&["verify"][..], &["prepare", "--fill=zero", "--quiet"]] {
-            let out = hakaru(&home)
-                .args(command)
-                .arg(disk.device())
-                .args(erase)
-                .stdin(Stdio::null())
-                .output()
-                .unwrap();
+        for words in [&["verify"][..], &["prepare", "--fill=zero", "--quiet"]] {
+            let mut command = hakaru(&home);
+            command.args(words).arg(disk.device()).args(erase);
+            let out = command.stdin(Stdio::null()).output().unwrap();
             let said = text(&out.stderr);
             assert_eq!(out.status.code(), Some(3), "{said}");
             assert!(
@@ -302,25 +281,12 @@ fn on_terminal(home: &Home, command: &str, typed: &str) -> Option<(Option<i32>, 
     let program = hakaru(home);
     let line = format!("{} {command}", program.get_program().to_str()?);
     let mut script = Command::new("script");
-    script.args([
-        "--quiet",
-        "--return",
-        "--flush",
-        "--command",
-        &line,
-        "/dev/null",
-    ]);
-    script.envs(
-        program
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?))),
-    );
-    script
-        .env_remove("XDG_STATE_HOME")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let Ok(mut child) = script.spawn() else {
+    script.args(["--quiet", "--return", "--flush", "--command", &line]);
+    script.arg("/dev/null").env_remove("XDG_STATE_HOME");
+    let envs = program.get_envs();
+    script.envs(envs.filter_map(|(name, value)| Some((name, value?))));
+    script.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut child) = script.stderr(Stdio::null()).spawn() else {
         eprintln!("SKIPPED a check on a terminal: script (bsdutils) is not installed");
         return None;
     };
@@ -348,18 +314,17 @@ fn only_the_right_name_goes_on() {
     let Some(disk) = root_loop(&home, 16 << 20) else {
         return;
     };
-    let (before, name) = (
-        content(&home),
-        disk.device().trim_start_matches("/dev/").to_owned(),
-    );
+    let before = content(&home);
+    let name = disk.device().trim_start_matches("/dev/").to_owned();
     let verify = format!("verify {}", disk.device());
+    let question = format!("Type {name} or its ID");
     for wrong in ["", "y", "yes", "/dev/sda", &format!("{name}x")] {
         let Some((code, shown)) = on_terminal(&home, &verify, wrong) else {
             return;
         };
         assert_eq!(code, Some(3), "{shown}");
         assert!(
-            shown.contains("you typed") && shown.contains(&format!("Type {name} or its ID")),
+            shown.contains("you typed") && shown.contains(&question),
             "{shown}"
         );
         assert!(before == content(&home), "`{wrong}` went on");
@@ -385,28 +350,17 @@ fn a_device_that_may_be_erased_is_measured_in_full() {
     let Some(disk) = root_loop(&home, 64 << 20) else {
         return;
     };
-    let erase = format!("--erase={}", id(&home));
-    let args = [
-        "bench",
-        "--quick",
-        "--repeat=1",
-        "--only=seq-write,rand-read",
-        "--size=32MiB",
-        &erase,
-    ];
-    let out = hakaru(&home)
-        .args(args)
-        .arg(disk.device())
+    let args = "bench --quick --repeat=1 --only=seq-write,rand-read --size=32MiB";
+    let mut command = hakaru(&home);
+    command.args(args.split(' ')).arg(disk.device());
+    let out = command
+        .arg(format!("--erase={}", id(&home)))
         .output()
         .unwrap();
     assert!(out.status.success(), "{}", text(&out.stderr));
     let record = &support::records(&home)[0];
-    assert!(
-        record
-            .phases
-            .iter()
-            .any(|phase| phase.workers[0].ops.write.ios > 0)
-    );
+    let mut phases = record.phases.iter();
+    assert!(phases.any(|phase| phase.workers[0].ops.write.ios > 0));
     assert!(content(&home)[..32 << 20].iter().any(|byte| *byte != 0xa5));
     // Content beyond the requested size is unchanged.
     assert!(content(&home)[32 << 20..].iter().all(|byte| *byte == 0xa5));
@@ -451,11 +405,8 @@ fn what_was_prepared_is_taken_back_whatever_became_of_the_database() {
     let spools = home.path().join("hakaru.db.spool");
     std::fs::create_dir(&spools).unwrap();
     std::fs::write(spools.join("left.jsonl"), "{}\n").unwrap();
-    std::fs::write(
-        home.path().join("hakaru.db"),
-        "this is no database, and long enough to be told from one".repeat(40),
-    )
-    .unwrap();
+    let no_database = "this is no database, and long enough to look unlike one".repeat(40);
+    std::fs::write(home.path().join("hakaru.db"), no_database).unwrap();
     let (code, said) = recover(&home);
     assert!(code == Some(1) && said.contains("hakaru.db"), "{said}");
     assert!(
@@ -524,7 +475,7 @@ fn a_device_is_prepared_and_taken_back() {
 }
 
 #[test]
-fn a_dry_run_tells_plan_and_losses_and_does_nothing() {
+fn a_dry_run_prints_plan_and_losses_and_does_nothing() {
     let home = Home::new();
     let Some(disk) = root_loop(&home, 32 << 20) else {
         return;
@@ -533,13 +484,8 @@ fn a_dry_run_tells_plan_and_losses_and_does_nothing() {
         return;
     }
     let before = content(&home);
-    let args = [
-        "--dry-run",
-        "--fill=zero",
-        "--partition=gpt",
-        "--mkfs=vfat",
-        "--drop-caches",
-    ];
+    let args = "--dry-run --fill=zero --partition=gpt --mkfs=vfat --drop-caches";
+    let args: Vec<&str> = args.split(' ').collect();
     let out = prepare_command(&home, &disk, &args);
     let said = text(&out.stdout);
     assert!(out.status.success(), "{}", text(&out.stderr));

@@ -181,10 +181,10 @@ fn a_dump_of_a_bad_header_is_named_by_it() {
         .current_dir(home.work())
         .output()
         .unwrap();
-    let told = text(&out.stderr);
+    let printed = text(&out.stderr);
     assert!(
-        told.contains("hdr_fail data dumped as g.0.0.0.hdr_fail"),
-        "{told}"
+        printed.contains("hdr_fail data dumped as g.0.0.0.hdr_fail"),
+        "{printed}"
     );
     let names = std::fs::read_dir(home.work()).unwrap();
     let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();

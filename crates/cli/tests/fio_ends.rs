@@ -70,13 +70,9 @@ fn the_bandwidth_of_all_jobs_is_logged_together() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     let lines = |op: &str| -> Vec<Vec<u64>> {
         let log = std::fs::read_to_string(home.work().join(format!("agg-{op}_bw.log"))).unwrap();
-        log.lines()
-            .map(|line| {
-                line.split(", ")
-                    .map(|field| field.parse().unwrap())
-                    .collect()
-            })
-            .collect()
+        let number = |field: &str| field.parse().unwrap();
+        let fields = |line: &str| line.split(", ").map(number).collect();
+        log.lines().map(fields).collect()
     };
     // Two jobs of 500 reads and 250 writes of 4 KiB per second each.
     for (op, direction, wanted) in [("read", 0, 4000), ("write", 1, 2000), ("trim", 2, 0)] {
@@ -106,9 +102,9 @@ fn jobs_run_beside_one_that_cannot() {
         "--name=c",
     ];
     let shape = |out: &Output| -> Vec<(String, i64, u64)> {
-        let told = text(&out.stdout);
+        let printed = text(&out.stdout);
         let answer: Value =
-            serde_json::from_str(&told[told.find('{').unwrap_or(0)..]).expect(&told);
+            serde_json::from_str(&printed[printed.find('{').unwrap_or(0)..]).expect(&printed);
         let job = |job: &Value| {
             let name = job["jobname"].as_str().unwrap().to_owned();
             (
@@ -127,11 +123,11 @@ fn jobs_run_beside_one_that_cannot() {
         ("c".to_owned(), 22, 0),
     ];
     assert_eq!(shape(&out), wanted);
-    let told = text(&out.stderr);
+    let printed = text(&out.stderr);
     assert!(
-        told.contains("a: you need to specify size=")
-            && told.contains("the other jobs run all the same"),
-        "{told}"
+        printed.contains("a: you need to specify size=")
+            && printed.contains("the other jobs run all the same"),
+        "{printed}"
     );
     let theirs = Home::new();
     match Command::new("fio")
@@ -189,10 +185,10 @@ fn directories_of_file_names_are_made_and_others_are_not() {
             text(&out.stderr)
         );
         if missing {
-            let told = text(&out.stderr);
+            let printed = text(&out.stderr);
             assert!(
-                told.starts_with("fio: failed parsing directory=missing"),
-                "{told}"
+                printed.starts_with("fio: failed parsing directory=missing"),
+                "{printed}"
             );
         }
         match fio(&homes[1], &words) {
@@ -233,19 +229,13 @@ fn checksums_and_clocks_are_tested() {
     let home = Home::new();
     let out = ours(&home, &["--crctest=crc32c,md5"]);
     let printed = text(&out.stdout);
-    assert!(
-        out.status.success() && printed.lines().count() == 2,
-        "{printed}"
-    );
+    assert!(out.status.success(), "{printed}");
+    assert_eq!(printed.lines().count(), 2, "{printed}");
     for (line, name) in printed.lines().zip(["crc32c", "md5"]) {
-        let figure = line
-            .strip_prefix(name)
-            .and_then(|line| line.strip_prefix(':')?.strip_suffix(" MiB/sec"));
-        assert!(
-            figure
-                .is_some_and(|figure| figure.trim().parse::<f64>().is_ok_and(|speed| speed > 0.0)),
-            "{line}"
-        );
+        let figure = line.strip_prefix(name);
+        let figure = figure.and_then(|line| line.strip_prefix(':')?.strip_suffix(" MiB/sec"));
+        let speed = figure.and_then(|figure| figure.trim().parse::<f64>().ok());
+        assert!(speed.is_some_and(|speed| speed > 0.0), "{line}");
     }
     let unknown = ours(&home, &["--crctest=murmur3"]);
     assert_eq!(unknown.status.code(), Some(1));
@@ -266,8 +256,8 @@ fn checksums_and_clocks_are_tested() {
 fn a_job_that_reads_fills_its_file_system_first() {
     let home = Home::new();
     let image = home.work().join("image");
-    let folder = home.work().join("mounted");
-    std::fs::create_dir(&folder).unwrap();
+    let directory = home.work().join("mounted");
+    std::fs::create_dir(&directory).unwrap();
     std::fs::write(&image, vec![0; 8 << 20]).unwrap();
     let run = |program: &str, args: &[&str]| {
         Command::new(program)
@@ -275,25 +265,20 @@ fn a_job_that_reads_fills_its_file_system_first() {
             .output()
             .is_ok_and(|o| o.status.success())
     };
-    let (image, at) = (image.to_str().unwrap(), folder.to_str().unwrap());
+    let (image, at) = (image.to_str().unwrap(), directory.to_str().unwrap());
     if !run("mkfs.ext2", &["-q", "-F", image]) || !run("mount", &["-o", "loop", image, at]) {
         eprintln!("SKIPPED: no file system can be made and mounted here");
         return;
     }
-    let directory = format!("--directory={at}");
-    let words = [
-        "--output-format=json",
-        "--rw=randread",
-        "--bs=64k",
-        "--fill_device=1",
-        &directory,
-    ];
+    let words =
+        format!("--output-format=json --rw=randread --bs=64k --fill_device=1 --directory={at}");
+    let words: Vec<&str> = words.split(' ').collect();
     let fill = |more: &[&str]| ours(&home, &[&words, more].concat());
     let (out, on_full) = (
         fill(&["--name=j", "--nrfiles=2"]),
         fill(&["--name=k", "--time_based", "--runtime=60"]),
     );
-    let size = |name: &str| std::fs::metadata(folder.join(name)).map(|file| file.len());
+    let size = |name: &str| std::fs::metadata(directory.join(name)).map(|file| file.len());
     let sizes = [size("j.0.0"), size("j.0.1"), size("k.0.0")];
     let unmounted = run("umount", &[at]);
     assert!(
@@ -310,44 +295,28 @@ fn a_job_that_reads_fills_its_file_system_first() {
 }
 
 #[test]
-fn states_are_numbered_through_all_jobs_and_commands_are_told() {
-    let words = [
-        "--rw=write",
-        "--size=64k",
-        "--verify=crc32c",
-        "--exec_prerun=true",
-        "--exec_postrun=true",
-        "--name=a",
-        "--name=b",
-        "--stonewall",
-    ];
+fn states_are_numbered_through_all_jobs_and_commands_are_noted() {
+    let words = "--rw=write --size=64k --verify=crc32c --exec_prerun=true --exec_postrun=true --name=a --name=b \
+        --stonewall";
+    let words: Vec<&str> = words.split_whitespace().collect();
     let shape = |home: &Home, out: &Output| {
-        let entries = std::fs::read_dir(home.work())
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap());
-        let mut states: Vec<String> = entries.filter(|name| name.ends_with(".state")).collect();
+        let entries = std::fs::read_dir(home.work()).unwrap();
+        let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+        let mut states: Vec<String> = names.filter(|name| name.ends_with(".state")).collect();
         states.sort();
         let printed = text(&out.stdout);
-        let told: Vec<String> = printed
-            .lines()
-            .filter(|line| line.contains("Saving"))
-            .map(str::to_owned)
-            .collect();
-        (states, told)
+        let notes = printed.lines().filter(|line| line.contains("Saving"));
+        let notes: Vec<String> = notes.map(str::to_owned).collect();
+        (states, notes)
     };
     let home = Home::new();
     let seen = shape(&home, &ours(&home, &words));
     assert_eq!(seen.0, ["local-a-0-verify.state", "local-b-1-verify.state"]);
-    assert_eq!(
-        seen.1.first().map(String::as_str),
-        Some("a : Saving output of prerun in a.prerun.txt")
-    );
+    let first = "a : Saving output of prerun in a.prerun.txt";
+    assert_eq!(seen.1.first().map(String::as_str), Some(first));
     let theirs = Home::new();
-    match Command::new("fio")
-        .args(words)
-        .current_dir(theirs.work())
-        .output()
-    {
+    let mut fio = Command::new("fio");
+    match fio.args(words).current_dir(theirs.work()).output() {
         Ok(fio) => assert_eq!(seen, shape(&theirs, &fio)),
         Err(_) => eprintln!("SKIPPED: fio is not installed, ours is looked at alone"),
     }

@@ -30,8 +30,8 @@ fn both(words: &str) -> (Home, Output, Option<(Home, Output)>) {
 }
 
 /// Returns the sorted file names in a directory.
-fn files(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
+fn files(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
     let mut names: Vec<String> = entries
         .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
         .collect();
@@ -40,12 +40,12 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 /// Returns the name, number of lines and number of columns of each log.
-fn shape(folder: &Path) -> Vec<(String, usize, usize)> {
-    let logs = files(folder)
+fn shape(directory: &Path) -> Vec<(String, usize, usize)> {
+    let logs = files(directory)
         .into_iter()
         .filter(|name| name.ends_with(".log"));
     let shape = |name: String| {
-        let text = std::fs::read_to_string(folder.join(&name)).unwrap();
+        let text = std::fs::read_to_string(directory.join(&name)).unwrap();
         let columns = text
             .lines()
             .next()
@@ -88,8 +88,8 @@ fn windows_and_histograms_have_the_columns_of_fio() {
          --write_hist_log=x --log_hist_msec=300 --log_hist_coarseness=3 --log_avg_msec=200 --per_job_logs=0",
     );
     assert!(ours.status.success(), "{}", text(&ours.stderr));
-    let columns = |folder: &Path| {
-        shape(folder)
+    let columns = |directory: &Path| {
+        shape(directory)
             .into_iter()
             .map(|(name, _, columns)| (name, columns))
             .collect::<Vec<_>>()
@@ -105,7 +105,7 @@ fn windows_and_histograms_have_the_columns_of_fio() {
 }
 
 #[test]
-fn a_log_that_cannot_be_made_is_told_before_the_run() {
+fn a_log_that_cannot_be_made_is_refused_before_the_run() {
     let home = Home::new();
     let words = [
         "fio",
@@ -153,7 +153,7 @@ fn an_io_that_takes_too_long_fails_as_in_fio() {
 }
 
 #[test]
-fn a_steady_state_is_told_with_the_keys_of_fio() {
+fn a_steady_state_is_printed_with_the_keys_of_fio() {
     let words = "--name=a --size=4m --rw=randread --rate_iops=100 --runtime=20 --time_based --ss=iops:50% --ss_dur=2 \
                  --output-format=json";
     let (_home, ours, fio) = both(words);

@@ -252,8 +252,8 @@ fn a_file_asks_for_a_report_as_a_signal_does() {
 #[test]
 fn jobs_that_cannot_start_are_in_the_result_and_counted() {
     let home = Home::new();
-    let folder = home.work().join("folder");
-    std::fs::create_dir(&folder).unwrap();
+    let directory = home.work().join("folder");
+    std::fs::create_dir(&directory).unwrap();
     for words in [
         "--name=a --rw=read --numjobs=3 --output-format=json",
         "--name=a --rw=read --numjobs=2 --group_reporting --output-format=json",

@@ -9,7 +9,7 @@ use support::{Home, hakaru};
 
 /// Result of a program.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct Observed {
     /// Exit code.
     code: Option<i32>,
     /// Error of the job, then I/Os and bytes of reads and writes, then the number of errors.
@@ -35,7 +35,7 @@ fn without_chance(line: &str) -> String {
     line.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
+fn observed(program: &mut Command, directory: &Path, options: &str) -> Observed {
     let base = [
         "--name=j",
         "--filename=f",
@@ -46,7 +46,7 @@ fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
     let out = program
         .args(base)
         .args(options.split_whitespace())
-        .current_dir(folder)
+        .current_dir(directory)
         .output()
         .unwrap();
     let text = support::text(&out.stdout);
@@ -64,7 +64,7 @@ fn told(program: &mut Command, folder: &Path, options: &str) -> Told {
         number(&job["total_err"]),
     ];
     let errors = support::text(&out.stderr);
-    Told {
+    Observed {
         code: out.status.code(),
         numbers,
         errors: errors.lines().map(without_chance).collect(),
@@ -78,7 +78,7 @@ struct Side {
 }
 
 impl Side {
-    fn run(&self, options: &str) -> Told {
+    fn run(&self, options: &str) -> Observed {
         let mut program = if self.ours {
             hakaru(&self.home)
         } else {
@@ -87,7 +87,7 @@ impl Side {
         if self.ours {
             program.arg("fio");
         }
-        told(&mut program, &self.home.work(), options)
+        observed(&mut program, &self.home.work(), options)
     }
 
     fn damage(&self, at: usize) {
@@ -115,8 +115,8 @@ fn sides() -> Vec<Side> {
 }
 
 /// Runs both programs and compares the results. Returns the result of hakaru.
-fn both(run: impl Fn(&Side) -> Told) -> Told {
-    let mut all: Vec<Told> = sides().iter().map(run).collect();
+fn both(run: impl Fn(&Side) -> Observed) -> Observed {
+    let mut all: Vec<Observed> = sides().iter().map(run).collect();
     if let Some(fios) = all.get(1) {
         assert_eq!(&all[0], fios, "ours, then fio's");
     }
@@ -139,17 +139,17 @@ fn whole_data_passes_and_is_counted_as_fio_counts_it() {
         "--rw=write --verify=null",
         "--rw=write --verify=crc7 --ioengine=libaio --iodepth=8",
     ] {
-        let told = both(|side| side.run(options));
+        let observed = both(|side| side.run(options));
         assert_eq!(
-            (told.code, told.numbers[0]),
+            (observed.code, observed.numbers[0]),
             (Some(0), 0),
-            "{options}: {told:?}"
+            "{options}: {observed:?}"
         );
     }
 }
 
 #[test]
-fn damage_is_told_as_fio_tells_it() {
+fn damage_is_reported_as_by_fio() {
     for (options, more) in [
         ("--verify=crc32c", ""),
         ("--verify=md5", "--verify_fatal=1"),
@@ -158,26 +158,30 @@ fn damage_is_told_as_fio_tells_it() {
         ("--verify=crc32c", "--verify_dump=1"),
         ("--verify=xxhash", "--ioengine=libaio"),
     ] {
-        let told = both(|side| {
+        let observed = both(|side| {
             side.run(&format!("--rw=write {options}"));
             side.damage(3 * 4096 + 3500);
             side.run(&format!("--rw=read {options} {more}"))
         });
-        assert_eq!(told.code, Some(1), "{options}: {told:?}");
-        assert_eq!(told.numbers[..3], [84, 4, 16_384], "{options}: {told:?}");
+        assert_eq!(observed.code, Some(1), "{options}: {observed:?}");
+        assert_eq!(
+            observed.numbers[..3],
+            [84, 4, 16_384],
+            "{options}: {observed:?}"
+        );
     }
 }
 
 /// A plain pattern has no header, and fio 3.33 reports a length that it reads from the data: only the rest is compared.
 #[test]
-fn damage_of_a_pattern_is_told_with_its_place() {
+fn damage_of_a_pattern_is_reported_with_its_place() {
     let options = "--verify=pattern --verify_pattern=0xabcd";
     let run = |side: &Side| {
         side.run(&format!("--rw=write {options}"));
         side.damage(3 * 4096 + 3500);
         side.run(&format!("--rw=read {options}"))
     };
-    let all: Vec<Told> = sides().iter().map(run).collect();
+    let all: Vec<Observed> = sides().iter().map(run).collect();
     assert_eq!(
         (all[0].code, &all[0].numbers[..3]),
         (Some(1), &[84, 4, 16_384][..]),
@@ -196,7 +200,7 @@ fn damage_of_a_pattern_is_told_with_its_place() {
 #[test]
 fn a_later_run_only_verifies() {
     let options = "--rw=write --verify=crc32c --verify_only";
-    let told = both(|side| {
+    let observed = both(|side| {
         side.run("--rw=write --verify=crc32c");
         let whole = side.run(options);
         assert_eq!(
@@ -206,7 +210,7 @@ fn a_later_run_only_verifies() {
         side.damage(5000);
         side.run(options)
     });
-    assert_eq!((told.code, told.numbers[1]), (Some(1), 2));
+    assert_eq!((observed.code, observed.numbers[1]), (Some(1), 2));
 }
 
 #[test]
@@ -218,7 +222,7 @@ fn a_job_that_goes_on_counts_what_is_wrong() {
             .for_each(|at| side.damage(at));
         side.run("--rw=read --verify=crc32c --continue_on_error=verify")
     };
-    let mut all: Vec<Told> = sides().iter().map(run).collect();
+    let mut all: Vec<Observed> = sides().iter().map(run).collect();
     let ours = all.remove(0);
     assert_eq!(
         (ours.code, ours.numbers),
@@ -241,28 +245,28 @@ fn damage_in_one_piece_of_a_block_is_not_forgotten() {
     };
     side.run("--rw=write --verify=crc32c --verify_interval=512");
     side.damage(8192 + 3 * 512 + 100);
-    let told = side.run("--rw=read --verify=crc32c --verify_interval=512");
-    assert_eq!((told.code, told.numbers[0]), (Some(1), 84));
+    let observed = side.run("--rw=read --verify=crc32c --verify_interval=512");
+    assert_eq!((observed.code, observed.numbers[0]), (Some(1), 84));
     let first = "crc32c: verify failed at file f offset 9728, length 512 (requested block: offset=8192, length=4096, flags";
-    assert_eq!(told.errors[0], first);
+    assert_eq!(observed.errors[0], first);
 }
 
 #[test]
-fn a_state_tells_how_far_to_verify() {
-    let told = both(|side| {
+fn a_state_limits_what_is_verified() {
+    let observed = both(|side| {
         side.run("--rw=write --verify=crc32c --do_verify=0 --number_ios=9");
         assert!(side.home.work().join("local-j-0-verify.state").exists());
         side.run("--rw=read --verify=crc32c --verify_state_load=1")
     });
-    assert_eq!((told.code, told.numbers[1]), (Some(0), 9));
+    assert_eq!((observed.code, observed.numbers[1]), (Some(0), 9));
     let alone = Side {
         home: Home::new(),
         ours: true,
     };
-    let told = alone.run("--rw=read --verify=crc32c --verify_state_load=1");
+    let observed = alone.run("--rw=read --verify=crc32c --verify_state_load=1");
     assert!(
-        told.code == Some(1) && told.errors[0].contains("verify_state_load"),
-        "{told:?}"
+        observed.code == Some(1) && observed.errors[0].contains("verify_state_load"),
+        "{observed:?}"
     );
 }
 
@@ -288,10 +292,10 @@ fn what_cannot_be_is_refused_with_its_cure() {
         ),
         ("--rw=write --verify=crc33", "did you mean"),
     ] {
-        let told = side.run(options);
+        let observed = side.run(options);
         assert!(
-            told.code == Some(1) && told.errors.concat().contains(words),
-            "{options}: {told:?}"
+            observed.code == Some(1) && observed.errors.concat().contains(words),
+            "{options}: {observed:?}"
         );
     }
 }

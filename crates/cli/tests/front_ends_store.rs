@@ -20,8 +20,8 @@ fn stored(home: &Home, line: &str) -> RunRecord {
         .env("HAKARU_STORE", "1")
         .output()
         .unwrap();
-    let told = text(&out.stderr);
-    assert!(told.contains("stored as "), "{line}: {told}");
+    let printed = text(&out.stderr);
+    assert!(printed.contains("stored as "), "{line}: {printed}");
     records(home).remove(0)
 }
 
@@ -87,8 +87,8 @@ fn killed_front_ends_are_recovered_as_far_as_they_came() {
         child.kill().unwrap();
         child.wait().unwrap();
         let out = hakaru(&home).arg("recover").output().unwrap();
-        let told = text(&out.stdout);
-        assert!(told.contains("stored as run"), "{name}: {told}");
+        let printed = text(&out.stdout);
+        assert!(printed.contains("stored as run"), "{name}: {printed}");
         let record = records(&home).remove(0);
         assert_eq!(record.outcome, Outcome::Interrupted, "{name}");
         assert!(record.phases[0].workers[0].ops.write.bytes > 0, "{name}");

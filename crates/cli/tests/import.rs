@@ -26,10 +26,10 @@ fn said(home: &Home, args: &[&str]) -> String {
 #[test]
 fn published_logs_are_stored_once_and_come_back_figure_by_figure() {
     let home = Home::new();
-    let folder = logs().display().to_string();
-    let told = said(&home, &["import", &folder]);
-    assert!(told.ends_with("16 runs imported.\n"), "{told}");
-    let again = said(&home, &["import", &folder]);
+    let directory = logs().display().to_string();
+    let printed = said(&home, &["import", &directory]);
+    assert!(printed.ends_with("16 runs imported.\n"), "{printed}");
+    let again = said(&home, &["import", &directory]);
     assert!(
         again.ends_with("0 runs imported, 16 were stored already.\n"),
         "{again}"
@@ -89,8 +89,11 @@ fn runs_of_one_thing_are_one_series() {
         ext4.len() == 2 && ext4[0].0 == ext4[1].0 && ext4[0].1 + ext4[1].1 == 1,
         "{ext4:?}"
     );
-    let told = said(&home, &["compare", "f2fs-blog-ext4", "f2fs-blog-f2fs"]);
-    assert!(told.contains("n = 2") && told.contains("1.95x"), "{told}");
+    let printed = said(&home, &["compare", "f2fs-blog-ext4", "f2fs-blog-f2fs"]);
+    assert!(
+        printed.contains("n = 2") && printed.contains("1.95x"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn a_card_and_a_disk_are_compared_as_published() {
 fn files_are_compared_without_being_stored() {
     let home = Home::new();
     let page = home.path().join("bus.html");
-    let told = said(
+    let printed = said(
         &home,
         &[
             "compare",
@@ -122,7 +125,7 @@ fn files_are_compared_without_being_stored() {
             page.to_str().unwrap(),
         ],
     );
-    assert!(told.contains("1.42x"), "{told}");
+    assert!(printed.contains("1.42x"), "{printed}");
     assert!(std::fs::read_to_string(page).unwrap().contains("sdio-4bit"));
     assert_eq!(records(&home).len(), 0);
     let refused = hakaru(&home)
@@ -170,28 +173,16 @@ fn standard_input_and_tables_are_read() {
     let result = b"268435456 bytes (268 MB, 256 MiB) copied, 2 s, 134 MB/s\n";
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), result).unwrap();
     let out = child.wait_with_output().unwrap();
-    assert!(
-        text(&out.stdout).contains("dd of dd"),
-        "{}",
-        text(&out.stdout)
-    );
+    let shown = text(&out.stdout);
+    assert!(shown.contains("dd of dd"), "{shown}");
     let (table, map) = (home.path().join("t.csv"), home.path().join("t.toml"));
     std::fs::write(&table, "card,what,speed,io\nkingston,rr,7.7,1973\n").unwrap();
     let columns = "bandwidth_unit = \"KB/s\"\n[columns]\ntarget = [\"card\"]\nworkload = \"what\"\nbandwidth = \"speed\"\niops = \"io\"\n[workloads.rr]\nrw = \"randread\"\nbs = \"4KiB\"\n";
     std::fs::write(&map, columns).unwrap();
-    let told = said(
-        &home,
-        &[
-            "import",
-            table.to_str().unwrap(),
-            "--map",
-            map.to_str().unwrap(),
-        ],
-    );
-    assert!(
-        told.contains("prefix is probably wrong") && told.contains("1 run imported"),
-        "{told}"
-    );
+    let (table, map) = (table.to_str().unwrap(), map.to_str().unwrap());
+    let printed = said(&home, &["import", table, "--map", map]);
+    assert!(printed.contains("prefix is probably wrong"), "{printed}");
+    assert!(printed.contains("1 run imported"), "{printed}");
 }
 
 /// Regression: rows with equal figures were treated as duplicates: of three repeats only two were stored.
@@ -200,18 +191,14 @@ fn repeats_that_print_alike_are_repeats() {
     let home = Home::new();
     let (table, copy) = (home.path().join("t.csv"), home.path().join("copy.csv"));
     let head = "target,rw,bs,bandwidth,bandwidth_unit\n";
-    let rows = |speeds: &[&str]| {
-        speeds
-            .iter()
-            .map(|speed| format!("a,read,1MiB,{speed},MB/s\n"))
-            .collect::<String>()
-    };
+    let row = |speed: &&str| format!("a,read,1MiB,{speed},MB/s\n");
+    let rows = |speeds: &[&str]| speeds.iter().map(row).collect::<String>();
     for file in [&table, &copy] {
         std::fs::write(file, head.to_owned() + &rows(&["22.4", "22.4", "22.5"])).unwrap();
     }
     let (table, copy) = (table.to_str().unwrap(), copy.to_str().unwrap());
-    let told = said(&home, &["import", table]);
-    assert!(told.ends_with("3 runs imported.\n"), "{told}");
+    let printed = said(&home, &["import", table]);
+    assert!(printed.ends_with("3 runs imported.\n"), "{printed}");
     let mut repeats: Vec<u32> = records(&home).iter().map(|record| record.repeat).collect();
     repeats.sort_unstable();
     assert_eq!(repeats, [0, 1, 2]);
@@ -243,12 +230,13 @@ fn few_runs_of_each_workload_are_few_however_many_there_are_together() {
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let told = said(&home, &["compare", &table("a", 20.0), &table("b", 30.0)]);
+    let printed = said(&home, &["compare", &table("a", 20.0), &table("b", 30.0)]);
     assert_eq!(
-        told.matches("Only 2 runs: variation between runs is poorly known")
+        printed
+            .matches("Only 2 runs: variation between runs is poorly known")
             .count(),
         2,
-        "{told}"
+        "{printed}"
     );
 }
 
@@ -271,13 +259,13 @@ fn nothing_foreign_commands_the_terminal() {
         &["show", "latest"],
         &["compare", table, other],
     ] {
-        let told = said(&home, words);
-        assert!(told.contains('\u{fffd}'), "{words:?}: {told}");
+        let printed = said(&home, words);
+        assert!(printed.contains('\u{fffd}'), "{words:?}: {printed}");
         assert!(
-            !told
+            !printed
                 .chars()
                 .any(|c| c.is_control() && c != '\n' || c == '\u{202e}'),
-            "{words:?}: {told:?}"
+            "{words:?}: {printed:?}"
         );
     }
 }
@@ -399,18 +387,18 @@ fn one_measurement_in_two_forms_is_one_run() {
         b.to_str().unwrap(),
         all.to_str().unwrap(),
     );
-    let told = said(&home, &["import", b, a]);
+    let printed = said(&home, &["import", b, a]);
     assert!(
-        told.contains("b.txt: the same measurement as in")
-            && told.contains(
+        printed.contains("b.txt: the same measurement as in")
+            && printed.contains(
                 "which is imported \
             too"
             ),
-        "{told}"
+        "{printed}"
     );
     assert!(
-        told.ends_with("1 run imported, 1 was stored already.\n"),
-        "{told}"
+        printed.ends_with("1 run imported, 1 was stored already.\n"),
+        "{printed}"
     );
     assert_eq!(
         records(&home)[0].target.label.as_deref(),
@@ -418,15 +406,15 @@ fn one_measurement_in_two_forms_is_one_run() {
         "the one that tells more is stored"
     );
     for again in [&["import", b][..], &["import", all], &["import", a]] {
-        let told = said(&home, again);
-        assert!(told.contains("0 runs imported"), "{again:?}: {told}");
+        let printed = said(&home, again);
+        assert!(printed.contains("0 runs imported"), "{again:?}: {printed}");
     }
     for content in [json, normal] {
-        let told = piped(&home, content);
+        let printed = piped(&home, content);
         assert!(
-            told.contains("is stored as run")
-                && told.ends_with("0 runs imported, 1 was stored already.\n"),
-            "{told}"
+            printed.contains("is stored as run")
+                && printed.ends_with("0 runs imported, 1 was stored already.\n"),
+            "{printed}"
         );
     }
     assert_eq!(records(&home).len(), 1);
@@ -445,10 +433,10 @@ fn what_comes_through_a_pipe_is_known_by_its_content() {
     std::fs::write(&file, result).unwrap();
     assert!(said(&home, &["import", file.to_str().unwrap()]).contains("1 run imported"));
     for _ in 0..2 {
-        let told = piped(&home, result);
+        let printed = piped(&home, result);
         assert!(
-            told.ends_with("0 runs imported, 1 was stored already.\n"),
-            "{told}"
+            printed.ends_with("0 runs imported, 1 was stored already.\n"),
+            "{printed}"
         );
     }
     assert!(piped(&home, &result.replace("2.0137", "2.0138")).contains("1 run imported"));
@@ -464,10 +452,10 @@ fn the_time_of_text_is_that_of_a_time_zone() {
             .args(["import", &log("pi5-1-seqrw-ssd")])
             .output()
             .unwrap();
-        let told = text(&out.stdout);
+        let printed = text(&out.stdout);
         assert!(
-            told.contains("assuming the time zone of this host"),
-            "{told}"
+            printed.contains("assuming the time zone of this host"),
+            "{printed}"
         );
         records(&home)[0].started_unix_ms
     };
@@ -502,52 +490,33 @@ fn of(things: &[(&str, usize)]) -> Vec<(String, usize)> {
 
 /// Regression: a card and a disk in one text became two repeats of one target, "120 ± 123 MB/s".
 #[test]
-fn things_on_one_page_are_told_apart_by_headings() {
-    let (card, disk) = (
-        content("pi5-4-sustain-microsd"),
-        content("pi5-4-sustain-ssd"),
-    );
+fn headings_separate_devices_on_one_page() {
+    let card = content("pi5-4-sustain-microsd");
+    let disk = content("pi5-4-sustain-ssd");
     let page = format!("# Results\n## SD card\n```\n{card}```\n## SSD\n```\n{disk}```\n");
     let home = Home::new();
     let file = home.path().join("page.md");
     std::fs::write(&file, &page).unwrap();
     let file = file.to_str().unwrap();
-    let told = said(&home, &["import", file]);
-    assert!(
-        told.contains("differ in their heading") && told.contains("--label \"SD card=NAME\""),
-        "{told}"
-    );
-    assert_eq!(
-        things(&home),
-        of(&[("page (SD card)", 1), ("page (SSD)", 1)])
-    );
+    let notes = said(&home, &["import", file]);
+    assert!(notes.contains("differ in their heading"), "{notes}");
+    assert!(notes.contains("--label \"SD card=NAME\""), "{notes}");
+    let both = of(&[("page (SD card)", 1), ("page (SSD)", 1)]);
+    assert_eq!(things(&home), both);
     assert!(said(&home, &["import", file]).contains("0 runs imported, 2 were stored already"));
     let home = Home::new();
-    said(
-        &home,
-        &[
-            "import",
-            "--label",
-            "sd card=microsd",
-            "--label",
-            "SSD=ssd",
-            file,
-        ],
-    );
+    let labels = ["--label", "sd card=microsd", "--label", "SSD=ssd"];
+    said(&home, &[&["import"], &labels[..], &[file]].concat());
     assert_eq!(things(&home), of(&[("microsd", 1), ("ssd", 1)]));
-    let refused = hakaru(&home)
-        .args(["import", "--label", "HDD=x", file])
-        .output()
-        .unwrap();
-    let stderr = text(&refused.stderr);
-    assert!(
-        stderr.contains("expected one of:") && stderr.contains("`SD card`, `SSD`, `mmcblk0`"),
-        "{stderr}"
-    );
+    let mut command = hakaru(&home);
+    let refused = command.args(["import", "--label", "HDD=x", file]).output();
+    let stderr = text(&refused.unwrap().stderr);
+    assert!(stderr.contains("expected one of:"), "{stderr}");
+    assert!(stderr.contains("`SD card`, `SSD`, `mmcblk0`"), "{stderr}");
 }
 
 #[test]
-fn things_in_one_text_are_told_apart_by_disks_and_file_systems() {
+fn disks_and_file_systems_separate_devices_in_one_text() {
     let disks = content("pi5-4-sustain-microsd") + "\n" + &content("pi5-4-sustain-ssd");
     let hdparm = ["sda", "sdb"].map(|disk| {
         format!(
@@ -569,8 +538,8 @@ fn things_in_one_text_are_told_apart_by_disks_and_file_systems() {
         let home = Home::new();
         let file = home.path().join("x.txt");
         std::fs::write(&file, &content).unwrap();
-        let told = said(&home, &["import", file.to_str().unwrap()]);
-        assert_eq!(things(&home), of(expected), "{told}");
+        let printed = said(&home, &["import", file.to_str().unwrap()]);
+        assert_eq!(things(&home), of(expected), "{printed}");
     }
 }
 
@@ -607,10 +576,10 @@ fn unlike_runs_of_one_series_are_a_caveat() {
         ],
     );
     assert_eq!(things(&home), of(&[("x", 2)]));
-    let told = said(&home, &["report", "latest", "--format=terminal"]);
+    let printed = said(&home, &["report", "latest", "--format=terminal"]);
     assert!(
-        told.contains("differences between 2 disks: their runs are pooled"),
-        "{told}"
+        printed.contains("differences between 2 disks: their runs are pooled"),
+        "{printed}"
     );
 }
 
@@ -639,17 +608,17 @@ fn compare_takes_exactly_the_runs_named() {
         .args(["compare", &ext4[0].id, &ext4[1].id])
         .output()
         .unwrap();
-    let told = text(&out.stdout);
+    let printed = text(&out.stdout);
     assert!(
-        told.contains("n = 1") && !told.contains("n = 2") && !told.contains("1.00x"),
-        "{told}"
+        printed.contains("n = 1") && !printed.contains("n = 2") && !printed.contains("1.00x"),
+        "{printed}"
     );
     assert!(
         text(&out.stderr).contains("is one of 2 runs of its series; use series="),
         "{}",
         text(&out.stderr)
     );
-    let told = said(
+    let printed = said(
         &home,
         &[
             "compare",
@@ -657,14 +626,17 @@ fn compare_takes_exactly_the_runs_named() {
             "f2fs-blog-f2fs",
         ],
     );
-    assert!(told.contains("n = 2") && !told.contains("n = 1"), "{told}");
+    assert!(
+        printed.contains("n = 2") && !printed.contains("n = 1"),
+        "{printed}"
+    );
     assert_eq!(f2fs.len(), 2);
     // Percentiles of several runs of another program cannot be merged: the lowest and the highest are shown.
-    let p99 = told
+    let p99 = printed
         .lines()
         .find(|line| line.contains("latency, P99 "))
         .unwrap_or_default();
-    assert_eq!(p99.matches(" to ").count(), 2, "{told}");
+    assert_eq!(p99.matches(" to ").count(), 2, "{printed}");
 }
 
 /// Regression: properties that a result does not state were printed as if it did.

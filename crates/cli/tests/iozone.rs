@@ -198,12 +198,12 @@ fn what_nobody_reads_is_kept_where_that_is_asked_for() {
     }
     drop(out);
     let ended = child.wait_with_output().unwrap();
-    let told = text(&ended.stderr);
+    let printed = text(&ended.stderr);
     assert!(
-        !ended.status.success() && told.contains("cannot write the result"),
-        "{told}"
+        !ended.status.success() && printed.contains("cannot write the result"),
+        "{printed}"
     );
-    assert!(told.contains("stored as"), "{told}");
+    assert!(printed.contains("stored as"), "{printed}");
     assert_eq!(support::records(&home).len(), 1);
 }
 

@@ -106,7 +106,7 @@ fn results_are_judged_by_what_they_say() {
 }
 
 #[test]
-fn what_is_not_understood_is_told() {
+fn refuses_what_is_not_understood() {
     let home = Home::new();
     let out = lint(&home, &["fio", "--name=x", "--bananas=1"]);
     assert_eq!(out.status.code(), Some(2));

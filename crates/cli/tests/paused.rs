@@ -76,10 +76,10 @@ fn a_stopped_run_says_so_and_leaves_the_stop_out() {
     let worker = &phase.workers[0];
     let with_stop = worker.ops.write.bytes as f64 / worker.runtime.as_secs_f64();
     let summary = hakaru_analysis::summarize(&records);
-    let told = summary.phases[0].bandwidth.mean;
+    let printed = summary.phases[0].bandwidth.mean;
     assert!(
-        told > 1.2 * with_stop,
-        "{told} B/s, and {with_stop} with the stop in it"
+        printed > 1.2 * with_stop,
+        "{printed} B/s, and {with_stop} with the stop in it"
     );
     let pause = phase.host_pauses.as_ref().unwrap().pauses[0];
     assert!(

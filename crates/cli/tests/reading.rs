@@ -212,40 +212,19 @@ fn nothing_is_called_nothing() {
 }
 
 #[test]
-fn what_would_be_done_is_told_to_programs_as_well() {
+fn dry_runs_print_json() {
     let home = Home::new();
-    let out = run(
-        &home,
-        &["verify", ".", "--dry-run", "--json", "--size=16MiB"],
-    );
-    let json: serde_json::Value =
-        serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
-    assert!(
-        json["dry_run"] == true
-            && json["would"][0]
-                .as_str()
-                .is_some_and(|text| text.contains("16 MiB")),
-        "{json}"
-    );
-    let out = run(
-        &home,
-        &[
-            "prepare",
-            "/dev/null",
-            "--drop-caches",
-            "--dry-run",
-            "--json",
-        ],
-    );
-    let json: serde_json::Value =
-        serde_json::from_slice(&out.stdout).expect("JSON and nothing else");
-    assert_eq!(
-        (
-            json["would"][0].as_str(),
-            json["would_be_lost"].as_array().map(Vec::len)
-        ),
-        (Some("drop the host caches"), Some(0))
-    );
+    let json = |line: &str| -> serde_json::Value {
+        let out = support::execute(&home, line);
+        serde_json::from_slice(&out.stdout).expect("JSON and nothing else")
+    };
+    let found = json("verify . --dry-run --json --size=16MiB");
+    assert!(found["dry_run"] == true, "{found}");
+    let would = found["would"][0].as_str();
+    assert!(would.is_some_and(|text| text.contains("16 MiB")), "{found}");
+    let found = json("prepare /dev/null --drop-caches --dry-run --json");
+    assert_eq!(found["would"][0].as_str(), Some("drop the host caches"));
+    assert_eq!(found["would_be_lost"].as_array().map(Vec::len), Some(0));
 }
 
 /// Overwrites a part of the record with an ID in the database file.
@@ -328,37 +307,23 @@ fn a_damaged_record_is_named_and_hides_no_other() {
 #[test]
 fn a_damaged_record_hides_no_other_of_its_campaign() {
     let home = Home::new();
-    let prices =
+    let model =
         hakaru_model::device_model::DeviceModel::plain("card", hakaru_model::units::Bytes(1 << 30));
-    std::fs::write(
-        home.work().join("card.json"),
-        serde_json::to_string(&prices).unwrap(),
-    )
-    .unwrap();
+    let model = serde_json::to_string(&model).unwrap();
+    std::fs::write(home.work().join("card.json"), model).unwrap();
     let toml = "name = \"c\"\nrepeats = 3\n[[card]]\nsimulate = \"card.json\"\n[[workload]]\nsuite = [\"seq-read\"]\npace = \"quick\"\n";
     std::fs::write(home.work().join("c.toml"), toml).unwrap();
     let ran = run(&home, &["campaign", "run", "c.toml", "--quiet"]);
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
     let damaged = support::records(&home)[1].id.clone();
     damage(&home, &damaged);
-    let out = run(
-        &home,
-        &[
-            "campaign",
-            "report",
-            "c.toml",
-            "--output=-",
-            "--format=terminal",
-        ],
-    );
+    let words = "campaign report c.toml --output=- --format=terminal";
+    let out = run(&home, &words.split(' ').collect::<Vec<_>>());
     let (shown, said) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains(&format!("skipped: cannot read run {damaged}")),
-        "{said}"
-    );
-    assert!(
-        shown.contains("seq-read") && shown.contains(&format!("run {damaged} is excluded")),
-        "{shown}"
-    );
+    let skipped = format!("skipped: cannot read run {damaged}");
+    assert!(said.contains(&skipped), "{said}");
+    let excluded = format!("run {damaged} is excluded");
+    assert!(shown.contains("seq-read"), "{shown}");
+    assert!(shown.contains(&excluded), "{shown}");
 }

@@ -42,6 +42,10 @@ fn run(home: &Home, words: &[&str]) -> Output {
         .unwrap()
 }
 
+fn run_words(home: &Home, words: &str) -> Output {
+    run(home, &words.split_whitespace().collect::<Vec<_>>())
+}
+
 #[track_caller]
 fn ok(output: &Output) -> String {
     assert!(
@@ -66,132 +70,92 @@ fn read(home: &Home, name: &str) -> String {
 #[test]
 fn a_campaign_is_reported_in_every_form_and_in_the_same_bytes() {
     let home = measured();
+    let report = |more: &str| {
+        ok(&run_words(
+            &home,
+            &format!("campaign report two.toml {more}"),
+        ))
+    };
     for name in ["c.html", "c.md", "c.csv", "c.TXT"] {
-        let report = |to: &str| {
-            ok(&run(
-                &home,
-                &[
-                    "campaign", "report", "two.toml", "-o", to, "--charts", "charts",
-                ],
-            ))
-        };
-        report(name);
+        report(&format!("-o {name} --charts charts"));
         let first = read(&home, name);
-        report(name);
+        report(&format!("-o {name} --charts charts"));
         assert_eq!(first, read(&home, name));
     }
     let page = read(&home, "c.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("How the cards differ"));
     assert!(read(&home, "c.md").contains("](<charts/speed-seq-write.svg>)"));
-    assert!(
-        read(&home, "c.csv").contains("ratio_to_card") && !read(&home, "c.TXT").contains("<html")
-    );
+    assert!(read(&home, "c.csv").contains("ratio_to_card"));
+    assert!(!read(&home, "c.TXT").contains("<html"));
     // Regression: files contained terminal styles.
     for (words, name) in [
-        (&["campaign", "report", "two.toml"][..], "c.TXT"),
-        (&["compare", "card=even", "card=slow"], "x.txt"),
-        (&["report", "latest"], "r.txt"),
+        ("campaign report two.toml", "c.TXT"),
+        ("compare card=even card=slow", "x.txt"),
+        ("report latest", "r.txt"),
     ] {
-        ok(&run(&home, &[words, &["-o", name]].concat()));
+        ok(&run_words(&home, &format!("{words} -o {name}")));
         assert!(!read(&home, name).contains('\x1b'), "{name}");
     }
-    ok(&run(
-        &home,
-        &["campaign", "report", "two.toml", "-o", "c.Parquet"],
-    ));
-    assert!(
-        std::fs::read(home.path().join("c.Parquet"))
-            .unwrap()
-            .starts_with(b"PAR1")
-    );
-    let charts = std::fs::read_dir(home.path().join("charts"))
-        .unwrap()
-        .count();
+    report("-o c.Parquet");
+    let table = std::fs::read(home.path().join("c.Parquet")).unwrap();
+    assert!(table.starts_with(b"PAR1"));
+    let charts = std::fs::read_dir(home.path().join("charts")).unwrap();
+    let charts = charts.count();
     assert!(charts >= 6, "{charts}");
     let chart = read(&home, "charts/speed-seq-write.svg");
     assert!(chart.starts_with("<svg xmlns") && chart.contains("<style>"));
 }
 
 #[test]
-fn a_campaign_is_held_against_what_the_reader_wants() {
+fn a_campaign_is_compared_with_what_the_reader_wants() {
     let home = measured();
     // A directory with the name of a campaign, such as one for its results, is not the campaign.
     std::fs::create_dir(home.path().join("two-cards")).unwrap();
-    assert!(
-        ok(&run(
+    let table = ok(&run_words(
+        &home,
+        "campaign report two-cards -o - --format csv",
+    ));
+    assert!(table.contains("seq-write"));
+    let report = |more: &str| {
+        run_words(
             &home,
-            &[
-                "campaign",
-                "report",
-                "two-cards",
-                "-o",
-                "-",
-                "--format",
-                "csv"
-            ]
-        ))
-        .contains("seq-write")
-    );
-    let report = |more: &[&str]| {
-        run(
-            &home,
-            &[
-                &["campaign", "report", "two.toml", "--format", "markdown"],
-                more,
-            ]
-            .concat(),
+            &format!("campaign report two.toml --format markdown {more}"),
         )
     };
-    assert!(ok(&report(&[])).contains("Ratios are to even"));
-    assert!(ok(&report(&["--reference", "SLOW"])).contains("Ratios are to slow"));
-    let told = refused(&report(&["--reference", "gone"]));
-    assert!(
-        told.contains("campaign two cards has no card gone: expected one of even, slow"),
-        "{told}"
-    );
-    let told = refused(&report(&["--against", "ext4"]));
-    assert!(
-        told.contains("campaign two cards has no layer ext4: expected one of"),
-        "{told}"
-    );
-    let rule = "[[use]]\nid = \"tape\"\ntitle = \"tape\"\n[[use.criteria]]\nfigure = \"sequential_write\"\n\
-                fits = 25\ncare = 10\nwhy = \"so\"\n";
-    std::fs::write(home.path().join("rules.toml"), rule).unwrap();
-    let judged = ok(&report(&["--rules", "rules.toml"]));
-    let line = judged
-        .lines()
-        .find(|line| line.starts_with("| tape"))
-        .unwrap();
-    assert_eq!(line, "| tape | ✓ good | \\~ with care |");
+    assert!(ok(&report("")).contains("Ratios are to even"));
+    assert!(ok(&report("--reference SLOW")).contains("Ratios are to slow"));
+    let error = refused(&report("--reference gone"));
+    let wanted = "campaign two cards has no card gone: expected one of even, slow";
+    assert!(error.contains(wanted), "{error}");
+    let error = refused(&report("--against ext4"));
+    let wanted = "campaign two cards has no layer ext4: expected one of";
+    assert!(error.contains(wanted), "{error}");
+}
+
+const RULE: &str = "[[use]]\nid = \"tape\"\ntitle = \"tape\"\n[[use.criteria]]\nfigure = \"sequential_write\"\n\
+                    fits = 25\ncare = 10\nwhy = \"so\"\n";
+
+#[test]
+fn a_campaign_is_judged_by_the_rules_of_a_file() {
+    let home = measured();
+    let write = |rules: &str| std::fs::write(home.path().join("rules.toml"), rules).unwrap();
+    let report = |format: &str| {
+        let words = "campaign report two.toml --rules rules.toml --format";
+        run_words(&home, &format!("{words} {format}"))
+    };
+    write(RULE);
+    let judged = ok(&report("markdown"));
+    let line = judged.lines().find(|line| line.starts_with("| tape"));
+    assert_eq!(line, Some("| tape | ✓ good | \\~ with care |"));
     // Tables of runs and of campaigns use the same word.
-    std::fs::write(
-        home.path().join("rules.toml"),
-        rule.replace("care = 10", "care = 24"),
-    )
-    .unwrap();
-    let table = ok(&run(
-        &home,
-        &[
-            "campaign",
-            "report",
-            "two.toml",
-            "--format",
-            "csv",
-            "--rules",
-            "rules.toml",
-        ],
-    ));
+    write(&RULE.replace("care = 10", "care = 24"));
+    let table = ok(&report("csv"));
     let verdict = |card: &str| {
-        let line = table
-            .lines()
-            .find(|line| line.contains("advice_tape") && line.contains(card))
-            .unwrap();
+        let mut lines = table.lines().filter(|line| line.contains("advice_tape"));
+        let line = lines.find(|line| line.contains(card)).unwrap();
         line.trim_end().rsplit(',').nth(2).unwrap().to_owned()
     };
-    assert_eq!(
-        (verdict("even").as_str(), verdict("slow").as_str()),
-        ("fits", "does_not")
-    );
+    assert_eq!([verdict("even"), verdict("slow")], ["fits", "does_not"]);
     let written =
         |r: &RunRecord| r.target.display_name() == "slow" && r.phases[0].name == "seq-write";
     let slow = support::records(&home)
@@ -199,18 +163,15 @@ fn a_campaign_is_held_against_what_the_reader_wants() {
         .find(written)
         .unwrap()
         .id;
-    let table = ok(&run(
-        &home,
-        &["report", &slow, "--format", "csv", "--rules", "rules.toml"],
-    ));
+    let words = format!("report {slow} --format csv --rules rules.toml");
+    let table = ok(&run_words(&home, &words));
+    let mut lines = table.lines();
     assert!(
-        table
-            .lines()
-            .any(|line| line.contains("advice_tape,,,does_not,")),
+        lines.any(|line| line.contains("advice_tape,,,does_not,")),
         "{table}"
     );
-    std::fs::write(home.path().join("rules.toml"), "[[use]]\nid = 1\n").unwrap();
-    assert!(refused(&report(&["--rules", "rules.toml"])).contains("rules.toml"));
+    write("[[use]]\nid = 1\n");
+    assert!(refused(&report("markdown")).contains("rules.toml"));
 }
 
 #[test]
@@ -231,26 +192,24 @@ fn published_figures_are_reported_like_measured_ones() {
         page.contains("480 published runs") && page.contains("| kingston | 22.2 ± 0.1 |"),
         "{page}"
     );
-    let told = refused(&run(&home, &["campaign", "report", "article-a"]));
-    assert!(told.contains("no stored runs of article-a"), "{told}");
+    let printed = refused(&run(&home, &["campaign", "report", "article-a"]));
+    assert!(printed.contains("no stored runs of article-a"), "{printed}");
 }
 
 #[test]
 fn sides_are_chosen_by_what_their_runs_have_in_common() {
     let home = measured();
     let compare = |a: &str, b: &str| run(&home, &["compare", a, b]);
-    let words = ok(&compare(
-        "card=even,workload=seq-write",
-        "card=slow,workload=seq-write",
-    ));
-    assert!(
-        words.contains("seq-write") && words.contains("lower (p <"),
-        "{words}"
-    );
-    assert!(
-        !words.contains("rand-read") && !words.contains("pooled"),
-        "{words}"
-    );
+    let [even, slow] = ["even", "slow"].map(|card| format!("card={card},workload=seq-write"));
+    let words = ok(&compare(&even, &slow));
+    for (text, is_there) in [
+        ("seq-write", true),
+        ("lower (p <", true),
+        ("rand-read", false),
+        ("pooled", false),
+    ] {
+        assert_eq!(words.contains(text), is_there, "{text}: {words}");
+    }
     // All kinds of selectors, and several of one kind.
     let host = support::records(&home)[0].environment.hostname.clone();
     let today = hakaru_report::time::day(support::records(&home)[0].started_unix_ms);
@@ -262,16 +221,12 @@ fn sides_are_chosen_by_what_their_runs_have_in_common() {
         "card=even,card=slow".to_owned(),
     ] {
         let words = ok(&compare("card=even", &same));
-        assert!(
-            words.contains("differences between 2 cards: their runs are pooled"),
-            "{same}: {words}"
-        );
+        let pooled = "differences between 2 cards: their runs are pooled";
+        assert!(words.contains(pooled), "{same}: {words}");
     }
-    let told = refused(&compare("card=even", "card=gone"));
-    assert!(
-        told.contains("no stored run has card=gone; stored values: even, slow"),
-        "{told}"
-    );
+    let error = refused(&compare("card=even", "card=gone"));
+    let wanted = "no stored run has card=gone; stored values: even, slow";
+    assert!(error.contains(wanted), "{error}");
     assert!(refused(&compare("card=even", "date=1999")).contains("no stored run has date=1999"));
     assert!(refused(&compare("card=even", "date=soon")).contains("`soon` is not a date"));
 }
@@ -291,10 +246,10 @@ fn a_dash_is_standard_output_everywhere() {
         &["report", "latest"][..],
         &["compare", "card=even", "card=slow"],
     ] {
-        let told = refused(&run(&home, &[words, &["-o", "x.parquet"]].concat()));
+        let printed = refused(&run(&home, &[words, &["-o", "x.parquet"]].concat()));
         assert!(
-            told.contains("only `hakaru campaign report` writes Parquet"),
-            "{told}"
+            printed.contains("only `hakaru campaign report` writes Parquet"),
+            "{printed}"
         );
     }
     assert!(!home.path().join("x.parquet").exists());

@@ -12,14 +12,7 @@ fn content(home: &Home) -> Vec<u8> {
 }
 
 fn erase(home: &Home) -> String {
-    format!(
-        "--erase={}",
-        home.path()
-            .join("disk.img")
-            .canonicalize()
-            .unwrap()
-            .display()
-    )
+    format!("--erase={}", home.image_id())
 }
 
 fn stored(home: &Home) -> Vec<Verification> {
@@ -44,105 +37,74 @@ fn a_good_device_is_verified_stored_and_reported() {
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(0), "{errors}");
     assert!(
-        said.contains("Good: all 24 MiB came back as written") && said.contains("Reading"),
+        said.contains("Good: all 24 MiB came back as written"),
         "{said}"
     );
+    assert!(said.contains("Reading"), "{said}");
     let found = &stored(&home)[0];
+    assert!(found.completed && found.verdict.is_good());
+    assert_eq!(found.scope, Scope::Whole { restored: false });
+    let mut lines = said.lines().rev();
+    let page = lines.find_map(|line| line.strip_prefix("Report: "));
     assert!(
-        found.completed
-            && found.verdict.is_good()
-            && found.scope == Scope::Whole { restored: false }
+        std::fs::read_to_string(page.unwrap())
+            .unwrap()
+            .contains("<svg")
     );
-    let page = said
-        .lines()
-        .rfind(|line| line.starts_with("Report: "))
-        .unwrap()
-        .trim_start_matches("Report: ");
-    assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
-    // The stored verification can be shown again.
-    let shown = hakaru(&home)
-        .args(["show", &found.id[..30]])
-        .output()
-        .unwrap();
-    assert!(
-        text(&shown.stdout).contains("Good: all 24 MiB"),
-        "{}",
-        text(&shown.stderr)
-    );
-    let listed = hakaru(&home).arg("list").output().unwrap();
-    assert!(text(&listed.stdout).contains(&found.id) && text(&listed.stdout).contains("good"));
-    let rows = hakaru(&home)
-        .args(["report", &found.id, "--format=csv"])
-        .output()
-        .unwrap();
-    assert!(
-        text(&rows.stdout).lines().count() > 2,
-        "{}",
-        text(&rows.stdout)
-    );
-    let page = hakaru(&home)
-        .args(["report", "latest", "--output=-"])
-        .output()
-        .unwrap();
-    assert!(text(&page.stdout).contains("Speed along the device"));
-    let pasted = hakaru(&home)
-        .args(["report", &found.id, "--format=markdown"])
-        .output()
-        .unwrap();
-    let pasted = text(&pasted.stdout);
-    assert!(
-        pasted.contains("**✓ Good: all 24 MiB") && pasted.contains("**Written at**: "),
-        "{pasted}"
-    );
+    is_shown_in_every_form(&home, &found.id);
     // The JSON output is the record itself, and the HTML report is written to the requested file.
     let page = home.work().join("page.html");
-    let out = verify(
-        &home,
-        &[
-            disk.device(),
-            &erase(&home),
-            "--json",
-            "--quiet",
-            "--output",
-            page.to_str().unwrap(),
-        ],
-    );
+    let shown = page.display().to_string();
+    let erase = erase(&home);
+    let args = [
+        disk.device(),
+        &erase,
+        "--json",
+        "--quiet",
+        "--output",
+        &shown,
+    ];
+    let out = verify(&home, &args);
     let json: Verification = serde_json::from_slice(&out.stdout).unwrap();
-    assert_eq!(
-        (&json, text(&out.stderr)),
-        (&stored(&home)[0], format!("Report: {}\n", page.display()))
-    );
-    assert!(
-        std::fs::read_to_string(&page)
-            .unwrap()
-            .contains("Speed along the device")
-    );
+    assert_eq!(&json, &stored(&home)[0]);
+    assert_eq!(text(&out.stderr), format!("Report: {shown}\n"));
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("Speed along the device"));
     assert_ne!(json.seed, stored(&home)[1].seed);
-    // Another database imports each verification once.
+    is_imported_once(&home);
+}
+
+/// Checks that a stored verification can be shown, listed and reported.
+fn is_shown_in_every_form(home: &Home, id: &str) {
+    let out = |line: &str| text(&support::execute(home, line).stdout);
+    assert!(out(&format!("show {}", &id[..30])).contains("Good: all 24 MiB"));
+    let listed = out("list");
+    assert!(listed.contains(id) && listed.contains("good"), "{listed}");
+    let rows = out(&format!("report {id} --format=csv"));
+    assert!(rows.lines().count() > 2, "{rows}");
+    assert!(out("report latest --output=-").contains("Speed along the device"));
+    let article = out(&format!("report {id} --format=markdown"));
+    for text in ["**✓ Good: all 24 MiB", "**Written at**: "] {
+        assert!(article.contains(text), "{article}");
+    }
+}
+
+/// Checks that another database imports each verification once.
+fn is_imported_once(home: &Home) {
     let lines = home.work().join("all.jsonl");
-    assert!(
-        hakaru(&home)
-            .args(["export", "--output"])
-            .arg(&lines)
-            .output()
-            .unwrap()
-            .status
-            .success()
-    );
+    let mut export = hakaru(home);
+    let exported = export.args(["export", "--output"]).arg(&lines).output();
+    assert!(exported.unwrap().status.success());
     let other = Home::new();
-    for told in [
+    for result in [
         "0 runs and 2 verifications imported.",
         "0 runs imported, 2 were stored already.",
     ] {
         let out = hakaru(&other).arg("import").arg(&lines).output().unwrap();
-        assert!(
-            text(&out.stdout).contains(told),
-            "{}{}",
-            text(&out.stdout),
-            text(&out.stderr)
-        );
+        let (shown, errors) = (text(&out.stdout), text(&out.stderr));
+        assert!(shown.contains(result), "{shown}{errors}");
     }
-    assert_eq!(stored(&other), stored(&home));
+    assert_eq!(stored(&other), stored(home));
 }
 
 #[test]

@@ -108,7 +108,7 @@ mod tests {
 
     /// Regression: the CSV had `with_care` where the page had "inconclusive".
     #[test]
-    fn identifiers_tell_apart_what_pages_tell_apart() {
+    fn identifiers_separate_what_pages_separate() {
         for a in VERDICTS {
             for b in VERDICTS {
                 let same = crate::text::advice(a) == crate::text::advice(b);

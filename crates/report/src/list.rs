@@ -101,7 +101,18 @@ mod tests {
             run("019b8d5f", "\u{1b}[2J"),
             run("019b8d60", ""),
         ];
-        insta::assert_snapshot!(list_terminal(runs.clone(), Vec::new(), usize::MAX, false), @"");
-        insta::assert_snapshot!(list_terminal(runs, Vec::new(), 80, false), @"");
+        insta::assert_snapshot!(list_terminal(runs.clone(), Vec::new(), usize::MAX, false), @r"
+        RUN       STARTED (UTC)        #  SCENARIO  OUTCOME    TARGET
+        019b8d5e  2026-01-05 10:00:00  1  quick     completed  SanDisk SE32G in a reader with a long name
+        019b8d5f  2026-01-05 10:00:00  1  quick     completed  �[2J
+        019b8d60  2026-01-05 10:00:00  1  quick     completed  –
+        ");
+        insta::assert_snapshot!(list_terminal(runs, Vec::new(), 80, false), @r"
+        RUN       STARTED (UTC)        #  SCENARIO  OUTCOME    TARGET
+        019b8d5e  2026-01-05 10:00:00  1  quick     completed  SanDisk SE32G in a reader
+                                                               with a long name
+        019b8d5f  2026-01-05 10:00:00  1  quick     completed  �[2J
+        019b8d60  2026-01-05 10:00:00  1  quick     completed  –
+        ");
     }
 }

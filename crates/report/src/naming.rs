@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_tell_twins_apart() {
+    fn numbers_separate_equal_names() {
         let names = ["a", "b", "a", ""].map(str::to_owned).to_vec();
         assert_eq!(
             numbered(names),

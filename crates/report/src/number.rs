@@ -263,7 +263,7 @@ mod tests {
 
     /// Regression: a published table may contain any number, and a deviation was printed with two hundred digits.
     #[test]
-    fn what_no_storage_reaches_is_told_by_its_exponent() {
+    fn huge_numbers_have_an_exponent() {
         let show = |mean, deviation| MeanText::of(&estimate(mean, deviation), 1.0).to_string();
         assert_eq!(show(22.4, Some(1e200)), "22.4 ± 1.00e200");
         assert_eq!(show(-4.2e15, None), "-4.20e15");

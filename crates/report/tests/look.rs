@@ -65,9 +65,9 @@ fn pages_to_look_at() {
             .iter()
             .map(|chart| (format!("{}.svg", chart.name), chart.svg(720))),
     );
-    if let Some(folder) = std::env::var_os("HAKARU_LOOK") {
+    if let Some(directory) = std::env::var_os("HAKARU_LOOK") {
         for (name, content) in files {
-            std::fs::write(std::path::Path::new(&folder).join(name), content).unwrap();
+            std::fs::write(std::path::Path::new(&directory).join(name), content).unwrap();
         }
     }
 }

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_that_count_repeats_tell_nothing_apart() {
+    fn headings_that_count_repeats_are_ignored() {
         for repeat in [
             "Run 1",
             "run #2",

@@ -70,44 +70,23 @@ fn a_mount_that_was_left_on_purpose_stays() {
     if !kernel_has("ext4") {
         return;
     }
-    let id = home
-        .path()
-        .join("disk.img")
-        .canonicalize()
-        .unwrap()
-        .display()
-        .to_string();
     let at = home.path().join("mnt");
-    let prepare = |args: &[&str]| {
-        hakaru(&home)
-            .env_remove("XDG_STATE_HOME")
-            .args(args)
-            .output()
-            .unwrap()
-    };
-    let made = prepare(&[
-        "prepare",
-        disk.device(),
-        &format!("--erase={id}"),
-        "--mkfs=ext4",
-        "--mount",
-        at.to_str().unwrap(),
-    ]);
+    let mut prepare = hakaru(&home);
+    prepare.args(["prepare", disk.device(), "--mkfs=ext4", "--mount"]);
+    prepare.arg(&at).arg(format!("--erase={}", home.image_id()));
+    let made = prepare.output().unwrap();
     assert!(made.status.success(), "{}", text(&made.stderr));
     simulated_cards(&home, "repeats = 1");
     assert!(run(&home, &["run", "three.toml"]).status.success());
     assert!(at.join("lost+found").is_dir(), "it is still mounted");
-    let recovered = prepare(&["recover"]);
-    assert!(
-        text(&recovered.stdout).contains("removed") && !at.exists(),
-        "{}",
-        text(&recovered.stdout)
-    );
+    let recovered = text(&support::execute(&home, "recover").stdout);
+    assert!(recovered.contains("removed") && !at.exists(), "{recovered}");
     nothing_is_left(&home);
 }
 
 #[test]
 fn ctrl_c_gives_the_card_back() {
+    use rustix::process::{Pid, Signal, kill_process};
     let home = Home::new();
     let Some(disk) = root_loop_sparse(&home, 128 << 20) else {
         return;
@@ -116,28 +95,19 @@ fn ctrl_c_gives_the_card_back() {
         return;
     }
     let (_, id) = loop_campaign(&home, &disk, "repeats = 1000");
-    let mut child = campaign(&home, &["run", "loop.toml", "--only=ext4", "--erase", &id])
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = campaign(&home, &["run", "loop.toml", "--only=ext4", "--erase", &id]);
+    command.stdin(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let mounted = || {
-        std::fs::read_to_string("/proc/self/mounts")
-            .unwrap()
-            .contains(home.path().to_str().unwrap())
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        mounts.contains(home.path().to_str().unwrap())
     };
     support::wait_until(|| mounted() && !records(&home).is_empty());
-    rustix::process::kill_process(
-        rustix::process::Pid::from_child(&child),
-        rustix::process::Signal::INT,
-    )
-    .unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
-    assert!(
-        said.contains("stopped; continue with `hakaru campaign run loop.toml`"),
-        "{said}"
-    );
+    let next = "stopped; continue with `hakaru campaign run loop.toml`";
+    assert!(said.contains(next), "{said}");
     nothing_is_left(&home);
 }

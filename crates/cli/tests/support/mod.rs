@@ -5,7 +5,7 @@
 use assert_cmd::cargo::CommandCargoExt;
 use hakaru_model::record::RunRecord;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 /// Directories for the database and for test files.
@@ -26,6 +26,12 @@ impl Home {
         self.0.path()
     }
 
+    /// Returns the ID that confirms the loop device on the image of the home.
+    pub(crate) fn image_id(&self) -> String {
+        let image = self.path().join("disk.img").canonicalize();
+        image.unwrap().display().to_string()
+    }
+
     /// Returns the number of files in the work directory.
     pub(crate) fn left_behind(&self) -> usize {
         std::fs::read_dir(self.work()).unwrap().count()
@@ -43,6 +49,12 @@ pub(crate) fn hakaru(home: &Home) -> Command {
         .env_remove("XDG_STATE_HOME")
         .env_remove("XDG_DATA_HOME");
     command
+}
+
+/// Runs hakaru in the current directory; spaces separate the arguments.
+pub(crate) fn execute(home: &Home, line: &str) -> Output {
+    let words = line.split_whitespace();
+    hakaru(home).args(words).output().unwrap()
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {

@@ -13,14 +13,14 @@ mod summary;
 mod verdicts;
 
 pub use campaign::*;
-pub use caveats::*;
+pub(crate) use caveats::*;
 pub use claims::*;
 pub(crate) use facts::*;
 pub use failures::*;
 pub use lint::*;
 pub use steps::*;
 pub(crate) use summary::*;
-pub use verdicts::*;
+pub(crate) use verdicts::*;
 
 use crate::number;
 
