@@ -9,7 +9,7 @@ use crate::{naming, number, results, text, time};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,
 };
-use hakaru_model::finding::{Cliff, Finding, PhaseSummary, Summary, Sustained, Swing};
+use hakaru_model::finding::{Cliff, Finding, PhaseSummary, Summary, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
 use std::fmt::Display;
@@ -312,80 +312,47 @@ pub(crate) fn throttled(flags: u32) -> Option<String> {
 
 /// Variation of a long write as a sentence; `None` if the write was too short.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
-    let Sustained {
-        min,
-        max,
-        mean,
-        deviation,
-        cliff: _,
-        falls,
-        swing,
-    } = phase.sustained.as_ref()?;
-    let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let even = format!(
-        "{} to {} MB/s over time, mean {} ± {} MB/s",
-        mb(min),
-        mb(max),
-        mb(mean),
-        mb(deviation)
-    );
-    let mut parts: Vec<String> = falls.iter().map(cliff).collect();
-    parts.extend(swing.as_ref().map(swings));
-    parts.push(if falls.is_empty() {
-        format!("{even}, no lasting fall")
-    } else {
-        even
-    });
+    let found = phase.sustained.as_ref()?;
+    let (min, max) = (megabytes(&found.min), megabytes(&found.max));
+    let deviation = Some(found.deviation.0);
+    let mean = number::MeanText::of_parts(found.mean.0, deviation, 1e6);
+    let mut even = format!("{min} to {max} MB/s over time, mean {mean} MB/s");
+    if found.falls.is_empty() {
+        even += ", no lasting fall";
+    }
+    let mut parts: Vec<String> = found.falls.iter().map(cliff).collect();
+    parts.extend(found.swing.as_ref().map(swings));
+    parts.push(even);
     Some(parts.join("; "))
+}
+
+fn megabytes(bandwidth: &BytesPerSec) -> String {
+    number::significant(bandwidth.0 / 1e6)
 }
 
 /// Formats a fluctuation: `swings between 40 and 12 MB/s, recovers 7 times (throttling)`.
 fn swings(swing: &Swing) -> String {
-    let Swing {
-        high,
-        low,
-        recoveries,
-        sawtooth,
-    } = swing;
-    let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let why = if *sawtooth {
-        "slides down in between, as with garbage collection"
-    } else {
-        "as with throttling"
+    let (high, low) = (megabytes(&swing.high), megabytes(&swing.low));
+    let why = match swing.sawtooth {
+        true => "slides down in between, as with garbage collection",
+        false => "as with throttling",
     };
-    let times = if *recoveries == 1 {
-        "once".to_owned()
-    } else {
-        format!("{recoveries} times")
+    let times = match swing.recoveries {
+        1 => "once".to_owned(),
+        n => format!("{n} times"),
     };
-    format!(
-        "swings between {} and {} MB/s and recovers {times}, {why}",
-        mb(high),
-        mb(low)
-    )
+    format!("swings between {high} and {low} MB/s and recovers {times}, {why}")
 }
 
 /// Formats a drop: `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
 fn cliff(cliff: &Cliff) -> String {
-    let Cliff {
-        at,
-        after_time,
-        before,
-        after,
-        proven,
-    } = cliff;
-    let mb = |bw: &BytesPerSec| number::significant(bw.0 / 1e6);
-    let how = if *proven {
-        ""
-    } else {
-        ", at the end: not proven lasting"
+    let (before, after) = (megabytes(&cliff.before), megabytes(&cliff.after));
+    let (at, time) = (cliff.at, long(cliff.after_time));
+    let how = match cliff.proven {
+        true => "",
+        false => ", at the end: not proven lasting",
     };
-    format!(
-        "falls from {} to {} MB/s after {at} ({}){how}",
-        mb(before),
-        mb(after),
-        long(*after_time)
-    )
+    format!("falls from {before} to {after} MB/s after {at} ({time}){how}")
 }
 
 /// I/O amplification as a sentence: bytes of the device per byte of the application.

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use hakaru_analysis::compare::common_phases;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::Summary;
-use hakaru_model::job::Scenario;
+use hakaru_model::job::{Phase, Scenario};
 use hakaru_model::record::RunRecord;
 use hakaru_store::{Filter, Store};
 use std::collections::BTreeSet;
@@ -255,32 +255,32 @@ fn number_jobs(records: &mut [RunRecord]) {
     for record in records {
         let phases = record.phases.iter_mut();
         for (phase, asked) in phases.zip(&mut record.scenario.phases) {
-            if asked.name != phase.name {
-                continue;
+            if asked.name == phase.name {
+                asked.name = numbered(&mut known, asked);
+                phase.name.clone_from(&asked.name);
             }
-            let alone = Scenario {
-                name: String::new(),
-                seed: 0,
-                phases: vec![asked.clone()],
-            };
-            let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
-            let name = match known.iter().find(same) {
-                Some((name, _)) => name.clone(),
-                None => {
-                    let of_name =
-                        |(_, other): &&(String, Scenario)| other.phases[0].name == asked.name;
-                    let name = match known.iter().filter(of_name).count() {
-                        0 => asked.name.clone(),
-                        before => format!("{} ({})", asked.name, before + 1),
-                    };
-                    known.push((name.clone(), alone));
-                    name
-                }
-            };
-            phase.name.clone_from(&name);
-            asked.name = name;
         }
     }
+}
+
+/// The name of a phase, with a number if other jobs have the name; `known` are the names so far.
+fn numbered(known: &mut Vec<(String, Scenario)>, phase: &Phase) -> String {
+    let alone = Scenario {
+        name: String::new(),
+        seed: 0,
+        phases: vec![phase.clone()],
+    };
+    let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
+    if let Some((name, _)) = known.iter().find(same) {
+        return name.clone();
+    }
+    let of_name = |(_, other): &&(String, Scenario)| other.phases[0].name == phase.name;
+    let name = match known.iter().filter(of_name).count() {
+        0 => phase.name.clone(),
+        before => format!("{} ({})", phase.name, before + 1),
+    };
+    known.push((name.clone(), alone));
+    name
 }
 
 /// Returns the names of the sides: the targets, or the arguments if the target names are equal or missing.

@@ -4,7 +4,7 @@
 //! source.
 
 use super::{fio, print};
-use crate::exit::{Exit, complain};
+use crate::exit::{Ended, Exit, complain};
 use crate::imports;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::{Context, Result};
@@ -85,35 +85,28 @@ fn by_cause(remarks: Vec<(Diagnostic, Option<Range<usize>>)>) -> Vec<LintFinding
 
 /// Checks the arguments and prints warnings.
 pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
-    let mut subjects = Vec::new();
-    if let Some(words) = command_words(&args.what) {
-        match command(&words) {
-            Some(subject) => subjects.push(subject),
-            None => return Ok(Exit::Usage),
-        }
-    } else {
-        for path in &args.what {
-            match file(Path::new(path)) {
-                Ok(Some(subject)) => subjects.push(subject),
-                Ok(None) => return Ok(Exit::Usage),
-                Err(error) => {
-                    complain(&error);
-                    return Ok(Exit::Usage);
-                }
-            }
-        }
-    }
+    let subjects = subjects(args).map_err(|error| {
+        complain(&error);
+        Ended(Exit::Usage)
+    })?;
     print(&match args.json {
         true => as_json(&subjects)?,
         false => as_text(&subjects),
     })?;
     let mut findings = subjects.iter().flat_map(|subject| &subject.remarks);
-    Ok(
-        match findings.any(|found| found.slip.weight() >= Severity::Weak) {
-            true => Exit::Failed,
-            false => Exit::Ok,
-        },
-    )
+    let matters = |found: &LintFinding| found.slip.weight() >= Severity::Weak;
+    Ok(match findings.any(matters) {
+        true => Exit::Failed,
+        false => Exit::Ok,
+    })
+}
+
+/// The checked command line, or the checked files.
+fn subjects(args: &LintArgs) -> Result<Vec<Subject>> {
+    match command_words(&args.what) {
+        Some(words) => Ok(vec![command(&words)?]),
+        None => args.what.iter().map(|path| file(Path::new(path))).collect(),
+    }
 }
 
 /// Returns the words of a fio command line without the program name. It can be given as separate words or as one quoted
@@ -130,67 +123,54 @@ fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
     Some(words.into_iter().map(OsString::from).collect())
 }
 
-/// Parses a fio command line. Prints the error and returns `None` if invalid.
-fn command(words: &[OsString]) -> Option<Subject> {
+/// Parses a fio command line.
+fn command(words: &[OsString]) -> Result<Subject> {
     let invocation = understood(words)?;
-    let source = words
-        .iter()
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let source = words.join(" ");
     let places = places_in_command(&source);
-    Some(Subject {
+    Ok(Subject {
         name: "command line".to_owned(),
         remarks: by_cause(judged(&invocation, &places)),
         source,
     })
 }
 
-fn understood(words: &[OsString]) -> Option<Invocation> {
+/// Parses a fio command line that measures; prints why others are refused.
+fn understood(words: &[OsString]) -> Result<Invocation> {
     match fio::parse(words) {
         Ok(Invocation {
             action: FioAction::Print { text, .. },
             ..
-        }) => {
-            anstream::eprintln!("this command line does not measure, it prints:\n{text}");
-            None
-        }
-        Ok(invocation) => Some(invocation),
-        Err(error) => {
-            fio::complain_about(&error, words);
-            None
-        }
+        }) => anstream::eprintln!("this command line does not measure, it prints:\n{text}"),
+        Ok(invocation) => return Ok(invocation),
+        Err(error) => fio::complain_about(&error, words),
     }
+    Err(Ended(Exit::Usage).into())
 }
 
 /// Checks a file as a result, otherwise as a job file.
-fn file(path: &Path) -> Result<Option<Subject>> {
+fn file(path: &Path) -> Result<Subject> {
     let name = path.display().to_string();
     let records = imports::records_in(path)?;
     if !records.is_empty() {
-        let remarks = by_cause(
-            of_results(&records)
-                .into_iter()
-                .map(|remark| (remark, None))
-                .collect(),
-        );
-        return Ok(Some(Subject {
+        let remarks = of_results(&records).into_iter();
+        let remarks = by_cause(remarks.map(|remark| (remark, None)).collect());
+        return Ok(Subject {
             name,
             source: String::new(),
             remarks,
-        }));
+        });
     }
     let source =
         std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
-    let Some(invocation) = understood(&[path.as_os_str().to_owned()]) else {
-        return Ok(None);
-    };
+    let invocation = understood(&[path.as_os_str().to_owned()])?;
     let places = places_in_file(&source);
-    Ok(Some(Subject {
+    Ok(Subject {
         name,
         remarks: by_cause(judged(&invocation, &places)),
         source,
-    }))
+    })
 }
 
 /// Position of an option: section (empty for all jobs), name, value, byte range in the source.

@@ -169,20 +169,16 @@ impl Questions<'_> {
             valid_if(is_there, format!("{directory} is not a directory"))
         })?;
         if directory.is_empty() {
-            answers.cards =
-                list(&self.text("Card labels, separated by commas", "card 1", labels)?);
-            let layers = self.several("Layers to measure", &LAYERS, "raw, vfat, ext4")?;
-            answers.layers = layers;
+            let cards = self.text("Card labels, separated by commas", "card 1", labels)?;
+            answers.cards = list(&cards);
+            answers.layers = self.several("Layers to measure", &LAYERS, "raw, vfat, ext4")?;
         } else {
             answers.directory = Some(directory);
         }
         answers.workloads = self.several("Workloads", &WORKLOADS, "all")?;
-        let pace = self.text(
-            "Time per workload: quick (seconds) or standard (a minute)",
-            "standard",
-            |pace| known(pace, &["quick", "standard"]),
-        )?;
-        answers.quick = pace == "quick";
+        let question = "Time per workload: quick (seconds) or standard (a minute)";
+        let pace = |pace: &str| known(pace, &["quick", "standard"]);
+        answers.quick = self.text(question, "standard", pace)? == "quick";
         let question = "Repeats: a number, or a target interval such as 2%";
         answers.repeats = self.text(question, "10", repeats)?;
         Some((slug(&answers.name), file(&answers)))
@@ -273,7 +269,6 @@ fn known(text: &str, names: &[&str]) -> Result<(), String> {
 
 /// Generates a campaign file from the answers.
 fn file(answers: &Answers) -> String {
-    let quoted = |text: &String| toml::Value::String(text.clone()).to_string();
     let repeats = match answers.repeats.strip_suffix('%') {
         Some(share) => {
             let share = share.trim();
@@ -284,6 +279,19 @@ fn file(answers: &Answers) -> String {
     let name = quoted(&answers.name);
     let mut text =
         format!("# docs/CAMPAIGNS.md explains each key.\nname = {name}\nrepeats = {repeats}\n");
+    text += &cards(answers);
+    text = format!("{}\n\n", text.trim_end());
+    for layer in &answers.layers {
+        text += &format!("[[layer]]\nfs = \"{layer}\"\n\n");
+    }
+    let names: Vec<String> = answers.workloads.iter().map(quoted).collect();
+    let names = names.join(", ");
+    let pace = if answers.quick { "quick" } else { "standard" };
+    text + &format!("[[workload]]\nsuite = [{names}]\npace = \"{pace}\"\n")
+}
+
+fn cards(answers: &Answers) -> String {
+    let mut text = String::new();
     if let Some(directory) = &answers.directory {
         text += &format!("\n[[card]]\nfolder = {}\n", quoted(directory));
     }
@@ -294,14 +302,11 @@ fn file(answers: &Answers) -> String {
     for card in &answers.cards {
         text += &format!("[[card]]\nlabel = {}\nid = \"ask\"\n\n", quoted(card));
     }
-    text = format!("{}\n\n", text.trim_end());
-    for layer in &answers.layers {
-        text += &format!("[[layer]]\nfs = \"{layer}\"\n\n");
-    }
-    let names: Vec<String> = answers.workloads.iter().map(quoted).collect();
-    let names = names.join(", ");
-    let pace = if answers.quick { "quick" } else { "standard" };
-    text + &format!("[[workload]]\nsuite = [{names}]\npace = \"{pace}\"\n")
+    text
+}
+
+fn quoted(text: &String) -> String {
+    toml::Value::String(text.clone()).to_string()
 }
 
 #[cfg(test)]

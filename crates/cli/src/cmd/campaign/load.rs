@@ -103,10 +103,8 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Loaded> {
     let text = find(name, store)?;
     let fio_error: RefCell<Option<FioError>> = RefCell::default();
     let warnings: RefCell<Vec<String>> = RefCell::default();
-    let read_file = |path: &Path| {
-        let read = text.read(path);
-        read.map_err(|error| format!("{} cannot be read: {error}", path.display()))
-    };
+    let failed = |path: &Path, error| format!("{} cannot be read: {error}", path.display());
+    let read_file = |path: &Path| text.read(path).map_err(|error| failed(path, error));
     let fio = |name: &str, job: &str| {
         let (scenario, of_job) = lower(name, job, &text).map_err(|error| {
             let message = error.to_string();
@@ -202,11 +200,7 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
         _ => None,
     });
     let inside = span.clone().zip(job_line.as_ref());
-    let inside = inside.and_then(|(span, (_, line, word))| {
-        // Errors in an inline job file point into the campaign file.
-        let at = span.start + text.text.get(span)?.find(*line)?;
-        Some(at + word.start..at + word.end)
-    });
+    let inside = inside.and_then(|(span, (_, line, word))| within(&text.text, span, line, word));
     let marked =
         |source, span| Snippet::source(source).annotation(AnnotationKind::Primary.span(span));
     let place = inside.clone().or_else(|| span.clone());
@@ -222,6 +216,12 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
     }
     let report = report.element(Level::HELP.message(help(title, cause)));
     anstream::eprintln!("{}", Renderer::styled().render(&[report]));
+}
+
+/// Returns the place of an error in an inline job file, whose text is in this span of the campaign file.
+fn within(text: &str, span: Range<usize>, line: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let at = span.start + text.get(span)?.find(line)?;
+    Some(at + word.start..at + word.end)
 }
 
 /// Returns the part of a span on one line; `None` if it cannot be shown.

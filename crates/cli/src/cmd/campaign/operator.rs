@@ -157,10 +157,9 @@ impl<'a> CliOperator<'a> {
         if let (None, [one], CardLocation::Reader { node: Some(_) }) =
             (&self.reader, seen, &wanted.location)
             && self.are_variants(wanted)
-            && self.offered.as_ref() != Some(&one.node)
+            && let Some(reply) = self.offer(one)
         {
-            self.offered = Some(one.node.clone());
-            return Some(OperatorReply::Here(one.node.clone()));
+            return Some(reply);
         }
         let asked_for = |card: &&Card| {
             matches!(card.location, CardLocation::Reader { .. }) && card.id.is_none()
@@ -168,18 +167,20 @@ impl<'a> CliOperator<'a> {
         if self.campaign.cards.iter().filter(asked_for).count() != 1 {
             return None;
         }
-        let named = |seen: &&CandidateDisk| {
-            seen.ids
-                .iter()
-                .any(|id| self.erase.iter().any(|e| e.eq_ignore_ascii_case(id)))
-        };
+        let may_be_erased = |id: &String| self.erase.iter().any(|e| e.eq_ignore_ascii_case(id));
+        let named = |seen: &&CandidateDisk| seen.ids.iter().any(may_be_erased);
         let found: Vec<&CandidateDisk> = seen.iter().filter(named).collect();
         let [one] = found[..] else { return None };
-        if self.offered.as_ref() == Some(&one.node) {
+        self.offer(one)
+    }
+
+    /// Chooses a disk, unless it was chosen before.
+    fn offer(&mut self, disk: &CandidateDisk) -> Option<OperatorReply> {
+        if self.offered.as_ref() == Some(&disk.node) {
             return None;
         }
-        self.offered = Some(one.node.clone());
-        Some(OperatorReply::Here(one.node.clone()))
+        self.offered = Some(disk.node.clone());
+        Some(OperatorReply::Here(disk.node.clone()))
     }
 }
 

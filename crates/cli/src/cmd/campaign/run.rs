@@ -43,8 +43,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     let mut store = place::open(db)?;
     let Loaded { campaign, asked } = args.named.load(&store)?;
     store.keep_campaign(&campaign.id, &asked)?;
-    let state = crate::cmd::recover::state_directory()?;
-    let stop = stop::flag();
+    let (state, stop) = (crate::cmd::recover::state_directory()?, stop::flag());
     let mut operator = CliOperator::new(&campaign, &args.erase, args.quiet, stop);
     if !args.quiet {
         announce(&campaign, &store)?;
@@ -57,14 +56,14 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         operator: &mut operator,
     });
     operator.end();
-    let refused = operator.refused;
     let ended = ended?;
     if !args.quiet || ended.end == CampaignOutcome::Incomplete {
         print_result(&ended, args);
     }
+    let only_refused = operator.refused && ended.failures.is_empty();
     Ok(match ended.end {
         CampaignOutcome::Complete | CampaignOutcome::TimeUp => Exit::Ok,
-        CampaignOutcome::Incomplete if refused && ended.failures.is_empty() => Exit::Refused,
+        CampaignOutcome::Incomplete if only_refused => Exit::Refused,
         CampaignOutcome::Incomplete => Exit::Failed,
         CampaignOutcome::Stopped => Exit::Interrupted,
     })

@@ -153,11 +153,11 @@ impl WorkerLogs {
             let prefix = if prefix.is_empty() { &job.name } else { prefix };
             PathBuf::from(kind.file_name(prefix, logs.per_job.then_some(number)))
         };
-        let files = kinds
-            .into_iter()
-            .filter_map(|(prefix, kind)| Some((kind, path(prefix.as_ref()?, kind))));
+        let file =
+            |(prefix, kind): (&Option<String>, _)| Some((kind, path(prefix.as_ref()?, kind)));
+        let files = kinds.into_iter().filter_map(file);
         let priority = &job.placement.priority;
-        let (class, level) = (priority.io_class, priority.io_level);
+        let class = priority.io_class.unwrap_or(0);
         WorkerLogs {
             of,
             files: files.collect(),
@@ -166,7 +166,7 @@ impl WorkerLogs {
                 prio: logs.prio,
                 issued: logs.issued,
             },
-            prio: (class.unwrap_or(0) << 13 | level.unwrap_or(0)) as u16,
+            prio: (class << 13 | priority.io_level.unwrap_or(0)) as u16,
             unix_epoch: logs.unix_epoch,
         }
     }
