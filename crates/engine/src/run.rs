@@ -1,15 +1,19 @@
 //! Runs a plan: one phase after another, with all workers of a phase at once.
 
+mod caveats;
 mod fill;
 mod observer;
+mod options;
 mod shown;
 mod watch;
 
+pub use self::options::{EngineReport, RunOptions};
 pub use observer::{Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, WorkerStage};
 
+use self::options::LOOK;
 use crate::clock::{ClockChoice, ClockMark};
 use crate::disks::DiskWatch;
-use crate::error::RunError;
+use crate::error::{RunError, note};
 use crate::files::{self, CleanupGuard};
 use crate::host::PauseWatch;
 use crate::iolog::LogChunk;
@@ -20,140 +24,48 @@ use crate::start::run_worker;
 use crate::steady::SteadyWatch;
 use crate::worker::{PhaseSetup, WorkerContext};
 use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::TargetKind;
 use hakaru_model::job::IoEngine;
-use hakaru_model::measured::{HostPauses, LaidOut, PauseKind};
-use hakaru_model::plan::{LayOut, PhasePlan, Plan, WorkerPlan};
+use hakaru_model::measured::{HostPauses, LaidOut};
+use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::{IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-use watch::PhaseWatch;
-
-/// Interval between progress reports to the observer.
-const LOOK: Duration = Duration::from_millis(100);
+use watch::{PhaseHead, PhaseWatch};
 
 /// Clock deviation in ppm above which a caveat is recorded: storage measurements need no higher
 /// accuracy.
 const DRIFT_PPM: f64 = 500.0;
 
-/// Minimum run-queue wait or steal time of a phase for a caveat; a minimum percentage applies as
-/// well.
-const LONG_WAIT: Nanos = Nanos::from_millis(100);
-/// Minimum shares of the measured time for a caveat, in percent.
-const WAITED_PERCENT: u64 = 10;
-const STOLEN_PERCENT: u64 = 5;
-
-/// Options and inputs of a run.
-#[derive(Debug)]
-pub struct RunOptions<'a> {
-    /// The clock that times I/Os.
-    pub clock: &'a ClockChoice,
-    /// Set by another thread to end the run; partial results are kept.
-    pub stop: &'a AtomicBool,
-    /// Uses the page cache with a caveat if O_DIRECT is rejected; otherwise that is an error.
-    pub direct_fallback: bool,
-    /// Uses the next best engine with a caveat if the requested one is missing; otherwise that is
-    /// an error.
-    pub replace_engines: bool,
-    /// Returns ms since 1970 UTC; called once per phase.
-    pub wall_clock: fn() -> i64,
-}
-
-/// Result of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EngineReport {
-    /// Phases that were measured completely or in part.
-    pub phases: Vec<PhaseRecord>,
-    /// Findings that affect how far the numbers can be trusted.
-    pub caveats: Vec<Caveat>,
-    /// Bytes written to lay out files before any measurement.
-    pub laid_out: Bytes,
-    /// How the run ended.
-    pub outcome: Outcome,
-    /// Error that ended the run, for the exit code.
-    pub error: Option<RunError>,
-}
-
 /// Runs a plan to its end or until stopped. All results are in the report, also after an error.
 pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -> EngineReport {
-    let keeps_content = plan
-        .phases
-        .iter()
-        .flat_map(|phase| &phase.workers)
-        .any(|worker| worker.verify.is_some());
-    let (schedulers, caveats) = (BTreeMap::new(), plan.caveats.clone());
-    let mut conductor = PhaseRunner {
+    let mut workers = plan.phases.iter().flat_map(|phase| &phase.workers);
+    let mut runner = PhaseRunner {
         options,
-        schedulers,
-        keeps_content,
-        caveats,
+        schedulers: BTreeMap::new(),
+        keeps_content: workers.any(|worker| worker.verify.is_some()),
+        caveats: plan.caveats.clone(),
         phases: Vec::new(),
         laid_out: 0,
         over: false,
         halted: false,
     };
-    if let ClockChoice::Kernel {
-        because: Some(because),
-    } = options.clock
-    {
-        conductor.note(Caveat::ClockFallback {
-            used: options.clock.name().to_owned(),
-            because: because.clone(),
-        });
-    }
     let mark = ClockMark::take();
-    let mut error = None;
-    for (index, phase) in plan.phases.iter().enumerate() {
-        if options.stop.load(Relaxed) {
-            break;
-        }
-        if phase.workers.is_empty() {
-            if let Err(e) = conductor.lay_out(phase, observer) {
-                error = Some(e);
-                break;
-            }
-            continue;
-        }
-        if index > 0 && !conductor.pause(phase.pause) {
-            break;
-        }
-        observer.phase_begins(index, phase);
-        if let Err(e) = conductor.phase(index, phase, observer) {
-            error = Some(e);
-            break;
-        }
-        if conductor.over
-            || conductor.halted
-            || conductor
-                .phases
-                .last()
-                .is_some_and(|record| record.workers.iter().any(ends_run(phase)))
-        {
-            break;
-        }
-    }
-    // The rate of the counter was calibrated within a few milliseconds; the whole run measures it far more precisely.
-    if let Some(ppm) = options
-        .clock
-        .drift_ppm(&mark)
-        .filter(|ppm| ppm.abs() > DRIFT_PPM)
-    {
-        conductor.note(Caveat::ClockDrift {
-            clock: options.clock.name().to_owned(),
-            ppm: ppm as i64,
-        });
-    }
+    runner.note_clock();
+    let error = runner.run_phases(&plan.phases, observer).err();
+    runner.note_drift(&mark);
     let PhaseRunner {
         caveats,
         phases,
         laid_out,
         halted,
         ..
-    } = conductor;
+    } = runner;
     let stopped = halted || options.stop.load(Relaxed);
     let outcome = outcome(plan, &phases, stopped, error.as_ref());
     EngineReport {
@@ -169,11 +81,8 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>, observer: &mut dyn Observer) -
 fn ends_run(phase: &PhasePlan) -> impl Fn(&WorkerRecord) -> bool {
     let goes_on = |w: &WorkerRecord| {
         let same = |plan: &&WorkerPlan| plan.job == w.job && plan.clone == w.clone;
-        phase
-            .workers
-            .iter()
-            .find(same)
-            .is_some_and(|plan| plan.termination.exit.phases_after_error)
+        let plan = phase.workers.iter().find(same);
+        plan.is_some_and(|plan| plan.termination.exit.phases_after_error)
     };
     move |w| match w.stop {
         StopReason::Stopped => true,
@@ -247,9 +156,62 @@ struct PhaseRunner<'a> {
 
 impl PhaseRunner<'_> {
     fn note(&mut self, caveat: Caveat) {
-        if !self.caveats.contains(&caveat) {
-            self.caveats.push(caveat);
+        note(&mut self.caveats, caveat);
+    }
+
+    /// Notes why the kernel's clock times the I/Os, if it is a fallback.
+    fn note_clock(&mut self) {
+        let clock = self.options.clock;
+        if let ClockChoice::Kernel {
+            because: Some(because),
+        } = clock
+        {
+            self.note(Caveat::ClockFallback {
+                used: clock.name().to_owned(),
+                because: because.clone(),
+            });
         }
+    }
+
+    /// Notes the deviation of the clock since the start of the run. The rate of the counter was calibrated within a
+    /// few milliseconds; the whole run measures it far more precisely.
+    fn note_drift(&mut self, since: &ClockMark) {
+        let clock = self.options.clock;
+        if let Some(ppm) = clock.drift_ppm(since)
+            && ppm.abs() > DRIFT_PPM
+        {
+            self.note(Caveat::ClockDrift {
+                clock: clock.name().to_owned(),
+                ppm: ppm as i64,
+            });
+        }
+    }
+
+    /// Runs all phases, or up to the one that ends the run.
+    fn run_phases(
+        &mut self,
+        phases: &[PhasePlan],
+        observer: &mut dyn Observer,
+    ) -> Result<(), RunError> {
+        for (index, phase) in phases.iter().enumerate() {
+            if self.options.stop.load(Relaxed) {
+                break;
+            }
+            if phase.workers.is_empty() {
+                self.lay_out(phase, observer)?;
+                continue;
+            }
+            if index > 0 && !self.pause(phase.pause) {
+                break;
+            }
+            observer.phase_begins(index, phase);
+            self.phase(index, phase, observer)?;
+            let ended = |record: &PhaseRecord| record.workers.iter().any(ends_run(phase));
+            if self.over || self.halted || self.phases.last().is_some_and(ended) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Waits before a phase to let the storage rest. Returns false if the run was ended meanwhile.
@@ -267,7 +229,7 @@ impl PhaseRunner<'_> {
         phase: &PhasePlan,
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
-        let mut sweeper = CleanupGuard {
+        let mut cleanup = CleanupGuard {
             files: &phase.files,
             begun: false,
         };
@@ -283,138 +245,32 @@ impl PhaseRunner<'_> {
             started_unix_ms,
         };
         let shared = PhaseShared::new(&phase.workers, &phase.files);
+        let simulated = scheduler.is_some();
         let (workers, host_pauses, error) =
-            self.work(phase, head, &shared, scheduler.clone(), &disks, observer);
+            self.work(phase, head, &shared, scheduler, &disks, observer);
         let (disks, traffic) = (disks.so_far(), shared.disks.traffic());
-        sweeper.begun = !workers.is_empty();
+        cleanup.begun = !workers.is_empty();
         if workers.is_empty() {
             return error.map_or(Ok(()), Err);
         }
-        let elapsed = workers
-            .iter()
-            .map(|w| w.job_runtime)
-            .max()
-            .unwrap_or_default();
-        let simulated = scheduler.is_some();
-        let started_unix_ms = if simulated { 0 } else { started_unix_ms };
-        // Host pauses do not affect virtual time.
-        let host_pauses = host_pauses.filter(|_| !simulated);
-        let name = phase.name.clone();
+        let elapsed = caveats::longest(&workers, |w| w.job_runtime);
         let record = PhaseRecord {
-            name,
-            started_unix_ms,
+            name: phase.name.clone(),
+            started_unix_ms: if simulated { 0 } else { started_unix_ms },
             elapsed,
             workers,
             disks,
             traffic,
             laid_out,
-            host_pauses,
+            // Host pauses do not affect virtual time.
+            host_pauses: host_pauses.filter(|_| !simulated),
         };
-        self.judge(phase, &record);
+        for caveat in caveats::of_phase(phase, &record) {
+            self.note(caveat);
+        }
         self.halted |= observer.phase_ends(&record) == Flow::Stop;
         self.phases.push(record);
         error.map_or(Ok(()), Err)
-    }
-
-    /// Adds the caveats that follow from the results of a phase.
-    fn judge(&mut self, phase: &PhasePlan, record: &PhaseRecord) {
-        let name = || phase.name.clone();
-        let longest = record
-            .workers
-            .iter()
-            .map(|w| w.runtime)
-            .max()
-            .unwrap_or_default();
-        if record.workers.iter().any(|w| w.stop == StopReason::Stopped) {
-            self.note(Caveat::Interrupted {
-                phase: name(),
-                measured: longest,
-            });
-        }
-        let all = || record.workers.iter().flat_map(|w| &w.errors.first);
-        let is_rule = |error: &&IoError| error.kind.option().is_some();
-        if let Some(&IoError { op, kind, .. }) = all().find(is_rule) {
-            self.note(Caveat::RuleBroken {
-                phase: name(),
-                op,
-                kind,
-            });
-        }
-        let count: u64 = record.workers.iter().map(|w| w.errors.total).sum();
-        let count = count.saturating_sub(all().filter(is_rule).count() as u64);
-        if let Some(first) = all().find(|error| !is_rule(error)) {
-            self.note(Caveat::DeviceErrors {
-                phase: name(),
-                count,
-                first: first.into(),
-            });
-        }
-        self.judge_host(record);
-        let touches_files = !phase.files.is_empty();
-        if touches_files && record.disks.is_empty() {
-            let because =
-                "no underlying block device with counters (memory, network or overlay)".to_owned();
-            self.note(Caveat::NoDiskStats { because });
-        }
-    }
-
-    /// Adds the caveats that follow from host effects during a phase.
-    fn judge_host(&mut self, record: &PhaseRecord) {
-        let phase = || record.name.clone();
-        let measured = record
-            .workers
-            .iter()
-            .map(|w| w.runtime)
-            .max()
-            .unwrap_or_default();
-        let none = HostPauses::default();
-        let found = record.host_pauses.as_ref().unwrap_or(&none);
-        for kind in [PauseKind::Stopped, PauseKind::Suspended] {
-            let lengths = || {
-                found
-                    .pauses
-                    .iter()
-                    .filter(|pause| pause.kind == kind)
-                    .map(|pause| pause.length)
-            };
-            let Some(longest) = lengths().max() else {
-                continue;
-            };
-            let (times, total) = (lengths().count() as u32, found.total(kind));
-            self.note(Caveat::Paused {
-                phase: phase(),
-                kind,
-                times,
-                total,
-                longest,
-            });
-        }
-        let share =
-            |time: Nanos, least: u64| time >= LONG_WAIT && time.0 > measured.0 / 100 * least;
-        if share(found.stolen, STOLEN_PERCENT) {
-            self.note(Caveat::StolenTime {
-                phase: phase(),
-                stolen: found.stolen,
-                measured,
-            });
-        }
-        // If there are more workers than CPUs, they wait for one another, and other load is not the
-        // cause.
-        let alone =
-            std::thread::available_parallelism().is_ok_and(|n| record.workers.len() <= n.get());
-        let waited = record
-            .workers
-            .iter()
-            .filter_map(|w| w.cpu.waited)
-            .max()
-            .unwrap_or_default();
-        if alone && share(waited, WAITED_PERCENT) {
-            self.note(Caveat::Descheduled {
-                phase: phase(),
-                waited,
-                measured,
-            });
-        }
     }
 
     /// Lays out the files of a phase. Returns the time it took, if there was anything to do.
@@ -426,59 +282,60 @@ impl PhaseRunner<'_> {
         if phase.files.iter().all(|file| file.lay_out == LayOut::Ready) {
             return Ok(None);
         }
-        let (disks, begun, before, mut worked) = (
+        let (disks, begun, before) = (
             DiskWatch::begin(&phase.files),
             Instant::now(),
             self.laid_out,
-            false,
         );
-        for (index, file) in phase
-            .files
-            .iter()
-            .enumerate()
-            .filter(|(_, f)| f.lay_out != LayOut::Ready)
-        {
-            let (mut last, mut before) = (Instant::now(), None);
-            let mut go_on =
-                observer.laying_out(&LayoutProgress { file, done: 0 }) == Flow::Continue;
-            let result = files::lay_out(file, index as u64, &mut |done| {
-                self.laid_out += done - before.replace(done).unwrap_or(done);
-                if last.elapsed() >= LOOK || done == file.size.0 {
-                    last = Instant::now();
-                    go_on &= observer.laying_out(&LayoutProgress { file, done }) == Flow::Continue;
-                }
-                go_on && !self.options.stop.load(Relaxed)
-            });
-            worked |= matches!(result, Ok(true));
-            if let Err(error) = result {
-                if !file.path.starts_with("/proc")
-                    && file.kind == hakaru_model::facts::TargetKind::Absent
-                {
-                    // An incomplete file is useless, and did not exist before.
-                    let _ = std::fs::remove_file(&file.path);
-                }
-                return Err(error);
-            }
+        let mut worked = false;
+        for (file, seed) in phase.files.iter().zip(0..) {
+            worked |= self.lay_out_file(file, seed, observer)?;
         }
-        let (bytes, elapsed) = (
-            Bytes(self.laid_out - before),
-            Nanos(begun.elapsed().as_nanos() as u64),
-        );
         Ok(worked.then(|| LaidOut {
-            bytes,
-            elapsed,
+            bytes: Bytes(self.laid_out - before),
+            elapsed: Nanos(begun.elapsed().as_nanos() as u64),
             disks: disks.so_far(),
         }))
+    }
+
+    /// Lays out a file. Returns whether there was anything to do.
+    fn lay_out_file(
+        &mut self,
+        file: &FilePlan,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, RunError> {
+        if file.lay_out == LayOut::Ready {
+            return Ok(false);
+        }
+        let (mut last, mut before) = (Instant::now(), None);
+        let mut report =
+            |done| observer.laying_out(&LayoutProgress { file, done }) == Flow::Continue;
+        let mut go_on = report(0);
+        let result = files::lay_out(file, seed, &mut |done| {
+            self.laid_out += done - before.replace(done).unwrap_or(done);
+            if last.elapsed() >= LOOK || done == file.size.0 {
+                last = Instant::now();
+                go_on &= report(done);
+            }
+            go_on && !self.options.stop.load(Relaxed)
+        });
+        let is_new = file.kind == TargetKind::Absent && !file.path.starts_with("/proc");
+        if result.is_err() && is_new {
+            // An incomplete file is useless, and did not exist before.
+            let _ = std::fs::remove_file(&file.path);
+        }
+        result
     }
 
     /// Returns the simulated card of a phase, and its start time.
     fn scheduler_for(&mut self, phase: &PhasePlan) -> Option<(Arc<SimScheduler>, u64)> {
         let worker = phase.workers.iter().find(|w| w.ioengine == IoEngine::Sim)?;
-        let prices = worker.sim.as_deref()?;
-        let scheduler = self.schedulers.entry(prices.name.clone());
+        let card = worker.sim.as_deref()?;
+        let scheduler = self.schedulers.entry(card.name.clone());
         let scheduler = scheduler.or_insert_with(|| {
             Arc::new(SimScheduler::new(
-                SimCard::new(prices.clone(), worker.seed),
+                SimCard::new(card.clone(), worker.seed),
                 self.keeps_content,
             ))
         });
@@ -497,11 +354,8 @@ impl PhaseRunner<'_> {
         disks: &DiskWatch,
         observer: &mut dyn Observer,
     ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
-        let names: Vec<Vec<String>> = phase
-            .workers
-            .iter()
-            .map(|w| region_names(phase, w))
-            .collect();
+        let workers = phase.workers.iter();
+        let names: Vec<Vec<String>> = workers.map(|w| region_names(phase, w)).collect();
         let _shown = shown::shown(phase);
         let setup = PhaseSetup {
             files: &phase.files,
@@ -511,63 +365,34 @@ impl PhaseRunner<'_> {
             replace_engines: self.options.replace_engines,
         };
         let found: Mutex<Vec<Caveat>> = Mutex::default();
-        // Capacity for many seconds of ticks of every worker: a worker that blocks on a full channel would include
-        // that wait in its measurement.
-        let (sender, receiver) = sync_channel(64 + 16 * phase.workers.len());
+        let common = PhaseInputs {
+            phase,
+            names: &names,
+            setup: &setup,
+            shared,
+            found: &found,
+            wall_clock: self.options.wall_clock,
+        };
         let (records, host_pauses, error) = std::thread::scope(|scope| {
-            let (mut failure, mut returns, mut threads) = (None, Vec::new(), Vec::new());
-            for (index, plan) in phase.workers.iter().enumerate() {
-                let messages = sender.clone();
-                let (setup, files, found) = (&setup, &names[index], &found);
-                let (give_back, chunks) = std::sync::mpsc::channel();
-                returns.push(give_back);
-                let spawn = WorkerSpawn {
-                    phase,
-                    index,
-                    plan,
-                    files,
-                    setup,
-                    shared,
-                    chunks,
-                    wall_clock: self.options.wall_clock,
-                };
-                let thread = std::thread::Builder::new()
-                    .name(plan.name.clone())
-                    .stack_size(512 << 10);
-                let spawned = thread.spawn_scoped(scope, move || spawn.run(&messages, found));
-                match spawned {
-                    Ok(thread) => threads.push(thread),
-                    Err(e) => {
-                        failure = Some(RunError::Thread {
-                            job: plan.name.clone(),
-                            reason: e.to_string(),
-                        });
-                        break;
-                    }
-                }
-            }
-            drop(sender);
-            let options = self.options;
-            let steady = SteadyWatch::new(phase);
-            let (begun, over) = (Instant::now(), &mut self.over);
-            let pauses = PauseWatch::begin();
+            let (started, receiver) = common.start_workers(scope);
             let watch = PhaseWatch {
                 phase,
                 head,
                 shared,
                 disks,
                 receiver,
-                returns,
-                options,
-                begun,
-                steady,
-                over,
-                pauses,
+                returns: started.returns,
+                options: self.options,
+                steady: SteadyWatch::new(phase),
+                begun: Instant::now(),
+                over: &mut self.over,
+                pauses: PauseWatch::begin(),
             };
-            let answer = watch.until_done(failure, observer);
+            let answer = watch.until_done(started.failure, observer);
             // The guard has reported the panic; an unjoined one would propagate to the phase
             // runner.
-            threads.into_iter().for_each(|thread| drop(thread.join()));
+            let threads = started.threads.into_iter();
+            threads.for_each(|thread| drop(thread.join()));
             answer
         });
         for caveat in found.into_inner().unwrap_or_default() {
@@ -577,65 +402,96 @@ impl PhaseRunner<'_> {
     }
 }
 
-/// Inputs of a worker thread.
-struct WorkerSpawn<'a> {
-    phase: &'a PhasePlan,
-    index: usize,
-    plan: &'a WorkerPlan,
-    files: &'a [String],
-    setup: &'a PhaseSetup<'a>,
-    shared: &'a PhaseShared,
-    chunks: Receiver<Box<LogChunk>>,
+/// What all workers of a phase share.
+#[derive(Clone, Copy)]
+struct PhaseInputs<'env> {
+    phase: &'env PhasePlan,
+    /// Names of the regions of each worker.
+    names: &'env [Vec<String>],
+    setup: &'env PhaseSetup<'env>,
+    shared: &'env PhaseShared,
+    /// Caveats of the workers.
+    found: &'env Mutex<Vec<Caveat>>,
     wall_clock: fn() -> i64,
 }
 
-impl WorkerSpawn<'_> {
-    /// Runs the worker and reports its end, even after a panic.
-    fn run(self, messages: &SyncSender<Message>, found: &Mutex<Vec<Caveat>>) {
-        let WorkerSpawn {
-            phase,
-            index,
-            plan,
-            files,
-            setup,
-            shared,
-            chunks,
-            wall_clock,
-        } = self;
-        let mut caveats = Vec::new();
-        let waits_for = waits_for(phase, plan);
+/// The threads of the workers of a phase.
+struct StartedWorkers<'scope> {
+    threads: Vec<ScopedJoinHandle<'scope, ()>>,
+    /// Channels that return log chunks to the workers.
+    returns: Vec<Sender<Box<LogChunk>>>,
+    /// Why not all could be started.
+    failure: Option<RunError>,
+}
+
+impl<'env> PhaseInputs<'env> {
+    /// Starts a thread for each worker. Also returns the channel of their messages.
+    fn start_workers<'scope>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+    ) -> (StartedWorkers<'scope>, Receiver<Message>) {
+        // Capacity for many seconds of ticks of every worker: a worker that blocks on a full channel would include
+        // that wait in its measurement.
+        let (sender, receiver) = sync_channel(64 + 16 * self.phase.workers.len());
+        let (mut threads, mut returns, mut failure) = (Vec::new(), Vec::new(), None);
+        for (index, plan) in self.phase.workers.iter().enumerate() {
+            let (give_back, chunks) = channel();
+            returns.push(give_back);
+            let messages = sender.clone();
+            let thread = std::thread::Builder::new()
+                .name(plan.name.clone())
+                .stack_size(512 << 10);
+            match thread.spawn_scoped(scope, move || self.run(index, &messages, chunks)) {
+                Ok(thread) => threads.push(thread),
+                Err(e) => {
+                    let (job, reason) = (plan.name.clone(), e.to_string());
+                    failure = Some(RunError::Thread { job, reason });
+                    break;
+                }
+            }
+        }
+        let started = StartedWorkers {
+            threads,
+            returns,
+            failure,
+        };
+        (started, receiver)
+    }
+
+    /// Runs a worker and reports its end, even after a panic.
+    fn run(self, index: usize, messages: &SyncSender<Message>, chunks: Receiver<Box<LogChunk>>) {
+        let plan = &self.phase.workers[index];
         let context = WorkerContext {
             index,
             plan,
-            files,
-            setup,
-            shared,
+            files: &self.names[index],
+            setup: self.setup,
+            shared: self.shared,
             messages,
             chunks,
-            wall_clock,
-            waits_for,
+            wall_clock: self.wall_clock,
+            waits_for: waits_for(self.phase, plan),
         };
-        let guard = PanicGuard {
-            job: &plan.name,
-            messages,
-        };
-        let _leaver = ExitGuard { shared, index };
-        let answer = match run_worker(context, &mut caveats) {
-            Ok(Some(record)) => Some(Message::Finished {
+        let job = &plan.name;
+        let guard = PanicGuard { job, messages };
+        let shared = self.shared;
+        let _exit_guard = ExitGuard { shared, index };
+        let mut caveats = Vec::new();
+        let answer = run_worker(context, &mut caveats);
+        std::mem::forget(guard);
+        let found = self.found.lock();
+        found
+            .unwrap_or_else(PoisonError::into_inner)
+            .append(&mut caveats);
+        let message = match answer.transpose() {
+            None => return,
+            Some(Ok(record)) => Message::Finished {
                 worker: index,
                 record: Box::new(record),
-            }),
-            Ok(None) => None,
-            Err(error) => Some(Message::Failed(error)),
+            },
+            Some(Err(error)) => Message::Failed(error),
         };
-        std::mem::forget(guard);
-        found
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .append(&mut caveats);
-        if let Some(message) = answer {
-            let _ = messages.send(message);
-        }
+        let _ = messages.send(message);
     }
 }
 
@@ -644,19 +500,9 @@ fn waits_for(phase: &PhasePlan, plan: &WorkerPlan) -> Vec<usize> {
     let Some(name) = &plan.wait_for else {
         return Vec::new();
     };
-    let named = phase
-        .workers
-        .iter()
-        .enumerate()
-        .filter(|(_, w)| w.name == *name && w.job != plan.job);
+    let workers = phase.workers.iter().enumerate();
+    let named = workers.filter(|(_, w)| w.name == *name && w.job != plan.job);
     named.map(|(index, _)| index).collect()
-}
-
-/// Position of a phase in the run, and its start time.
-#[derive(Clone, Copy, Debug)]
-struct PhaseHead {
-    index: usize,
-    started_unix_ms: i64,
 }
 
 /// Notifies the others when a worker ends for any reason.
@@ -675,7 +521,7 @@ impl Drop for ExitGuard<'_> {
 fn region_names(phase: &PhasePlan, worker: &WorkerPlan) -> Vec<String> {
     let name = |(number, file): (usize, u32)| match (&worker.sim, phase.files.get(file as usize)) {
         // A simulated card has no file, and the first file of the phase may belong to another job.
-        (Some(prices), _) => prices.name.clone(),
+        (Some(card), _) => card.name.clone(),
         (None, _) if worker.ioengine == IoEngine::Null => unopened_name(worker, number),
         (None, Some(file)) => files::name_of(&file.path),
         (None, None) => worker.ioengine.name().to_owned(),

@@ -1,6 +1,8 @@
 //! Supervises the workers of a phase: receives messages, notifies the observer, stops workers.
 
-use super::{Flow, LOOK, Observer, PhaseHead, PhaseProgress, RunOptions, WorkerStage};
+use super::caveats::longest;
+use super::options::{LOOK, RunOptions};
+use super::{Flow, Observer, PhaseProgress, WorkerStage};
 use crate::disks::DiskWatch;
 use crate::error::RunError;
 use crate::host::PauseWatch;
@@ -12,10 +14,16 @@ use hakaru_model::job::{Op, PerOp};
 use hakaru_model::measured::HostPauses;
 use hakaru_model::plan::{PhasePlan, WorkerPlan};
 use hakaru_model::record::{Interval, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_model::units::Nanos;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
+
+/// Position of a phase in the run, and its start time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhaseHead {
+    pub(super) index: usize,
+    pub(super) started_unix_ms: i64,
+}
 
 /// Receives the messages of the workers of a phase.
 pub(super) struct PhaseWatch<'a> {
@@ -55,10 +63,8 @@ impl PhaseWatch<'_> {
 
     /// Returns the state of each worker.
     fn stages(&self, records: &[Option<WorkerRecord>]) -> Vec<WorkerStage> {
-        let stage = |((published, plan), record): (
-            (&WorkerProgress, &WorkerPlan),
-            &Option<WorkerRecord>,
-        )| {
+        let workers = self.shared.progress.iter().zip(&self.phase.workers);
+        let stage = |((published, plan), record): ((&WorkerProgress, &WorkerPlan), &Option<_>)| {
             let measuring = published.measuring.load(Relaxed) || plan.ramp_time.0 == 0;
             match (record, published.begun.load(Relaxed), measuring) {
                 (Some(_), ..) => WorkerStage::Done,
@@ -67,58 +73,39 @@ impl PhaseWatch<'_> {
                 (None, true, true) => WorkerStage::AtWork,
             }
         };
-        self.shared
-            .progress
-            .iter()
-            .zip(&self.phase.workers)
-            .zip(records)
-            .map(stage)
-            .collect()
+        workers.zip(records).map(stage).collect()
     }
 
     /// Requests partial results from the running workers.
     fn ask(&self, records: &[Option<WorkerRecord>]) {
-        for (published, _) in self
-            .shared
-            .progress
-            .iter()
-            .zip(records)
-            .filter(|(_, record)| record.is_none())
-        {
+        let workers = self.shared.progress.iter().zip(records);
+        for (published, _) in workers.filter(|(_, record)| record.is_none()) {
             published.asked.store(true, Relaxed);
         }
     }
 
     /// Reports partial results when all workers have replied or ended. Returns whether it did.
-    fn tell_so_far(
+    fn report_so_far(
         &self,
-        told: &mut [Option<WorkerRecord>],
+        partial: &mut [Option<WorkerRecord>],
         records: &[Option<WorkerRecord>],
         observer: &mut dyn Observer,
     ) -> bool {
-        let all: Option<Vec<&WorkerRecord>> = records
-            .iter()
-            .zip(told.iter())
-            .map(|(a, b)| a.as_ref().or(b.as_ref()))
+        let either = records.iter().zip(partial.iter());
+        let all: Option<Vec<WorkerRecord>> = either
+            .map(|(whole, part)| whole.as_ref().or(part.as_ref()).cloned())
             .collect();
         let Some(workers) = all else { return false };
-        let workers: Vec<WorkerRecord> = workers.into_iter().cloned().collect();
-        let elapsed = workers
-            .iter()
-            .map(|w| w.job_runtime)
-            .max()
-            .unwrap_or_default();
-        let (name, started_unix_ms) = (self.phase.name.clone(), self.head.started_unix_ms);
         let record = PhaseRecord {
-            name,
-            started_unix_ms,
-            elapsed,
+            name: self.phase.name.clone(),
+            started_unix_ms: self.head.started_unix_ms,
+            elapsed: longest(&workers, |w| w.job_runtime),
             workers,
             disks: self.disks.so_far(),
             ..PhaseRecord::default()
         };
         observer.so_far(self.head.index, &record);
-        told.iter_mut().for_each(|told| *told = None);
+        partial.fill(None);
         true
     }
 
@@ -146,7 +133,7 @@ impl PhaseWatch<'_> {
     ) -> (Vec<WorkerRecord>, Option<HostPauses>, Option<RunError>) {
         let total = self.phase.workers.len();
         let mut records: Vec<Option<WorkerRecord>> = vec![None; total];
-        let mut told: Vec<Option<WorkerRecord>> = vec![None; total];
+        let mut partial: Vec<Option<WorkerRecord>> = vec![None; total];
         let mut ready = 0;
         let mut meter = SpeedMeter::default();
         // Whether a report of partial results is waiting for replies.
@@ -175,8 +162,8 @@ impl PhaseWatch<'_> {
                     observer.interval(worker, &interval);
                 }
                 Ok(Message::SoFar { worker, record }) => {
-                    told[worker] = Some(*record);
-                    awaited &= !self.tell_so_far(&mut told, &records, observer);
+                    partial[worker] = Some(*record);
+                    awaited &= !self.report_so_far(&mut partial, &records, observer);
                 }
                 Ok(Message::Log { worker, chunk }) => {
                     observer.log(worker, &chunk);
@@ -188,7 +175,7 @@ impl PhaseWatch<'_> {
                     record.steady = self.steady.leave(worker);
                     records[worker] = Some(*record);
                     // The report may have been waiting for this worker.
-                    awaited = awaited && !self.tell_so_far(&mut told, &records, observer);
+                    awaited = awaited && !self.report_so_far(&mut partial, &records, observer);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -246,49 +233,16 @@ impl SpeedMeter {
         stages: Vec<WorkerStage>,
     ) -> PhaseProgress {
         let elapsed = begun.elapsed();
-        let bound = |w: &WorkerPlan| {
-            w.runtime
-                .map(|t| Nanos(t.0 + w.ramp_time.0 + w.startdelay.0))
-        };
-        let longest = phase
-            .workers
-            .iter()
-            .map(bound)
-            .try_fold(Nanos(0), |max, t| t.map(|t| max.max(t)));
-        let shares = shared
-            .progress
-            .iter()
-            .map(|p| p.permille.load(Relaxed))
-            .min();
-        let by_bytes = phase
-            .workers
-            .iter()
-            .all(|w| w.stream.limit_bytes.is_some())
-            .then_some(shares)
-            .flatten();
-        let by_time = longest
-            .filter(|t| t.0 > 0)
-            .map(|t| (elapsed.as_nanos() as u64 * 1000 / t.0).min(1000) as u32);
-        let permille = by_bytes.max(by_time);
-        let running = stages
-            .iter()
-            .filter(|stage| **stage != WorkerStage::Done)
-            .count();
+        let (permille, remaining) = done_and_remaining(phase, shared, elapsed);
+        let unfinished = |stage: &&WorkerStage| **stage != WorkerStage::Done;
         let mut progress = PhaseProgress {
             elapsed,
             permille,
-            running,
+            remaining,
+            running: stages.iter().filter(unfinished).count(),
             stages,
-            measuring: true,
+            measuring: shared.progress.iter().all(|p| p.measuring.load(Relaxed)),
             ..PhaseProgress::default()
-        };
-        let left_by_time = longest.map(|t| Duration::from_nanos(t.0).saturating_sub(elapsed));
-        let left_by_bytes = by_bytes
-            .filter(|&p| p > 0)
-            .map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
-        progress.remaining = match (left_by_time, left_by_bytes) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
         };
         let span = self.since_look().as_secs_f64().max(1e-3);
         for op in Op::ALL {
@@ -300,8 +254,38 @@ impl SpeedMeter {
             progress.iops[op] = per_s(progress.ios[op], self.ios[op]);
             progress.bytes_per_s[op] = per_s(progress.bytes[op], self.bytes[op]);
         }
-        progress.measuring = shared.progress.iter().all(|p| p.measuring.load(Relaxed));
         (self.ios, self.bytes, self.looked) = (progress.ios, progress.bytes, Instant::now());
         progress
     }
+}
+
+/// Returns the completed part of a phase in thousandths, and its remaining time, as far as they are known.
+fn done_and_remaining(
+    phase: &PhasePlan,
+    shared: &PhaseShared,
+    elapsed: Duration,
+) -> (Option<u32>, Option<Duration>) {
+    let workers = || phase.workers.iter();
+    let bound = |w: &WorkerPlan| {
+        let runtime = w.runtime?.0 + w.ramp_time.0 + w.startdelay.0;
+        Some(Duration::from_nanos(runtime))
+    };
+    let longest = workers()
+        .map(bound)
+        .try_fold(Duration::ZERO, |max, t| Some(max.max(t?)));
+    let shares = shared.progress.iter().map(|p| p.permille.load(Relaxed));
+    let bounded = workers().all(|w| w.stream.limit_bytes.is_some());
+    let by_bytes = shares.min().filter(|_| bounded);
+    let by_time = longest
+        .filter(|t| !t.is_zero())
+        .map(|t| (elapsed.as_nanos() * 1000 / t.as_nanos()).min(1000) as u32);
+    let left_by_time = longest.map(|t| t.saturating_sub(elapsed));
+    let left_by_bytes = by_bytes
+        .filter(|&p| p > 0)
+        .map(|p| elapsed.mul_f64(f64::from(1000 - p) / f64::from(p)));
+    let remaining = match (left_by_time, left_by_bytes) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    (by_bytes.max(by_time), remaining)
 }
