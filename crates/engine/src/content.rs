@@ -238,16 +238,13 @@ mod tests {
             sharers: 2,
             ..Default::default()
         };
+        let buffers = Buffers {
+            repeats,
+            ..of(BufferContent::Random)
+        };
         let mut seen = std::collections::HashMap::new();
         for worker in 0..2 {
-            let mut content = Content::with(
-                Buffers {
-                    repeats,
-                    ..of(BufferContent::Random)
-                },
-                worker,
-                50,
-            );
+            let mut content = Content::with(buffers.clone(), worker, 50);
             for _ in 0..2000 {
                 let mut block = vec![0; 512];
                 content.fill(&mut block);
@@ -256,11 +253,8 @@ mod tests {
         }
         let both = seen.values().filter(|&&by| by == 3).count();
         assert!((95..=100).contains(&both), "{both} contents of both");
-        assert!(
-            (2050..2150).contains(&seen.len()),
-            "{} contents in all",
-            seen.len()
-        );
+        let all = seen.len();
+        assert!((2050..2150).contains(&all), "{all} contents in all");
     }
 
     /// A real compressor achieves the requested percentage.

@@ -2,7 +2,7 @@
 
 use crate::clock::ClockChoice;
 use crate::run::{NoObserver, RunOptions, run};
-use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::job::{Access, IoEngine, Job, Op, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Facts, Plan};
 use hakaru_model::record::Overhead;
 use hakaru_model::units::Bytes;
@@ -20,15 +20,7 @@ pub fn measure_overhead(clock: &ClockChoice) -> Option<Overhead> {
     let mut job = Job::new("overhead", Target::Nothing, Access::only(Op::Read, true));
     job.ioengine = IoEngine::Null;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(IOS * 4096)));
-    let scenario = Scenario {
-        name: "overhead".to_owned(),
-        seed: 1,
-        phases: vec![Phase {
-            name: "overhead".to_owned(),
-            jobs: vec![job],
-        }],
-    };
-    let plan = Plan::resolve(&scenario, &Facts::new()).ok()?;
+    let plan = Plan::resolve(&Scenario::of_job(job), &Facts::new()).ok()?;
     let stop = AtomicBool::new(false);
     let options = RunOptions {
         clock,

@@ -133,10 +133,9 @@ impl SteadyGroup {
         if found.iops.len() < window {
             return;
         }
-        let samples = if self.rule.iops {
-            &found.iops
-        } else {
-            &found.bytes_per_s
+        let samples = match self.rule.iops {
+            true => &found.iops,
+            false => &found.bytes_per_s,
         };
         let Judgement {
             mean,
@@ -144,20 +143,14 @@ impl SteadyGroup {
             slope,
         } = judge(samples);
         let value = if self.rule.slope { slope } else { distance };
-        let percent = |value: f64| {
-            if mean > 0.0 {
-                value * 100.0 / mean
-            } else {
-                0.0
-            }
-        };
         let (value, limit) = match self.rule.limit {
-            SteadyLimit::Percent(limit) => (percent(value), limit),
+            SteadyLimit::Percent(limit) if mean > 0.0 => (value * 100.0 / mean, limit),
+            SteadyLimit::Percent(limit) => (0.0, limit),
             SteadyLimit::Absolute(limit) => (value, limit),
         };
         found.attained = value.abs() < limit && mean > 0.0;
-        (found.criterion, found.max_deviation, found.slope) =
-            (value, distance, if self.rule.slope { slope } else { 0.0 });
+        (found.criterion, found.max_deviation) = (value, distance);
+        found.slope = if self.rule.slope { slope } else { 0.0 };
     }
 }
 

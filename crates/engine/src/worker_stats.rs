@@ -83,6 +83,23 @@ struct OpCounters {
 }
 
 impl OpCounters {
+    /// Returns the record of the operation, without its samples.
+    fn into_record(self) -> OpRecord {
+        let latency = |sums: LatencySums, histogram| Latency {
+            stat: sums.samples(self.ios),
+            histogram,
+        };
+        OpRecord {
+            ios: self.ios,
+            bytes: self.bytes,
+            short: self.short,
+            slat: latency(self.slat, self.slat_histogram),
+            clat: latency(self.clat, self.clat_histogram),
+            lat: latency(self.lat, self.lat_histogram),
+            ..OpRecord::default()
+        }
+    }
+
     fn new(measure: &Measure, used: bool) -> OpCounters {
         let histogram = |wanted: bool| (wanted && used).then(Histogram::new);
         OpCounters {
@@ -277,41 +294,22 @@ impl WorkerStats {
             ..
         } = self;
         let mut ops: PerOp<OpRecord> = PerOp::default();
-        for (op, hot) in Op::ALL.into_iter().zip(hot) {
-            let OpCounters {
-                ios,
-                bytes,
-                short,
-                clat_histogram,
-                mut clat,
-                mut lat,
-                mut slat,
-                lat_histogram,
-                slat_histogram,
-            } = hot;
-            for (moments, max) in [&mut slat, &mut clat, &mut lat]
+        for (op, mut hot) in Op::ALL.into_iter().zip(hot) {
+            for (sums, max) in [&mut hot.slat, &mut hot.clat, &mut hot.lat]
                 .into_iter()
                 .zip(maxima[op as usize])
             {
-                moments.max = moments.max.max(max);
+                sums.max = sums.max.max(max);
             }
-            let lat = if lat_is_clat { clat } else { lat };
-            let latency = |moments: LatencySums, histogram| Latency {
-                stat: moments.samples(ios),
-                histogram,
-            };
+            if lat_is_clat {
+                hot.lat = hot.clat;
+            }
+            let (bw, iops) = samples[op];
             ops[op] = OpRecord {
-                ios,
-                bytes,
-                short,
-                issued: ios + refused[op as usize],
-                runtime: None,
-                zone_resets: 0,
-                slat: latency(slat, slat_histogram),
-                clat: latency(clat, clat_histogram),
-                lat: latency(lat, lat_histogram),
-                bw_samples: samples[op].0,
-                iops_samples: samples[op].1,
+                issued: hot.ios + refused[op as usize],
+                bw_samples: bw,
+                iops_samples: iops,
+                ..hot.into_record()
             };
         }
         (ops, sync, intervals)

@@ -34,6 +34,21 @@ pub struct Scenario {
     pub phases: Vec<Phase>,
 }
 
+impl Scenario {
+    /// Creates a scenario of one job, with its name and seed 1.
+    pub fn of_job(job: Job) -> Scenario {
+        let phase = Phase {
+            name: job.name.clone(),
+            jobs: vec![job],
+        };
+        Scenario {
+            name: phase.name.clone(),
+            seed: 1,
+            phases: vec![phase],
+        }
+    }
+}
+
 /// Jobs that run at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {

@@ -167,35 +167,26 @@ mod tests {
             len: len - 4096,
             file_len: len,
         };
-        let mut backend = MmapBackend::new(
-            vec![file.into()],
-            &[region],
-            Slots::new(1, 4096).unwrap(),
-            true,
-            false,
-            false,
-        )
-        .unwrap();
+        let (files, slots) = (vec![file.into()], Slots::new(1, 4096).unwrap());
+        let mut backend = MmapBackend::new(files, &[region], slots, true, false, false).unwrap();
         // Simulates an address space that is too small for the whole region.
         backend.files[0].in_pieces = true;
         backend.files[0].mapping.move_to(4096, 4096).unwrap();
+        let request = |op, offset| IoRequest {
+            op,
+            region: 0,
+            offset,
+            len: 4096,
+        };
         for offset in [4096, len - 4096, 4096] {
-            let request = |op| IoRequest {
-                op,
-                region: 0,
-                offset,
-                len: 4096,
-            };
             backend.buffer(0, 4096).fill(7);
-            assert_eq!(backend.transfer(&request(Op::Write)), Ok(4096));
+            assert_eq!(backend.transfer(&request(Op::Write, offset)), Ok(4096));
             backend.buffer(0, 4096).fill(0);
-            assert_eq!(backend.transfer(&request(Op::Read)), Ok(4096));
+            assert_eq!(backend.transfer(&request(Op::Read, offset)), Ok(4096));
             assert!(backend.buffer(0, 4096).iter().all(|&b| b == 7));
         }
-        assert!(
-            !backend.files[0].mapping.covers(len - 4096, 4096),
-            "the last piece is mapped no longer"
-        );
+        let last = backend.files[0].mapping.covers(len - 4096, 4096);
+        assert!(!last, "the last piece is mapped no longer");
         assert_eq!(backend.sync(0, SyncKind::Data), Ok(()));
         assert_eq!((backend.close(), backend.files.len()), (Ok(()), 0));
     }

@@ -148,63 +148,35 @@ mod tests {
     use hakaru_sys::buffer::Slots;
 
     #[test]
-    fn neighbours_are_joined_and_what_is_short_is_told_of_the_last() {
+    fn neighbours_are_joined_and_the_last_is_short() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(10_000).unwrap();
         let slots = VectoredSlots::new(Slots::new(8, 4096).unwrap());
         let mut backend = VsyncBackend::new(vec![file.into()], slots, 8);
-        let read = |offset| IoRequest {
-            op: Op::Read,
+        let request = |(op, offset)| IoRequest {
+            op,
             region: 0,
             offset,
             len: 4096,
         };
-        let write = |offset| IoRequest {
-            op: Op::Write,
-            ..read(offset)
-        };
-        let all = [
-            read(0),
-            read(4096),
-            read(8192),
-            read(12_288),
-            write(4096),
-            write(0),
-            read(0),
-            read(8192),
-        ];
-        let parts = |r: &[IoRequest]| {
-            r.windows(2)
-                .filter(|pair| !follows(&pair[0], &pair[1]))
-                .count()
-                + 1
-        };
-        assert_eq!(parts(&all), 5);
+        use Op::{Read, Write};
+        let reads = [(Read, 0), (Read, 4096), (Read, 8192), (Read, 12_288)];
+        let mixed = [(Write, 4096), (Write, 0), (Read, 0), (Read, 8192)];
+        let all = [reads, mixed].concat();
+        let all: Vec<IoRequest> = all.into_iter().map(request).collect();
+        let breaks = |pair: &&[IoRequest]| !follows(&pair[0], &pair[1]);
+        assert_eq!(all.windows(2).filter(breaks).count(), 4);
         for (slot, request) in all.iter().enumerate() {
             backend.prepare(slot as u32, request);
         }
         assert_eq!(backend.submit(0), Ok(8));
         assert_eq!(backend.submit(0), Ok(0));
         let mut results = Vec::new();
-        assert_eq!(
-            backend.reap(3, 5, None, &mut |slot: u32, result: Result<u32, Errno>| {
-                results.push((slot, result))
-            }),
-            Ok(5)
-        );
-        assert_eq!(
-            backend.reap(1, 8, None, &mut |slot: u32, result: Result<u32, Errno>| {
-                results.push((slot, result))
-            }),
-            Ok(3)
-        );
+        let mut sink = |slot: u32, result: Result<u32, Errno>| results.push((slot, result));
+        assert_eq!(backend.reap(3, 5, None, &mut sink), Ok(5));
+        assert_eq!(backend.reap(1, 8, None, &mut sink), Ok(3));
         let expected = [4096, 4096, 1808, 0, 4096, 4096, 4096, 1808];
-        assert!(
-            results
-                .iter()
-                .zip(0..)
-                .all(|(found, slot)| *found == (slot, Ok(expected[slot as usize]))),
-            "{results:?}"
-        );
+        let expected: Vec<_> = (0..).zip(expected.map(Ok)).collect();
+        assert_eq!(results, expected);
     }
 }

@@ -308,45 +308,33 @@ mod tests {
     }
 
     #[test]
-    fn it_lies_as_it_is_told() {
+    fn faults_of_the_model_take_effect() {
+        let fault = |offset, kind| Fault {
+            offset: Bytes(offset),
+            len: Bytes(512),
+            kind,
+        };
         let mut card = card(|p| {
             p.claimed_capacity = Some(Bytes(2 << 30));
             p.lost_flush = Some(Bytes(8192));
             p.faults = vec![
-                Fault {
-                    offset: Bytes(0),
-                    len: Bytes(512),
-                    kind: FaultKind::ReadError,
-                },
-                Fault {
-                    offset: Bytes(8192),
-                    len: Bytes(512),
-                    kind: FaultKind::DropsWrites,
-                },
+                fault(0, FaultKind::ReadError),
+                fault(8192, FaultKind::DropsWrites),
             ];
         });
         assert_eq!(card.place((1 << 30) + 5), 5);
-        assert_eq!(
-            card.serve(Nanos(0), Op::Read, 0, 4096).effect,
-            Effect::Failed
-        );
-        assert_eq!(
-            card.serve(Nanos(0), Op::Write, 0, 4096).effect,
-            Effect::Done
-        );
-        assert_eq!(
-            card.serve(Nanos(0), Op::Write, 4096, 8192).effect,
-            Effect::Dropped
-        );
+        for (op, offset, len, effect) in [
+            (Op::Read, 0, 4096, Effect::Failed),
+            (Op::Write, 0, 4096, Effect::Done),
+            (Op::Write, 4096, 8192, Effect::Dropped),
+        ] {
+            assert_eq!(card.serve(Nanos(0), op, offset, len).effect, effect);
+        }
         card.flush(Nanos(0));
-        assert_eq!(
-            card.serve(Nanos(0), Op::Write, 1 << 20, 4096).effect,
-            Effect::Done
-        );
-        assert_eq!(
-            card.serve(Nanos(0), Op::Write, 2 << 20, 4096).effect,
-            Effect::Done
-        );
+        for offset in [1 << 20, 2 << 20] {
+            let served = card.serve(Nanos(0), Op::Write, offset, 4096);
+            assert_eq!(served.effect, Effect::Done);
+        }
         assert_eq!(card.power_cut(), [(2 << 20, 4096), (1 << 20, 4096)]);
         assert_eq!(card.power_cut(), []);
     }

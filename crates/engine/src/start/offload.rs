@@ -119,7 +119,7 @@ mod tests {
     use crate::backend::locked::LockedBackend;
     use hakaru_model::facts::{TargetFacts, TargetKind};
     use hakaru_model::job::rules::FileLock;
-    use hakaru_model::job::{Access, Job, Op, Phase, Scenario, SizeSpec, Target};
+    use hakaru_model::job::{Access, Job, Op, Scenario, SizeSpec, Target};
     use hakaru_model::plan::Plan;
     use hakaru_model::stream::IoRequest;
     use hakaru_model::units::Bytes;
@@ -129,18 +129,12 @@ mod tests {
     const EACH: u64 = 1000;
 
     fn polling(path: &Path, percent: u32) -> Plan {
-        let mut job = Job::new(
-            "a",
-            Target::Paths(vec![path.to_owned()]),
-            Access::only(Op::Read, false),
-        );
+        let target = Target::Paths(vec![path.to_owned()]);
+        let mut job = Job::new("a", target, Access::only(Op::Read, false));
         job.ioengine = IoEngine::Pvsync2;
         job.extent.size = Some(SizeSpec::Bytes(Bytes(4096)));
-        (
-            job.engine.hipri,
-            job.engine.hipri_percentage,
-            job.queue.iodepth,
-        ) = (true, Some(percent), 4);
+        (job.engine.hipri, job.engine.hipri_percentage) = (true, Some(percent));
+        job.queue.iodepth = 4;
         let facts = TargetFacts {
             kind: TargetKind::File,
             size: Bytes(4096),
@@ -150,16 +144,8 @@ mod tests {
             writable: true,
             path: path.to_owned(),
         };
-        let phases = vec![Phase {
-            name: "a".to_owned(),
-            jobs: vec![job],
-        }];
-        let scenario = Scenario {
-            name: "a".to_owned(),
-            seed: 7,
-            phases,
-        };
-        Plan::resolve(&scenario, &[(path.to_owned(), facts)].into_iter().collect()).unwrap()
+        let facts = [(path.to_owned(), facts)].into();
+        Plan::resolve(&Scenario::of_job(job), &facts).unwrap()
     }
 
     /// Returns the percentage of polled I/Os among the calls of `perform`, whether or not the file system supports

@@ -100,35 +100,21 @@ impl BlockHeader {
     /// The difference between the bytes there and a valid header.
     pub(super) fn read(from: &[u8]) -> Result<BlockHeader, BlockDifference> {
         let number = |at: usize, bytes: usize| {
-            let piece = from.get(at..at + bytes).unwrap_or_default();
-            piece
-                .iter()
-                .rev()
-                .fold(0u64, |value, &byte| value << 8 | u64::from(byte))
+            let piece = from.get(at..at + bytes).unwrap_or_default().iter();
+            let append = |value, &byte| value << 8 | u64::from(byte);
+            piece.rev().fold(0u64, append)
         };
-        let magic = number(0, 4) as u32;
-        if magic != MAGIC {
-            return Err(BlockDifference::Magic {
-                found: magic,
-                wanted: MAGIC,
-            });
+        let (found, wanted) = (number(0, 4) as u32, MAGIC);
+        if found != wanted {
+            return Err(BlockDifference::Magic { found, wanted });
         }
         let sum_bytes = (number(6, 2) as usize).min(LONGEST);
         let whole = from.get(..VerifyMethod::HEADER + sum_bytes).unwrap_or(from);
-        let parts: [&[u8]; 3] = [
-            &whole[..12.min(whole.len())],
-            &[0; 4],
-            whole.get(16..).unwrap_or_default(),
-        ];
-        let own = parts
-            .iter()
-            .fold(0, |sum, part| crc32c::crc32c_append(sum, part));
-        let stored = number(12, 4) as u32;
-        if own != stored {
-            return Err(BlockDifference::Header {
-                found: own,
-                wanted: stored,
-            });
+        let (start, rest) = whole.split_at(12.min(whole.len()));
+        let parts = [start, &[0; 4], rest.get(4..).unwrap_or_default()].into_iter();
+        let (found, wanted) = (parts.fold(0, crc32c::crc32c_append), number(12, 4) as u32);
+        if found != wanted {
+            return Err(BlockDifference::Header { found, wanted });
         }
         Ok(BlockHeader {
             method: number(4, 2) as u16,

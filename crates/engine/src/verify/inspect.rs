@@ -64,9 +64,8 @@ impl Inspector {
             });
         }
         let received = write("received", piece)?;
-        let expected = self
-            .scheme
-            .expected(mismatch, block, request.offset, wanted);
+        let scheme = &self.scheme;
+        let expected = scheme.expected(mismatch, block, request.offset, wanted);
         Some(Saved {
             received,
             expected: expected.and_then(|content| write("expected", &content)),

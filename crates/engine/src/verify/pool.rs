@@ -52,7 +52,7 @@ impl VerifyPool {
         inspector: &Arc<Inspector>,
     ) -> std::io::Result<VerifyPool> {
         let (back, answers) = channel();
-        let mut crew = VerifyPool {
+        let mut pool = VerifyPool {
             tasks: Vec::new(),
             answers,
             threads: Vec::new(),
@@ -75,14 +75,11 @@ impl VerifyPool {
                     }
                 }
             };
-            crew.threads.push(
-                std::thread::Builder::new()
-                    .name("verify".to_owned())
-                    .spawn(run)?,
-            );
-            crew.tasks.push(sender);
+            let thread = std::thread::Builder::new().name("verify".to_owned());
+            pool.threads.push(thread.spawn(run)?);
+            pool.tasks.push(sender);
         }
-        Ok(crew)
+        Ok(pool)
     }
 
     /// Queues a block on the next thread. Returns the failed blocks found so far.

@@ -75,47 +75,37 @@ pub(super) fn path(rules: &Verify, job: &str, number: u32) -> PathBuf {
         .join(format!("local-{name}-{number}-verify.state"))
 }
 
+fn le_bytes<const N: usize>(words: [u64; N]) -> Vec<u8> {
+    words.map(u64::to_le_bytes).concat()
+}
+
 impl VerifyState {
     /// Serializes the state. `last` are the writes to each file that completed last, oldest first.
     pub(super) fn bytes(&self, owner: Owner<'_>, last: &[VecDeque<u64>]) -> Vec<u8> {
         let files = last.len().max(1);
         // If there were fewer writes than entries per file, only that many entries are stored; unknown ones are
         // zeros.
-        let told = self.writes.min(owner.room() as u64) as usize;
+        let stored = self.writes.min(owner.room() as u64) as usize;
         let mut body = Vec::with_capacity(PLACES + 16 * owner.room() * files);
-        body.extend(((told * files) as u64).to_le_bytes());
-        body.extend(
-            [owner.depth, owner.room() as u32]
-                .map(u32::to_le_bytes)
-                .concat(),
-        );
-        body.extend(
-            [files as u64, self.writes, owner.number.into()]
-                .map(u64::to_le_bytes)
-                .concat(),
-        );
+        body.extend(le_bytes([(stored * files) as u64]));
+        let depths = [owner.depth, owner.room() as u32];
+        body.extend(depths.map(u32::to_le_bytes).concat());
+        body.extend(le_bytes([files as u64, self.writes, owner.number.into()]));
         body.resize(COUNTS + GENERATOR, 0);
         // One byte is reserved for the terminating zero of the name.
         body.extend(owner.job.bytes().take(NAME - 1));
         body.resize(PLACES, 0);
         for (file, offsets) in last.iter().enumerate() {
             let newest = offsets.iter().rev().copied().chain(std::iter::repeat(0));
-            newest
-                .take(told)
-                .for_each(|at| body.extend([file as u64, at].map(u64::to_le_bytes).concat()));
+            let places = newest.take(stored).map(|at| le_bytes([file as u64, at]));
+            body.extend(places.flatten());
         }
         body.resize(PLACES + 16 * owner.room() * files, 0);
         let checksum = u64::from(!crc32c::crc32c(&body));
-        let mut bytes = [VERSION, body.len() as u64, checksum]
-            .map(u64::to_le_bytes)
-            .concat();
+        let mut bytes = le_bytes([VERSION, body.len() as u64, checksum]);
         bytes.extend(body);
         for &(file, offset, len) in &self.unknown {
-            bytes.extend(
-                [file.into(), offset, len.into()]
-                    .map(u64::to_le_bytes)
-                    .concat(),
-            );
+            bytes.extend(le_bytes([file.into(), offset, len.into()]));
         }
         bytes
     }
@@ -199,16 +189,27 @@ mod tests {
         let mut later = bytes;
         later[0] = 5;
         assert_eq!(VerifyState::read(&later), None);
+    }
+
+    #[test]
+    fn the_path_has_the_names_of_directory_and_job() {
         let mut rules = Verify::by(VerifyMethod::Header);
-        assert_eq!(
-            path(&rules, "a/b", 3),
-            PathBuf::from("local-a.b-3-verify.state")
-        );
+        let name = "local-a.b-3-verify.state";
+        assert_eq!(path(&rules, "a/b", 3), Path::new(name));
         rules.folder = Some("aux".into());
-        assert_eq!(
-            path(&rules, "a/b", 3),
-            PathBuf::from("aux/local-a.b-3-verify.state")
-        );
+        assert_eq!(path(&rules, "a/b", 3), Path::new("aux").join(name));
+    }
+
+    fn words(bytes: &[u8]) -> Vec<u64> {
+        let words = bytes.chunks(8).map(|word| word.try_into().unwrap());
+        words.map(u64::from_le_bytes).collect()
+    }
+
+    fn after_writes(writes: u64) -> VerifyState {
+        VerifyState {
+            writes,
+            ..VerifyState::default()
+        }
     }
 
     #[test]
@@ -221,22 +222,13 @@ mod tests {
             depth: 1,
             queued: false,
         };
-        let bytes = VerifyState {
-            writes: 16,
-            ..VerifyState::default()
-        }
-        .bytes(owner, &[offsets(&[61_440])]);
+        let bytes = after_writes(16).bytes(owner, &[offsets(&[61_440])]);
         assert_eq!(bytes.len(), 200);
-        let words: Vec<u64> = bytes
-            .chunks(8)
-            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
-            .collect();
-        assert_eq!((words[0], words[1]), (4, 0xb0));
-        assert_eq!(words[3..8], [1, 1 | 1 << 32, 1, 16, 0]);
-        assert_eq!(
-            (&bytes[120..123], &words[23..]),
-            (b"st\0".as_slice(), [0, 61_440].as_slice())
-        );
+        let first = words(&bytes);
+        assert_eq!((first[0], first[1]), (4, 0xb0));
+        assert_eq!(first[3..8], [1, 1 | 1 << 32, 1, 16, 0]);
+        assert_eq!(&bytes[120..123], b"st\0");
+        assert_eq!(first[23..], [0, 61_440]);
         // Four writes to two files at queue depth 3.
         let owner = Owner {
             depth: 3,
@@ -244,20 +236,11 @@ mod tests {
             ..owner
         };
         let last = [offsets(&[0, 4096]), offsets(&[0, 4096])];
-        let bytes = VerifyState {
-            writes: 4,
-            ..VerifyState::default()
-        }
-        .bytes(owner, &last);
-        let words: Vec<u64> = bytes
-            .chunks(8)
-            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
-            .collect();
-        assert_eq!(words[3..8], [8, 3 | 6 << 32, 2, 4, 0]);
-        assert_eq!(
-            words[23..39],
-            [0, 4096, 0, 0, 0, 0, 0, 0, 1, 4096, 1, 0, 1, 0, 1, 0]
-        );
+        let bytes = after_writes(4).bytes(owner, &last);
+        let second = words(&bytes);
+        assert_eq!(second[3..8], [8, 3 | 6 << 32, 2, 4, 0]);
+        let places = [0, 4096, 0, 0, 0, 0, 0, 0, 1, 4096, 1, 0, 1, 0, 1, 0];
+        assert_eq!(second[23..39], places);
         assert_eq!(bytes.len(), 24 + PLACES + 16 * 12);
     }
 
@@ -270,24 +253,15 @@ mod tests {
             &[(14, 0x7473), (23, 61_440)],
             24,
         );
-        assert_eq!(
-            VerifyState::read(&older),
-            Some(VerifyState {
-                writes: 16,
-                ..VerifyState::default()
-            })
-        );
+        assert_eq!(VerifyState::read(&older), Some(after_writes(16)));
         let generator = [(9, 0xeb2c_aa9a_a4a8_cb5b), (10, 0x485e_e230)];
         let places = [generator.as_slice(), &[(15, 0x7473), (24, 61_440)]].concat();
         let newer = state_of(&[4, 0xb0, 0x9093_7ffe, 1, 1 | 1 << 32, 1, 16], &places, 25);
-        assert_eq!(
-            VerifyState::read(&newer),
-            Some(VerifyState {
-                writes: 16,
-                foreign: true,
-                unknown: Vec::new()
-            })
-        );
+        let foreign = VerifyState {
+            foreign: true,
+            ..after_writes(16)
+        };
+        assert_eq!(VerifyState::read(&newer), Some(foreign));
     }
 
     /// Builds a file of 64-bit words: the first ones, and others by index.

@@ -68,9 +68,8 @@ impl WorkerLimits {
         let MinimumRate {
             bytes_per_s, iops, ..
         } = &plan.termination.minimum_rate;
-        let least = Op::ALL
-            .iter()
-            .any(|&op| bytes_per_s[op].is_some() || iops[op].is_some());
+        let has_rate = |&op: &Op| bytes_per_s[op].is_some() || iops[op].is_some();
+        let least = Op::ALL.iter().any(has_rate);
         let least = least.then(|| MinRateCheck::new(plan.termination.minimum_rate.clone()));
         let search = plan.rate.latency_target.map(|target| Search {
             target,
@@ -199,30 +198,23 @@ impl MinRateCheck {
                 totals[op].0 - self.done[op].0,
                 totals[op].1 - self.done[op].1,
             );
-            let per_s =
-                |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
-            if let Some(wanted) = self.rate.bytes_per_s[op].filter(|wanted| per_s(bytes) < *wanted)
-            {
-                missed = missed.or(Some((
-                    op,
-                    FailureKind::RateMissed {
-                        wanted,
-                        got: per_s(bytes),
-                    },
-                )));
-            }
-            if let Some(wanted) = self.rate.iops[op].filter(|wanted| per_s(ios) < *wanted) {
-                missed = missed.or(Some((
-                    op,
-                    FailureKind::IopsMissed {
-                        wanted,
-                        got: per_s(ios),
-                    },
-                )));
-            }
+            missed = missed.or_else(|| Some((op, self.judge(op, ios, bytes, span_ns)?)));
             (self.since[op], self.done[op]) = (Some(now), totals[op]);
         }
         missed
+    }
+
+    /// Compares I/Os and bytes within a time with the minimum rates of an operation.
+    fn judge(&self, op: Op, ios: u64, bytes: u64, span_ns: u64) -> Option<FailureKind> {
+        let per_s = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(span_ns.max(1))) as u64;
+        let (bytes_per_s, iops) = (per_s(bytes), per_s(ios));
+        let slow = self.rate.bytes_per_s[op].filter(|&wanted| bytes_per_s < wanted);
+        let few = self.rate.iops[op].filter(|&wanted| iops < wanted);
+        let slow = slow.map(|wanted| FailureKind::RateMissed {
+            wanted,
+            got: bytes_per_s,
+        });
+        slow.or_else(|| few.map(|wanted| FailureKind::IopsMissed { wanted, got: iops }))
     }
 }
 
@@ -280,33 +272,18 @@ mod tests {
         let mut least = MinRateCheck::new(rate);
         least.settled = 2 * SECOND;
         let mut look = |at: u64, bytes, reads: bool| {
-            let done = PerOp {
-                read: (1, bytes),
-                ..PerOp::default()
-            };
-            least.missed(
-                done,
-                at,
-                SECOND,
-                |op| op != Op::Read || reads,
-                |ticks| ticks,
-            )
+            let mut done = PerOp::default();
+            done.read = (1, bytes);
+            let works = |op| op != Op::Read || reads;
+            least.missed(done, at, SECOND, works, |ticks| ticks)
         };
         assert_eq!(look(SECOND, 10, true), None, "it has not settled");
         assert_eq!(look(3 * SECOND, 1000, true), None, "from here on it counts");
         assert_eq!(look(6 * SECOND, 1000, true), None, "none has landed");
         assert_eq!(look(7 * SECOND, 5000, true), None, "4000 bytes in 4 s");
-        let missed = look(9 * SECOND, 6000, true);
-        assert_eq!(
-            missed,
-            Some((
-                Op::Read,
-                FailureKind::RateMissed {
-                    wanted: 1000,
-                    got: 500
-                }
-            ))
-        );
+        let (wanted, got) = (1000, 500);
+        let kind = FailureKind::RateMissed { wanted, got };
+        assert_eq!(look(9 * SECOND, 6000, true), Some((Op::Read, kind)));
         assert_eq!(look(11 * SECOND, 6001, false), None, "it rests");
     }
 }

@@ -64,17 +64,23 @@ mod tests {
 
     #[test]
     fn a_range_covers_what_was_written_since_the_last() {
-        let rule = RangeSync {
-            every: 3,
-            wait_before: true,
-            write: true,
-            wait_after: false,
-        };
+        let (wait_before, write, wait_after) = (true, true, false);
         let mut ranges = Ranges {
-            rule,
+            rule: RangeSync {
+                every: 3,
+                wait_before,
+                write,
+                wait_after,
+            },
             written: 0,
             dirty: vec![CLEAN; 2].into(),
         };
+        let call = RangeCall {
+            wait_before,
+            write,
+            wait_after,
+        };
+        let range = |len| Some(SyncKind::Range(0, len, call));
         let write = |region, offset| IoRequest {
             op: Op::Write,
             region,
@@ -83,20 +89,9 @@ mod tests {
         };
         assert_eq!(ranges.note(&write(0, 8192)), None);
         assert_eq!(ranges.note(&write(1, 0)), None);
-        let call = RangeCall {
-            wait_before: true,
-            write: true,
-            wait_after: false,
-        };
-        assert_eq!(
-            ranges.note(&write(0, 0)),
-            Some(SyncKind::Range(0, 12_288, call))
-        );
+        assert_eq!(ranges.note(&write(0, 0)), range(12_288));
         assert_eq!(ranges.note(&write(0, 4096)), None);
         assert_eq!(ranges.note(&write(0, 0)), None);
-        assert_eq!(
-            ranges.note(&write(0, 0)),
-            Some(SyncKind::Range(0, 8192, call))
-        );
+        assert_eq!(ranges.note(&write(0, 0)), range(8192));
     }
 }

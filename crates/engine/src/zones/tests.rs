@@ -3,11 +3,10 @@
 use super::*;
 use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::job::rules::{ZoneResets, Zones};
-use hakaru_model::job::{Access, Job, Op, Phase, Scenario, SizeSpec, Target};
+use hakaru_model::job::{Access, Job, Op, Scenario, SizeSpec, Target};
 use hakaru_model::plan::{Plan, WorkerPlan};
 use hakaru_model::stream::{IoRequest, StreamPlan};
 use hakaru_model::units::Bytes;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const KIB: u64 = 1024;
@@ -38,16 +37,30 @@ fn worker(access: Access, change: impl FnOnce(&mut Job)) -> WorkerPlan {
         direct_io: None,
         writable: true,
     };
-    let scenario = Scenario {
-        name: "t".into(),
-        seed: 1,
-        phases: vec![Phase {
-            name: "t".into(),
-            jobs: vec![job],
-        }],
-    };
-    let plan = Plan::resolve(&scenario, &BTreeMap::from([("f".into(), facts)])).unwrap();
+    let plan = Plan::resolve(&Scenario::of_job(job), &[("f".into(), facts)].into()).unwrap();
     plan.phases[0].workers[0].clone()
+}
+
+/// Returns the options of the zones of a job.
+fn device_zones(job: &mut Job) -> (&mut bool, &mut Option<ZoneResets>) {
+    match &mut job.access.zones {
+        Zones::Device {
+            read_beyond_write_pointer,
+            resets,
+            ..
+        } => (read_beyond_write_pointer, resets),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Writes a number of blocks of 4 KiB in order.
+fn write_blocks(number: usize, blocks: u64, table: &Arc<ZoneTable>) -> ZoneCursor {
+    let plan = worker(only(Op::Write, false), |job| {
+        job.extent.number_ios = Some(blocks)
+    });
+    let (mut cursor, stream) = cursor(number, &plan, table);
+    all(&mut cursor, &stream);
+    cursor
 }
 
 fn table(most_open: usize) -> Arc<ZoneTable> {
@@ -154,40 +167,22 @@ fn random_writes_go_to_the_write_pointer_and_open_no_more_zones_than_allowed() {
 }
 
 #[test]
-fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
+fn reads_stay_below_the_write_pointer_unless_requested_otherwise() {
     let table = table(usize::MAX);
     let nothing = worker(only(Op::Read, true), |_| {});
     let (mut reader, stream) = cursor(0, &nothing, &table);
     assert_eq!(all(&mut reader, &stream), [], "nothing is written yet");
-    let five = worker(only(Op::Write, false), |job| {
-        job.extent.number_ios = Some(5)
-    });
-    let (mut writer, writes) = cursor(1, &five, &table);
-    all(&mut writer, &writes);
+    write_blocks(1, 5, &table);
     let random = all(&mut reader, &stream);
     assert_eq!(random.len(), 32);
-    assert!(
-        random
-            .iter()
-            .all(|&(_, zone, at)| zone == 0 || zone == 1 && at < 8),
-        "{random:?}"
-    );
+    let written = |&(_, zone, at): &(Op, u64, u64)| zone == 0 || zone == 1 && at < 8;
+    assert!(random.iter().all(written), "{random:?}");
     let in_line = worker(only(Op::Read, false), |_| {});
     let (mut reader, stream) = cursor(2, &in_line, &table);
-    let read: Vec<u64> = all(&mut reader, &stream)
-        .iter()
-        .map(|&(_, zone, at)| zone * 16 + at)
-        .collect();
+    let read = all(&mut reader, &stream).into_iter();
+    let read: Vec<u64> = read.map(|(_, zone, at)| zone * 16 + at).collect();
     assert_eq!(read, [0, 4, 8, 16, 20], "once through what is written");
-    let beyond = worker(only(Op::Read, false), |job| {
-        if let Zones::Device {
-            read_beyond_write_pointer,
-            ..
-        } = &mut job.access.zones
-        {
-            *read_beyond_write_pointer = true;
-        }
-    });
+    let beyond = worker(only(Op::Read, false), |job| *device_zones(job).0 = true);
     let (mut reader, stream) = cursor(3, &beyond, &table);
     assert_eq!(all(&mut reader, &stream).len(), 32, "whole zones, once");
 }
@@ -195,37 +190,17 @@ fn reads_stay_below_the_write_pointer_unless_told_otherwise() {
 #[test]
 fn a_trim_empties_a_zone_that_holds_something() {
     let table = table(usize::MAX);
-    let (mut writer, writes) = cursor(
-        0,
-        &worker(only(Op::Write, false), |job| {
-            job.extent.number_ios = Some(7)
-        }),
-        &table,
-    );
-    all(&mut writer, &writes);
-    let trims = worker(only(Op::Trim, false), |job| {
-        job.access.zones = job.access.zones.clone()
-    });
+    let writer = write_blocks(0, 7, &table);
+    let trims = worker(only(Op::Trim, false), |_| {});
     let (mut trimmer, stream) = cursor(1, &trims, &table);
     assert_eq!(
         all(&mut trimmer, &stream),
         [(Op::Trim, 0, 0), (Op::Trim, 1, 0), (Op::Trim, 2, 0)]
     );
-    assert!(
-        table
-            .lock()
-            .zones
-            .iter()
-            .all(|zone| zone.write_pointer == zone.start && !zone.open)
-    );
-    assert_eq!(
-        (
-            trimmer.emptied(Op::Trim),
-            trimmer.emptied(Op::Write),
-            writer.emptied(Op::Write)
-        ),
-        (3, 0, 0)
-    );
+    let is_empty = |zone: &table::TrackedZone| zone.write_pointer == zone.start && !zone.open;
+    assert!(table.lock().zones.iter().all(is_empty));
+    let by_trimmer = (trimmer.emptied(Op::Trim), trimmer.emptied(Op::Write));
+    assert_eq!((by_trimmer, writer.emptied(Op::Write)), ((3, 0), 0));
 }
 
 /// The result of a single order of writes varies too much, so the mean of many is tested.
@@ -235,9 +210,7 @@ fn zones_are_emptied_as_often_as_was_asked_for() {
         let left = |seed: u64| {
             let table = table(usize::MAX);
             let mut plan = worker(only(Op::Write, true), |job| {
-                if let Zones::Device { resets: wanted, .. } = &mut job.access.zones {
-                    *wanted = resets;
-                }
+                *device_zones(job).1 = resets;
                 job.extent.loops = 50;
             });
             plan.stream.seed = seed;
@@ -266,43 +239,29 @@ fn a_zone_belongs_to_one_worker_while_writes_are_on_their_way() {
     let table = table(1);
     let plan = worker(only(Op::Write, true), |_| {});
     let ((mut one, _), (mut two, _)) = (cursor(0, &plan, &table), cursor(1, &plan, &table));
-    let write = IoRequest {
+    let at = |offset| IoRequest {
         op: Op::Write,
         region: 0,
-        offset: 0,
+        offset,
         len: 4096,
     };
-    let ZonePlacement::Go(first) = one.place(&write) else {
-        panic!("the first goes")
+    let issued = |cursor: &mut ZoneCursor, offset| match cursor.place(&at(offset)) {
+        ZonePlacement::Go(request) => request,
+        other => panic!("{other:?}"),
     };
-    let ZonePlacement::Go(second) = one.place(&write) else {
-        panic!("its own next may follow")
-    };
+    let (first, second) = (issued(&mut one, 0), issued(&mut one, 0));
     assert_eq!((first.offset, second.offset), (0, 4096));
-    assert_eq!(two.place(&write), ZonePlacement::Wait);
-    assert_eq!(
-        two.place(&IoRequest {
-            offset: 5 * ZONE,
-            ..write
-        }),
-        ZonePlacement::Wait,
-        "no other zone may be opened"
-    );
+    assert_eq!(two.place(&at(0)), ZonePlacement::Wait);
+    // No other zone may be opened.
+    assert_eq!(two.place(&at(5 * ZONE)), ZonePlacement::Wait);
     one.landed(&first, true);
-    assert_eq!(two.place(&write), ZonePlacement::Wait);
+    assert_eq!(two.place(&at(0)), ZonePlacement::Wait);
     one.landed(&second, true);
-    let ZonePlacement::Go(third) = two.place(&IoRequest {
-        offset: 5 * ZONE,
-        ..write
-    }) else {
-        panic!("now it goes")
-    };
+    let third = issued(&mut two, 5 * ZONE);
     assert_eq!(third.offset, 8192, "to the zone that is open");
     drop(two);
-    assert!(matches!(
-        one.place(&write),
-        ZonePlacement::Wait | ZonePlacement::Go(_)
-    ));
+    let next = one.place(&at(0));
+    assert!(matches!(next, ZonePlacement::Wait | ZonePlacement::Go(_)));
 }
 
 #[test]
