@@ -4,9 +4,11 @@
 
 mod checks;
 mod error;
+mod files;
 mod fit;
 mod replay;
 mod resolve;
+mod resolver;
 mod sizes;
 mod stretches;
 mod verify;

@@ -1,6 +1,6 @@
 //! Resolves a scenario to a plan, phase by phase.
 
-use super::resolve::Resolver;
+use super::resolver::Resolver;
 use super::{Facts, Plan, PlanError};
 use crate::job::Scenario;
 use crate::rng::Rng;

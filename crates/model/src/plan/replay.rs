@@ -1,6 +1,7 @@
 //! Regions of the files that a replay needs.
 
-use super::resolve::{Resolver, add_file, measurable};
+use super::files::{add_file, measurable};
+use super::resolver::Resolver;
 use super::{FilePlan, PlanError};
 use crate::facts::TargetKind;
 use crate::job::Job;

@@ -6,35 +6,21 @@ mod settings;
 use regions::{later_starts, percent_of};
 
 use super::checks::check;
-use super::writers::Writer;
+use super::files::{alignment_of_offsets, smallest_block};
+use super::resolver::Resolver;
+use super::writers::match_writer;
 use super::{
-    Facts, FilePlan, LayOut, PhasePlan, PlanError, SkippedJob, VerifyPlan, WorkerPlan, clone_paths,
+    FilePlan, LayOut, PhasePlan, PlanError, SkippedJob, VerifyPlan, WorkerPlan, clone_paths,
 };
 use crate::caveat::Caveat;
-use crate::facts::{TargetFacts, TargetKind};
-use crate::job::rules::{Placement, TraversalOrder, Zones};
-use crate::job::{
-    Access, BufferContent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target,
-};
+use crate::facts::TargetKind;
+use crate::job::rules::{Placement, TraversalOrder};
+use crate::job::{Access, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// State while a scenario is resolved. Facts change as earlier phases create files.
-pub(super) struct Resolver {
-    pub(super) facts: Facts,
-    pub(super) caveats: Vec<Caveat>,
-    pub(super) seeds: Rng,
-    /// Workers planned so far, over all phases.
-    pub(super) workers: u32,
-    /// Workers whose writes can be verified.
-    pub(super) writers: Vec<Writer>,
-    /// Whether jobs that cannot run are skipped; otherwise they are errors.
-    pub(super) skips: bool,
-    pub(super) skipped: Vec<SkippedJob>,
-}
 
 impl Resolver {
     pub(super) fn phase(
@@ -185,7 +171,7 @@ impl Resolver {
         if let Some(verify) = &mut plan.verify {
             verify.flushes_last_write = in_passes.is_some();
         }
-        self.match_writer(&mut plan, files);
+        match_writer(&mut self.writers, &mut plan, files);
         if job.files.create_only {
             (plan.stream.limit_bytes, plan.stream.limit_ios) = (Some(0), Some(0));
             plan.ramp_time = Nanos(0);
@@ -335,117 +321,6 @@ fn queue(job: &Job) -> Queue {
 fn bytes_of(regions: &[Region]) -> u64 {
     let add = |sum: u64, region: &Region| sum.saturating_add(region.len);
     regions.iter().fold(0, add)
-}
-
-pub(super) fn smallest_block(job: &Job) -> u64 {
-    job.blocks_used()
-        .map(|b| b.min().0)
-        .min()
-        .unwrap_or(1)
-        .max(1)
-}
-
-/// Returns the alignment of offsets: `blockalign`, or the smallest block.
-fn alignment_of_offsets(job: &Job) -> u64 {
-    job.block_align
-        .map_or(smallest_block(job), |align| align.0)
-        .max(1)
-}
-
-pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
-    let (name, path) = (job.name.clone(), facts.path.clone());
-    let names = job.ioengine.works_on_names();
-    match facts.kind {
-        TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_directories() => Ok(()),
-        TargetKind::BlockDevice | TargetKind::CharDevice
-            if names && job.ioengine.traits().always_changes =>
-        {
-            Err(PlanError::NotMeasurable {
-                job: name,
-                path,
-                what: "device file",
-            })
-        }
-        TargetKind::Directory => Err(PlanError::NotMeasurable {
-            job: name,
-            path,
-            what: "directory",
-        }),
-        TargetKind::Other => Err(PlanError::NotMeasurable {
-            job: name,
-            path,
-            what: "socket, pipe or the like",
-        }),
-        TargetKind::Absent if !job.files.allow_create => {
-            Err(PlanError::MayNotCreate { job: name, path })
-        }
-        TargetKind::Absent if job.files.read_only && job.ioengine.traits().needs_files => {
-            Err(PlanError::Missing { job: name, path })
-        }
-        _ if job.access.destroys() && !facts.writable => {
-            Err(PlanError::ReadOnly { job: name, path })
-        }
-        TargetKind::File | TargetKind::Absent
-            if job.access.does(Op::Trim) && !trims_files(job) && !job.files.begin_refused =>
-        {
-            Err(PlanError::TrimOnFile { job: name, path })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether the operation that implements a trim works on files. A zone is also reset if it is only assumed to exist.
-fn trims_files(job: &Job) -> bool {
-    let zoned = matches!(job.access.zones, Zones::Device { .. });
-    zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()
-}
-
-/// Adds a file, or extends the requirements of an earlier worker. Returns its index.
-pub(super) fn add_file(
-    job: &Job,
-    facts: &TargetFacts,
-    size: u64,
-    files: &mut Vec<FilePlan>,
-) -> u32 {
-    let reads =
-        job.access.does(Op::Read) || job.files.overwrite || job.ioengine.traits().cannot_extend;
-    let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
-        && facts.size.0 < size
-        && job.ioengine.traits().needs_files
-        && !job.files.read_only
-        && !job.files.create_on_open;
-    let lay_out = match (missing, job.files.fill_device, reads) {
-        (true, true, _) if !job.access.does(Op::Write) => LayOut::Fill,
-        (false, ..) | (_, true, _) => LayOut::Ready,
-        (true, _, true) => LayOut::Write(job.files.fallocate),
-        (true, _, false) => LayOut::Reserve(job.files.fallocate),
-    };
-    let file = FilePlan {
-        path: facts.path.clone(),
-        kind: facts.kind,
-        size: Bytes(size),
-        lay_out,
-        zeros: job.buffers.fill == BufferContent::Zero,
-        flush_reserved: !job.files.reserve_unflushed,
-        empty_first: job.files.empty_first,
-        unlink: job.files.unlink,
-        job: job.name.clone(),
-    };
-    if let Some(index) = files.iter().position(|f| f.path == file.path) {
-        let known = &mut files[index];
-        known.size = known.size.max(file.size);
-        known.unlink |= file.unlink;
-        known.empty_first |= file.empty_first;
-        if matches!(
-            (known.lay_out, file.lay_out),
-            (LayOut::Ready, _) | (_, LayOut::Write(_))
-        ) {
-            known.lay_out = file.lay_out;
-        }
-        return index as u32;
-    }
-    files.push(file);
-    files.len() as u32 - 1
 }
 
 /// Returns what a job records. In an open loop, total latency is the relevant one, so its percentiles are recorded too.

@@ -1,6 +1,6 @@
 //! Sizes of files that are drawn from a range (`filesize=4k-1m`).
 
-use super::resolve::smallest_block;
+use super::files::smallest_block;
 use crate::job::{Job, SizeSpec, Target};
 use crate::rng::Rng;
 use crate::units::Bytes;

@@ -1,6 +1,5 @@
 //! Finds the writer of the data that a `verify_only` job verifies: an earlier job of the same run, or another run.
 
-use super::resolve::Resolver;
 use super::{FilePlan, WorkerPlan};
 use crate::stream::StreamPlan;
 use std::path::PathBuf;
@@ -53,25 +52,23 @@ impl Writer {
     }
 }
 
-impl Resolver {
-    /// Sets a `verify_only` worker to the random choices and expected data of the last worker of this run that wrote
-    /// its region.
-    ///
-    /// Without such a worker, the data comes from another run, whose jobs may have used other seeds.
-    pub(super) fn match_writer(&mut self, plan: &mut WorkerPlan, files: &[FilePlan]) {
-        let Some(own) = Writer::of(plan, files) else {
-            return;
-        };
-        let Some(verify) = plan.verify.as_mut().filter(|_| plan.writes) else {
-            return;
-        };
-        if !verify.rules.only {
-            self.writers.retain(|writer| !writer.is_like(&own));
-            self.writers.push(own);
-        } else if let Some(writer) = self.writers.iter().find(|writer| writer.is_like(&own)) {
-            (plan.stream.seed, verify.seed) = (writer.stream_seed, writer.header_seed);
-        } else {
-            verify.rules.header_seed = false;
-        }
+/// Sets a `verify_only` worker to the random choices and expected data of the last worker of this run that wrote its
+/// region.
+///
+/// Without such a worker, the data comes from another run, whose jobs may have used other seeds.
+pub(super) fn match_writer(writers: &mut Vec<Writer>, plan: &mut WorkerPlan, files: &[FilePlan]) {
+    let Some(own) = Writer::of(plan, files) else {
+        return;
+    };
+    let Some(verify) = plan.verify.as_mut().filter(|_| plan.writes) else {
+        return;
+    };
+    if !verify.rules.only {
+        writers.retain(|writer| !writer.is_like(&own));
+        writers.push(own);
+    } else if let Some(writer) = writers.iter().find(|writer| writer.is_like(&own)) {
+        (plan.stream.seed, verify.seed) = (writer.stream_seed, writer.header_seed);
+    } else {
+        verify.rules.header_seed = false;
     }
 }

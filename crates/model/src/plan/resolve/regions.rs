@@ -1,9 +1,10 @@
 //! Regions of the files that a worker uses.
 
-use super::{Resolver, add_file, alignment_of_offsets, measurable, smallest_block};
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
 use crate::job::{BlockSize, Distribution, Extent, Job, Op, SizeSpec, Target};
+use crate::plan::files::{add_file, alignment_of_offsets, measurable, smallest_block};
+use crate::plan::resolver::Resolver;
 use crate::plan::sizes::FileSizes;
 use crate::plan::stretches::within;
 use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};

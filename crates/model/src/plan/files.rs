@@ -1,0 +1,120 @@
+//! Files of a plan: whether a job can use a path, and what it needs of the file.
+
+use super::{FilePlan, LayOut, PlanError};
+use crate::facts::{TargetFacts, TargetKind};
+use crate::job::rules::Zones;
+use crate::job::{BufferContent, IoEngine, Job, Op};
+use crate::units::Bytes;
+
+/// Returns the smallest block size of the operations of a job, in bytes.
+pub(super) fn smallest_block(job: &Job) -> u64 {
+    job.blocks_used()
+        .map(|b| b.min().0)
+        .min()
+        .unwrap_or(1)
+        .max(1)
+}
+
+/// Returns the alignment of offsets: `blockalign`, or the smallest block.
+pub(super) fn alignment_of_offsets(job: &Job) -> u64 {
+    job.block_align
+        .map_or(smallest_block(job), |align| align.0)
+        .max(1)
+}
+
+/// Checks that the engine of a job can work on a path.
+pub(super) fn measurable(job: &Job, facts: &TargetFacts) -> Result<(), PlanError> {
+    let (name, path) = (job.name.clone(), facts.path.clone());
+    let names = job.ioengine.works_on_names();
+    match facts.kind {
+        TargetKind::Directory | TargetKind::Absent if job.ioengine.works_on_directories() => Ok(()),
+        TargetKind::BlockDevice | TargetKind::CharDevice
+            if names && job.ioengine.traits().always_changes =>
+        {
+            Err(PlanError::NotMeasurable {
+                job: name,
+                path,
+                what: "device file",
+            })
+        }
+        TargetKind::Directory => Err(PlanError::NotMeasurable {
+            job: name,
+            path,
+            what: "directory",
+        }),
+        TargetKind::Other => Err(PlanError::NotMeasurable {
+            job: name,
+            path,
+            what: "socket, pipe or the like",
+        }),
+        TargetKind::Absent if !job.files.allow_create => {
+            Err(PlanError::MayNotCreate { job: name, path })
+        }
+        TargetKind::Absent if job.files.read_only && job.ioengine.traits().needs_files => {
+            Err(PlanError::Missing { job: name, path })
+        }
+        _ if job.access.destroys() && !facts.writable => {
+            Err(PlanError::ReadOnly { job: name, path })
+        }
+        TargetKind::File | TargetKind::Absent
+            if job.access.does(Op::Trim) && !trims_files(job) && !job.files.begin_refused =>
+        {
+            Err(PlanError::TrimOnFile { job: name, path })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the operation that implements a trim works on files. A zone is also reset if it is only assumed to exist.
+fn trims_files(job: &Job) -> bool {
+    let zoned = matches!(job.access.zones, Zones::Device { .. });
+    zoned || job.ioengine == IoEngine::Falloc || job.ioengine.works_on_names()
+}
+
+/// Adds a file, or extends the requirements of an earlier worker. Returns its index.
+pub(super) fn add_file(
+    job: &Job,
+    facts: &TargetFacts,
+    size: u64,
+    files: &mut Vec<FilePlan>,
+) -> u32 {
+    let reads =
+        job.access.does(Op::Read) || job.files.overwrite || job.ioengine.traits().cannot_extend;
+    let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
+        && facts.size.0 < size
+        && job.ioengine.traits().needs_files
+        && !job.files.read_only
+        && !job.files.create_on_open;
+    let lay_out = match (missing, job.files.fill_device, reads) {
+        (true, true, _) if !job.access.does(Op::Write) => LayOut::Fill,
+        (false, ..) | (_, true, _) => LayOut::Ready,
+        (true, _, true) => LayOut::Write(job.files.fallocate),
+        (true, _, false) => LayOut::Reserve(job.files.fallocate),
+    };
+    let file = FilePlan {
+        path: facts.path.clone(),
+        kind: facts.kind,
+        size: Bytes(size),
+        lay_out,
+        zeros: job.buffers.fill == BufferContent::Zero,
+        flush_reserved: !job.files.reserve_unflushed,
+        empty_first: job.files.empty_first,
+        unlink: job.files.unlink,
+        job: job.name.clone(),
+    };
+    if let Some(index) = files.iter().position(|f| f.path == file.path) {
+        let known = &mut files[index];
+        known.size = known.size.max(file.size);
+        known.unlink |= file.unlink;
+        known.empty_first |= file.empty_first;
+        if matches!(
+            (known.lay_out, file.lay_out),
+            (LayOut::Ready, _) | (_, LayOut::Write(_))
+        ) {
+            known.lay_out = file.lay_out;
+        }
+        return index as u32;
+    }
+    files.push(file);
+    files.len() as u32 - 1
+}
