@@ -5,7 +5,7 @@
 //! failing inputs are kept and printed.
 
 use crate::{parity, workspace};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -108,31 +108,33 @@ fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
     for together in targets.chunks(at_once) {
         let names: Vec<&str> = together.iter().map(|target| target.name).collect();
         eprintln!("--- {} for {seconds} s", names.join(", "));
-        let answers: Vec<Result<()>> = std::thread::scope(|scope| {
-            let folder = &folder;
-            let start = |&target| scope.spawn(move || fuzz(target, folder, seconds));
-            let threads: Vec<_> = together.iter().map(start).collect();
-            let panicked = |_| bail!("the thread that ran it panicked");
-            let answers = threads.into_iter().map(|thread| thread.join());
-            answers
-                .map(|answer| answer.unwrap_or_else(panicked))
-                .collect()
-        });
-        for (name, answer) in names.into_iter().zip(answers) {
+        for (name, answer) in names.into_iter().zip(fuzz_all(together, &folder, seconds)) {
             if let Err(error) = answer {
                 eprintln!("error: {name}: {error:#}");
                 failed.push(name);
             }
         }
     }
-    match failed.as_slice() {
-        [] => Ok(()),
-        _ => bail!(
-            "{} failed; the failing inputs are in {}",
-            failed.join(", "),
-            home().display()
-        ),
-    }
+    ensure!(
+        failed.is_empty(),
+        "{} failed; the failing inputs are in {}",
+        failed.join(", "),
+        home().display()
+    );
+    Ok(())
+}
+
+/// Fuzzes these targets at the same time.
+fn fuzz_all(targets: &[&FuzzTarget], folder: &Path, seconds: u64) -> Vec<Result<()>> {
+    std::thread::scope(|scope| {
+        let start = |&target| scope.spawn(move || fuzz(target, folder, seconds));
+        let threads: Vec<_> = targets.iter().map(start).collect();
+        let panicked = |_| bail!("the thread that ran it panicked");
+        let answers = threads.into_iter().map(|thread| thread.join());
+        answers
+            .map(|answer| answer.unwrap_or_else(panicked))
+            .collect()
+    })
 }
 
 /// Directory of the builds and the corpus.

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_actual_clock_counts_where_it_is_told() {
+    fn the_actual_clock_is_used_if_known() {
         let text = "clock:\t\t50000000 Hz\nactual clock:\t26000000 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t2 (sd high-speed)\n";
         assert_eq!(Ios::parse(text).ceiling(), Some(13_000_000));
     }

@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csd_tells_the_capacity_of_both_versions() {
+    fn a_csd_gives_the_capacity_in_both_versions() {
         assert_eq!(
             csd_capacity("400e00325b590000edc87f800a4040c3"),
             Some(Bytes(62_333_952 * 512))

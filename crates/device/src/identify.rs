@@ -104,7 +104,7 @@ fn filesystem(path: &Path, mount: &Mount, roots: &Roots) -> Filesystem {
     let place = if path.exists() {
         path
     } else {
-        inspect::folder_of(path)
+        inspect::directory_of(path)
     };
     let stat = roots
         .is_live()
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_presence_tells_a_disk_from_an_empty_slot() {
+    fn a_presence_distinguishes_a_disk_from_an_empty_slot() {
         let server = tree("server");
         let look = || presence(&server.path("/dev/vdb"), &server.roots);
         let before = look().unwrap();

@@ -89,7 +89,9 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => return inspect_absent(path),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(not_a_folder(path)),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(not_a_directory(path));
+        }
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             return Err(InspectError::Denied {
                 path: path.to_owned(),
@@ -100,7 +102,7 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
     };
     match kind_of(&metadata) {
         TargetKind::File => inspect_file(path, &metadata),
-        TargetKind::Directory => inspect_folder(path, path, TargetKind::Directory),
+        TargetKind::Directory => inspect_directory(path, path, TargetKind::Directory),
         TargetKind::BlockDevice => inspect_device(path, &metadata),
         kind => Ok(TargetFacts {
             writable: may(path, Access::WRITE_OK),
@@ -122,7 +124,7 @@ pub(crate) fn kind_of(metadata: &Metadata) -> TargetKind {
 }
 
 /// Returns the parent directory.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+pub(crate) fn directory_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
@@ -149,15 +151,15 @@ fn inspect_absent(path: &Path) -> Result<TargetFacts, InspectError> {
             target,
         });
     }
-    let folder = folder_of(path);
-    if is_device_folder(folder) {
+    let folder = directory_of(path);
+    if is_device_directory(folder) {
         return Err(InspectError::NoSuchDevice {
             path: path.to_owned(),
         });
     }
     match folder.metadata() {
-        Ok(metadata) if metadata.is_dir() => inspect_folder(path, folder, TargetKind::Absent),
-        Ok(_) => Err(not_a_folder(path)),
+        Ok(metadata) if metadata.is_dir() => inspect_directory(path, folder, TargetKind::Absent),
+        Ok(_) => Err(not_a_directory(path)),
         Err(_) => Err(InspectError::NoFolder {
             path: path.to_owned(),
             folder: folder.to_owned(),
@@ -167,12 +169,12 @@ fn inspect_absent(path: &Path) -> Result<TargetFacts, InspectError> {
 
 /// Whether files in this directory would be in the memory file system behind /dev. /dev/shm is intended for files and
 /// is allowed.
-fn is_device_folder(folder: &Path) -> bool {
+fn is_device_directory(folder: &Path) -> bool {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.starts_with("/dev") && !folder.starts_with("/dev/shm")
 }
 
-fn not_a_folder(path: &Path) -> InspectError {
+fn not_a_directory(path: &Path) -> InspectError {
     let through = path
         .ancestors()
         .skip(1)
@@ -184,7 +186,7 @@ fn not_a_folder(path: &Path) -> InspectError {
     }
 }
 
-fn inspect_folder(
+fn inspect_directory(
     path: &Path,
     folder: &Path,
     kind: TargetKind,
@@ -195,7 +197,7 @@ fn inspect_folder(
     };
     facts.writable = may(folder, Access::WRITE_OK | Access::EXEC_OK);
     let probe = if facts.writable {
-        probe_folder(folder)
+        probe_directory(folder)
     } else {
         Probe::default()
     };
@@ -300,7 +302,7 @@ fn probe_file(path: &Path, mode: OFlags) -> Probe {
 
 /// Tests a directory with an unnamed file or, if that is not supported, with a file that is
 /// unlinked at once.
-fn probe_folder(folder: &Path) -> Probe {
+fn probe_directory(folder: &Path) -> Probe {
     judge(nameless_file(folder, OFlags::DIRECT), || {
         nameless_file(folder, OFlags::empty())
     })

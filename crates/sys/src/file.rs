@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_and_lifetimes_are_told_to_the_kernel() {
+    fn ranges_and_lifetimes_are_passed_to_the_kernel() {
         let file = tempfile::tempfile().unwrap();
         rustix::io::pwrite(&file, &[1; 8192], 0).unwrap();
         let all = RangeCall {

@@ -157,49 +157,33 @@ impl OutputComparison<'_> {
         ours: &[(String, JsonTree)],
         found: &mut Vec<OutputDifference>,
     ) {
-        let get = |fields: &[(String, JsonTree)], key: &str| {
-            fields
-                .iter()
-                .find(|(k, _)| k == key)
-                .map(|(_, v)| v.clone())
-        };
+        fn get<'a>(fields: &'a [(String, JsonTree)], key: &str) -> Option<&'a JsonTree> {
+            let field = fields.iter().find(|(known, _)| known == key);
+            field.map(|(_, value)| value)
+        }
         for (key, value) in theirs {
+            let path = join(path, key);
             match get(ours, key) {
-                Some(ours) => self.form(&join(path, key), value, &ours, found),
-                None => found.push(OutputDifference::new(
-                    join(path, key),
-                    value.to_string(),
-                    "nothing",
-                )),
+                Some(ours) => self.form(&path, value, ours, found),
+                None => found.push(OutputDifference::new(path, value.to_string(), "nothing")),
             }
         }
+        let is_extra = |key: &str| get(theirs, key).is_none() && !self.is_young(key);
         for (key, value) in ours {
-            if get(theirs, key).is_none()
-                && !self.is_young(key)
-                && !self.is_bare_option(path, value)
-            {
-                found.push(OutputDifference::new(
-                    join(path, key),
-                    "nothing",
-                    value.to_string(),
-                ));
+            if is_extra(key) && !self.is_bare_option(path, value) {
+                let path = join(path, key);
+                found.push(OutputDifference::new(path, "nothing", value.to_string()));
             }
         }
-        let shared =
-            |fields: &[(String, JsonTree)], others: &[(String, JsonTree)]| -> Vec<String> {
-                fields
-                    .iter()
-                    .map(|(key, _)| key.clone())
-                    .filter(|key| get(others, key).is_some())
-                    .collect()
-            };
+        let shared = |fields: &[(String, JsonTree)], others: &[(String, JsonTree)]| {
+            let keys = fields.iter().map(|(key, _)| key.as_str());
+            let keys: Vec<&str> = keys.filter(|key| get(others, key).is_some()).collect();
+            keys.join(" ")
+        };
         let (theirs, ours) = (shared(theirs, ours), shared(ours, theirs));
         if theirs != ours {
-            found.push(OutputDifference::new(
-                format!("{path} (order of keys)"),
-                theirs.join(" "),
-                ours.join(" "),
-            ));
+            let path = format!("{path} (order of keys)");
+            found.push(OutputDifference::new(path, theirs, ours));
         }
     }
 

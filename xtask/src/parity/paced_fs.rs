@@ -114,7 +114,7 @@ fn serve(mut channel: File) {
         let Some(request) = buffer.get(..len).and_then(FuseRequest::parse) else {
             return;
         };
-        let price = match request.kind() {
+        let cost = match request.kind() {
             FuseOp::Silent => continue,
             FuseOp::Free => None,
             FuseOp::Read { len } => Some(READ.of(len)),
@@ -122,14 +122,14 @@ fn serve(mut channel: File) {
             FuseOp::Sync => Some(SYNC.of(0)),
         };
         let answer = request.answer(FILE_BYTES);
-        if price.is_none() {
+        if cost.is_none() {
             // A request after a zero-cost one cannot start before that one was answered.
             free_at = free_at.max(Instant::now());
         }
-        if let Some(price) = price {
+        if let Some(cost) = cost {
             // A queued access starts when the previous one was due, even if this thread woke up late.
             let begun = if waited { Instant::now() } else { free_at };
-            free_at = begun + price;
+            free_at = begun + cost;
             wait_until(free_at);
         }
         // A withdrawn request takes no answer.
@@ -164,14 +164,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_grow_with_the_bytes() {
+    fn costs_grow_with_the_bytes() {
         assert_eq!(READ.of(0), Duration::from_micros(2000));
         assert_eq!(READ.of(50_000), Duration::from_micros(3000));
         assert_eq!(SYNC.of(0), Duration::from_micros(5000));
     }
 
     #[test]
-    fn reads_take_their_price() {
+    fn reads_take_their_cost() {
         let held = match PacedFs::serve() {
             Ok(held) => held,
             Err(error) => return eprintln!("skipped: {error:#}"),

@@ -157,18 +157,12 @@ impl ParityTargets {
             false => Stdio::null(),
         };
         let mut command = Command::new(&program.file);
-        command
-            .args(program.prefix)
-            .args(words)
-            .current_dir(dir)
-            .stdin(stdin);
-        command
-            .stdout(File::create(&out)?)
-            .stderr(File::create(&err)?);
-        command
-            .env("LC_ALL", "C")
-            .env("PARITY_SIZE", "256k")
-            .env("PARITY_JOBS", "2");
+        command.args(program.prefix).args(words);
+        command.current_dir(dir).stdin(stdin);
+        command.stdout(File::create(&out)?);
+        command.stderr(File::create(&err)?);
+        command.env("LC_ALL", "C");
+        command.env("PARITY_SIZE", "256k").env("PARITY_JOBS", "2");
         let child = command
             .spawn()
             .with_context(|| format!("cannot start {}", program.file.display()))?;

@@ -66,20 +66,18 @@ fn is_young(line: &str) -> bool {
     key.is_some_and(|(key, _)| YOUNG_KEYS.iter().any(|(young, _)| *young == key))
 }
 
+/// Whether a line shows requested values, which are not measurements and must be identical.
+fn is_request(line: &str) -> bool {
+    line.contains(": (g=") || line.starts_with("Starting ") || line.contains(": Laying out ")
+}
+
 fn mask_line(line: &str, minor: u32, counted: bool) -> String {
     let trimmed = line.trim_start();
     let indent = &line[..line.len() - trimmed.len()];
     if trimmed.starts_with("fio-") {
         return "fio-#".to_owned();
     }
-    // Requested values are not measurements, and must be identical.
-    if trimmed.contains(": (g=")
-        || trimmed.starts_with("Starting ")
-        || trimmed.contains(": Laying out ")
-    {
-        return line.to_owned();
-    }
-    if counted && trimmed.starts_with("issued rwts:") {
+    if is_request(trimmed) || counted && trimmed.starts_with("issued rwts:") {
         return line.to_owned();
     }
     if trimmed.starts_with('|') {
@@ -96,19 +94,14 @@ fn mask_line(line: &str, minor: u32, counted: bool) -> String {
         Some(at) => format!("{indent}{} pid=", &trimmed[..at]),
         None => line.to_owned(),
     };
-    let line = mask_numbers(&line);
+    let mut line = mask_numbers(&line);
     // Printed only by newer versions.
-    let line = if minor < 39 {
-        line.replace("sectors=#/#, ", "")
-    } else {
-        line
-    };
-    let trims = trimmed.starts_with("trim: ") && minor < 39;
-    let line = if trims {
-        line.replace("; # zone resets", "")
-    } else {
-        line
-    };
+    if minor < 39 {
+        line = line.replace("sectors=#/#, ", "");
+        if trimmed.starts_with("trim: ") {
+            line = line.replace("; # zone resets", "");
+        }
+    }
     mask_units(&line)
 }
 

@@ -42,8 +42,7 @@ fn check_manifest(file: &TextFile) -> Vec<Problem> {
         ));
     }
     if !manifest.get("lints").is_some_and(from_workspace) {
-        let what = "the lints of the workspace are not in force; write [lints] workspace = true";
-        complain(what.to_owned());
+        complain("the lints of the workspace are off; write [lints] workspace = true".to_owned());
     }
     problems
 }

@@ -18,7 +18,7 @@ pub(super) fn own_ids(node: &DeviceNode, identity: &Identity) -> Vec<String> {
         ids.extend(roots::text(&disk.folder.join(name)));
     }
     ids.extend(disk.backing_file().map(|file| file.display().to_string()));
-    telling(ids)
+    identifying(ids)
 }
 
 /// Returns the serial number, CID and world-wide name of a device.
@@ -47,7 +47,7 @@ pub(super) fn ids_below(node: &DeviceNode, identity: &Identity, roots: &Roots) -
         return Vec::new();
     };
     let file = bottom.backing_file().map(|file| file.display().to_string());
-    telling(
+    identifying(
         ids_of(device)
             .into_iter()
             .chain(file)
@@ -60,11 +60,11 @@ pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> 
     let aliases = disk::aliases(node, roots)
         .into_iter()
         .chain(disk::aliases(&node.disk(), roots));
-    telling(own.iter().cloned().chain(aliases))
+    identifying(own.iter().cloned().chain(aliases))
 }
 
 /// Removes placeholder and duplicate IDs.
-pub(super) fn telling(ids: impl IntoIterator<Item = String>) -> Vec<String> {
+pub(super) fn identifying(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for id in ids {
         if !says_nothing(&id) && !once.contains(&id) {

@@ -24,7 +24,7 @@ fn a_file_has_its_size_and_the_space_around_it() {
 }
 
 #[test]
-fn what_is_absent_is_judged_by_its_folder_and_nothing_is_left_there() {
+fn an_absent_file_is_judged_by_its_directory_and_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let absent = inspect(&folder.path().join("new")).unwrap();
     let itself = inspect(folder.path()).unwrap();
@@ -69,7 +69,7 @@ fn errors_name_the_cause_and_the_cure() {
 }
 
 #[test]
-fn a_folder_that_takes_no_files_is_not_writable() {
+fn a_directory_that_takes_no_files_is_not_writable() {
     let facts = inspect(Path::new("/proc")).unwrap();
     assert_eq!(
         (facts.kind, facts.writable, facts.direct_io),

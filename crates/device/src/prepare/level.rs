@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_folder_is_ours_to_remove() {
+    fn no_other_directory_is_removed() {
         let base = tempfile::tempdir().unwrap();
         std::fs::write(base.path().join("0000"), "a photo").unwrap();
         assert!(remove(base.path()).is_err());

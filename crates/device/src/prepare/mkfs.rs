@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn all_tools_are_told_the_same_in_their_own_words() {
+    fn every_tool_gets_the_request_in_its_own_options() {
         let line =
             |request: &MkfsRequest| arguments(request, Path::new("/dev/mmcblk0p1")).join(" ");
         let lines = FsType::ALL.map(|fs| {

@@ -165,7 +165,7 @@ fn what_is_left_as_it_is_can_be_taken_back_later() {
 }
 
 #[test]
-fn after_a_crash_a_mount_is_undone_and_its_folder_removed() {
+fn after_a_crash_a_mount_is_undone_and_its_directory_removed() {
     let Some((state, mut preparation, device)) = ext4("after_a_crash_a_mount_is_undone") else {
         return;
     };
@@ -263,7 +263,7 @@ fn a_mount_after_a_restart_is_somebody_elses() {
 }
 
 #[test]
-fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
+fn only_a_directory_of_ours_is_removed_with_its_content() {
     let state = tempfile::tempdir().unwrap();
     let begin = || Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();
     let (ours, theirs) = (state.path().join(".hakaru-x"), state.path().join("photos"));
@@ -291,7 +291,7 @@ fn a_folder_of_ours_goes_with_its_content_and_no_other_does() {
 /// Regression: when the number of partitions was unchanged, the old partitions in the kernel were taken for the new
 /// ones.
 #[test]
-fn partitions_are_told_apart_by_where_they_begin() {
+fn partitions_are_distinguished_by_their_start() {
     let tree = crate::testtree::tree("usb-reader");
     let disk = tree.path("/dev/sdb");
     let starts = |tree: &crate::testtree::SysfsTree| partition::shown(&disk, &tree.roots);
@@ -466,7 +466,7 @@ fn every_file_system_whose_tool_is_there_can_be_made() {
     }
 }
 
-fn told_of_partitions(disk: &Path) -> bool {
+fn lists_partitions(disk: &Path) -> bool {
     let partx = |what: &str| {
         std::process::Command::new("partx")
             .arg(what)
@@ -526,7 +526,7 @@ fn a_partition_table_is_written_and_a_partition_taken() {
             Err(PrepareError::Io {
                 doing: "partitioned",
                 ..
-            }) if told_of_partitions(&device.node) => take(&device),
+            }) if lists_partitions(&device.node) => take(&device),
             Err(error) => panic!("{error}"),
         };
         let part = whole.into_partition(2, &Roots::live()).unwrap();

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_tool_tells_what_it_said() {
+    fn a_failing_tool_reports_its_output() {
         let shell = find("sh", "dash").unwrap();
         let arguments = ["-c", "echo one; echo two >&2; exit 3"].map(str::to_owned);
         let error = run(&shell, &arguments, "").unwrap_err().to_string();

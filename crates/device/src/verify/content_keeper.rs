@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_puts_everything_back_and_a_refusal_is_told() {
+    fn a_stop_restores_everything_and_a_refusal_is_reported() {
         let mut card = full(FakeCard::honest(300 << 20));
         let before = card.content.clone();
         let mut calls = 0;

@@ -288,13 +288,17 @@ impl<'a, 'b> SurfaceScan<'a, 'b> {
             return Ok(true);
         }
         for piece in rest {
-            let len = piece.end - piece.start;
-            match pass {
-                Pass::Write => self.found.unwritable(piece.start, len),
-                Pass::Read => self.note(piece.start, len, BlockState::Unreadable),
-            }
+            self.give_up(pass, piece.start, piece.end - piece.start);
         }
         Ok(false)
+    }
+
+    /// Records blocks that are not tried because all before them failed.
+    fn give_up(&mut self, pass: Pass, offset: u64, len: u64) {
+        match pass {
+            Pass::Write => self.found.unwritable(offset, len),
+            Pass::Read => self.note(offset, len, BlockState::Unreadable),
+        }
     }
 
     /// Whether the first, the middle or the last block can be read.

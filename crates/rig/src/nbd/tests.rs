@@ -190,7 +190,7 @@ fn nonsense_ends_the_connection_only() {
 }
 
 #[test]
-fn commands_are_told_by_their_addresses() {
+fn commands_are_recognized_by_their_addresses() {
     let fixture = fixture(|p| {
         p.write_seek = Nanos(1_000_000);
         p.write_rate = 512_000_000;
