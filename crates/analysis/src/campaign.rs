@@ -179,7 +179,7 @@ pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
 }
 
 /// Minimum runs of a point for a known variation.
-pub const ENOUGH_RUNS: u32 = 5;
+pub(crate) const ENOUGH_RUNS: u32 = 5;
 
 /// Returns weaknesses of the design that the results show. Those that only the plan shows are added
 /// by the caller; changes between runs are in their [`Circumstances`].
@@ -206,23 +206,32 @@ pub fn weaknesses(summary: &CampaignSummary) -> Vec<Weakness> {
             of,
         });
     }
+    found.extend(of_real_cards(summary));
+    found
+}
+
+/// Returns the weaknesses of the choice and the preparation of real cards.
+fn of_real_cards(summary: &CampaignSummary) -> Vec<Weakness> {
+    let mut found = Vec::new();
+    let layers = summary.cards.iter().flat_map(|card| &card.layers);
     let simulated = |layer: &LayerSummary| layer.summary.caveats.contains(&Caveat::Simulated);
-    let real: Vec<&LayerSummary> = layers().filter(|layer| !simulated(layer)).collect();
-    let targets: Vec<&Identity> = real.iter().map(|layer| &layer.summary.target).collect();
-    let twins = targets
-        .iter()
-        .any(|target| crate::limits::specimens_of(&targets, target).is_some());
-    if summary.cards.len() > 1 && !real.is_empty() && !twins {
+    let real: Vec<&LayerSummary> = layers.filter(|layer| !simulated(layer)).collect();
+    if summary.cards.len() > 1 && !real.is_empty() && !has_specimens(&real) {
         found.push(Weakness::OneSpecimen);
     }
-    let writes = real
-        .iter()
-        .flat_map(|layer| &layer.summary.phases)
-        .any(|phase| phase.op != Op::Read);
+    let mut phases = real.iter().flat_map(|layer| &layer.summary.phases);
+    let writes = phases.any(|phase| phase.op != Op::Read);
     if writes && real.iter().all(|layer| layer.prepared.is_empty()) {
         found.push(Weakness::Unprepared);
     }
     found
+}
+
+/// Whether two specimens of one model were measured.
+fn has_specimens(layers: &[&LayerSummary]) -> bool {
+    let targets: Vec<&Identity> = layers.iter().map(|layer| &layer.summary.target).collect();
+    let mut each = targets.iter();
+    each.any(|target| crate::limits::specimens_of(&targets, target).is_some())
 }
 
 /// Number of runs of a phase, with known or only stated values.

@@ -12,7 +12,7 @@ use crate::summarize::{SHORT, SMALL_FILE};
 use hakaru_model::facts::Identity;
 use hakaru_model::finding::{
     Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, Figure, MeasuredFigure, PhaseSummary,
-    Summary,
+    Summary, WorkloadShape,
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
 
@@ -21,11 +21,11 @@ use hakaru_model::units::{Bytes, BytesPerSec};
 ///
 /// Source: SD Association, "Application Performance Class" (white paper, 2016) and Physical Layer Simplified Specification
 /// 6.00, the chapter of that name: random I/Os of 4 KiB within a range of 256 MB.
-pub const RANDOM_SPAN: Bytes = Bytes(256 << 20);
+pub(crate) const RANDOM_SPAN: Bytes = Bytes(256 << 20);
 
 /// Queue depth at which an application class is tested: A1 sends one command at a time, A2 uses the
 /// command queue of 32. Source: as for [`RANDOM_SPAN`], and the chapter on Command Queue.
-pub fn class_depth(class: u32) -> u32 {
+pub(crate) fn class_depth(class: u32) -> u32 {
     if class >= 2 { 32 } else { 1 }
 }
 
@@ -115,23 +115,18 @@ fn bus_needed(claim: Claim) -> f64 {
 
 fn check(summary: &Summary, claim: Claim, given: ClaimContext) -> ClaimCheck {
     let mut unmet = UnmetConditions::default();
-    let parts: Vec<ClaimPart> = required(claim)
-        .into_iter()
-        .map(|(wanted, required)| {
-            let (figure, measured) = measure(summary, wanted, &mut unmet);
-            ClaimPart {
-                figure,
-                required,
-                measured,
-            }
-        })
-        .collect();
+    let mut parts: Vec<ClaimPart> = Vec::new();
+    for (wanted, required) in required(claim) {
+        let (figure, measured) = measure(summary, wanted, &mut unmet);
+        parts.push(ClaimPart {
+            figure,
+            required,
+            measured,
+        });
+    }
     conditions(summary, claim, &parts, given, &mut unmet);
-    let fewest = parts
-        .iter()
-        .filter_map(|part| part.measured.as_ref())
-        .map(|measured| measured.runs)
-        .min();
+    let measured = parts.iter().filter_map(|part| part.measured.as_ref());
+    let fewest = measured.map(|measured| measured.runs).min();
     let single = needs_interval(claim) && fewest.is_some_and(|runs| runs < FEWEST_RUNS);
     let mut verdict = verdict(&parts, &unmet);
     if single && verdict != ClaimVerdict::NotMeasured {
@@ -140,16 +135,10 @@ fn check(summary: &Summary, claim: Claim, given: ClaimContext) -> ClaimCheck {
         });
         verdict = ClaimVerdict::NotShown;
     }
-    let UnmetConditions { hinders, flatters } = unmet;
-    let both = flatters
-        .into_iter()
-        .filter(|condition| !hinders.contains(condition))
-        .collect::<Vec<_>>();
-    let unmet = hinders.into_iter().chain(both).collect();
     ClaimCheck {
         claim,
         parts,
-        unmet,
+        unmet: unmet.all(),
         verdict,
     }
 }
@@ -171,6 +160,17 @@ struct UnmetConditions {
 }
 
 impl UnmetConditions {
+    /// Returns all conditions, each once.
+    fn all(self) -> Vec<Condition> {
+        let UnmetConditions {
+            mut hinders,
+            mut flatters,
+        } = self;
+        flatters.retain(|condition| !hinders.contains(condition));
+        hinders.append(&mut flatters);
+        hinders
+    }
+
     fn hinders(&mut self, condition: Condition) {
         if !self.hinders.contains(&condition) {
             self.hinders.push(condition);
@@ -210,7 +210,29 @@ fn conditions(
     given: ClaimContext,
     unmet: &mut UnmetConditions,
 ) {
-    let target = &summary.target;
+    of_target(&summary.target, claim, unmet);
+    let measured = parts.iter().filter(|part| part.measured.is_some());
+    let phases: Vec<(Figure, &PhaseSummary)> = measured
+        .filter_map(|part| Some((part.figure, phase_of(summary, part.figure)?)))
+        .collect();
+    // Speed Classes apply to erased allocation units, application classes to a used card.
+    let by_rate = matches!(
+        claim,
+        Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_)
+    );
+    if by_rate && (!given.erased || phases.iter().any(|(_, phase)| over_itself(phase))) {
+        unmet.hinders(Condition::Erased);
+    }
+    if matches!(claim, Claim::VideoClass(_)) {
+        unmet.hinders(Condition::SpeedClassControl);
+    }
+    for (figure, phase) in phases {
+        of_phase(claim, figure, phase, unmet);
+    }
+}
+
+/// Checks the conditions of the target: the raw device, used by nobody else, on a bus that is fast enough.
+fn of_target(target: &Identity, claim: Claim, unmet: &mut UnmetConditions) {
     if let Some(filesystem) = &target.filesystem {
         unmet.hinders(Condition::Raw {
             filesystem: filesystem.fs_type.clone(),
@@ -220,35 +242,11 @@ fn conditions(
         unmet.hinders(Condition::Alone);
     }
     let needed = BytesPerSec(bus_needed(claim) * 1e6);
-    match target
-        .device
-        .known()
-        .and_then(|device| ceiling(&device.bus))
-    {
+    let device = target.device.known();
+    match device.and_then(|device| ceiling(&device.bus)) {
         Some(ceiling) if ceiling.0 < needed.0 => unmet.hinders(Condition::Bus { needed, ceiling }),
         Some(_) => {}
         None => unmet.hinders(Condition::BusUnknown),
-    }
-    // Speed Classes apply to erased allocation units, application classes to a used card.
-    let by_rate = matches!(
-        claim,
-        Claim::SpeedClass(_) | Claim::UhsGrade(_) | Claim::VideoClass(_) | Claim::WriteSpeed(_)
-    );
-    let twice = |part: &ClaimPart| {
-        part.measured.is_some() && phase_of(summary, part.figure).is_some_and(over_itself)
-    };
-    if by_rate && (!given.erased || parts.iter().any(twice)) {
-        unmet.hinders(Condition::Erased);
-    }
-    if matches!(claim, Claim::VideoClass(_)) {
-        unmet.hinders(Condition::SpeedClassControl);
-    }
-    let phases = parts
-        .iter()
-        .filter(|p| p.measured.is_some())
-        .filter_map(|p| Some((p.figure, phase_of(summary, p.figure)?)));
-    for (figure, phase) in phases {
-        of_phase(claim, figure, phase, unmet);
     }
 }
 
@@ -282,22 +280,23 @@ fn of_phase(claim: Claim, figure: Figure, phase: &PhaseSummary, unmet: &mut Unme
     {
         unmet.flatters(Condition::Extent { wanted, written });
     }
-    let Claim::AppClass(class) = claim else {
-        return;
-    };
-    if !random {
-        return;
+    if let Claim::AppClass(class) = claim
+        && random
+    {
+        of_app_class(class, shape, unmet);
     }
+}
+
+/// Checks the conditions of the random figures of an application class.
+fn of_app_class(class: u32, shape: WorkloadShape, unmet: &mut UnmetConditions) {
     if let Some(used) = shape.extent.filter(|&size| size > RANDOM_SPAN) {
         unmet.hinders(Condition::Span {
             wanted: RANDOM_SPAN,
             used,
         });
     }
-    let (wanted, used) = (
-        class_depth(class),
-        shape.iodepth.saturating_mul(shape.workers.max(1)),
-    );
+    let wanted = class_depth(class);
+    let used = shape.iodepth.saturating_mul(shape.workers.max(1));
     if used != wanted {
         // A different depth is a different test: a deeper queue may raise the figures.
         unmet.hinders(Condition::Depth { wanted, used });
@@ -410,62 +409,43 @@ mod tests {
 
     #[test]
     fn application_classes_are_judged_by_their_procedure() {
-        let check = |summary: &Summary, class| {
-            check_claims(summary, &[Claim::AppClass(class)], ERASED)[0].clone()
-        };
-        let with = |extent: u64, iodepth: u32, speed: f64, runs: u32| {
-            let mut summary = suite(runs);
-            for phase in &mut summary.phases {
-                let shape = phase.detail.shape.as_mut().unwrap();
-                (shape.extent, shape.iodepth) = (Some(Bytes(extent)), iodepth);
-                if shape.random {
-                    let values: Vec<f64> = phase.iops.values.iter().map(|v| v * speed).collect();
-                    phase.iops = crate::estimate(&values).unwrap();
-                } else {
-                    shape.extent = Some(Bytes(4 << 30));
-                }
-            }
-            summary
-        };
         let span = RANDOM_SPAN.0;
-        assert_eq!(check(&with(span, 1, 1.0, 5), 1).verdict, ClaimVerdict::Kept);
-        assert_eq!(
-            check(&with(span, 1, 0.5, 5), 1).verdict,
-            ClaimVerdict::Missed
-        );
-        // A larger range lowers the figures: missing the threshold proves nothing, reaching it
-        // does.
-        let wide = check(&with(4 << 30, 1, 0.5, 5), 1);
-        assert_eq!(wide.verdict, ClaimVerdict::NotShown);
-        assert!(
-            wide.unmet.contains(&Condition::Span {
-                wanted: RANDOM_SPAN,
-                used: Bytes(4 << 30)
-            }),
-            "{wide:?}"
-        );
-        assert_eq!(
-            check(&with(4 << 30, 1, 1.0, 5), 1).verdict,
-            ClaimVerdict::Kept
-        );
-        // A different depth proves nothing in either direction.
-        assert_eq!(
-            check(&with(span, 8, 0.5, 5), 1).verdict,
-            ClaimVerdict::NotShown
-        );
-        assert_eq!(
-            check(&with(span, 8, 1.0, 5), 1).verdict,
-            ClaimVerdict::Unclear
-        );
-        let a2 = check(&with(span, 1, 1.0, 5), 2);
-        assert!(
-            a2.unmet.contains(&Condition::Depth {
-                wanted: 32,
-                used: 1
-            }),
-            "{a2:?}"
-        );
-        assert_eq!(a2.verdict, ClaimVerdict::NotShown);
+        for (extent, iodepth, speed, class, verdict) in [
+            (span, 1, 1.0, 1, ClaimVerdict::Kept),
+            (span, 1, 0.5, 1, ClaimVerdict::Missed),
+            // A larger range lowers the figures: missing the threshold proves nothing, reaching it does.
+            (4 << 30, 1, 0.5, 1, ClaimVerdict::NotShown),
+            (4 << 30, 1, 1.0, 1, ClaimVerdict::Kept),
+            // A different depth proves nothing in either direction.
+            (span, 8, 0.5, 1, ClaimVerdict::NotShown),
+            (span, 8, 1.0, 1, ClaimVerdict::Unclear),
+            (span, 1, 1.0, 2, ClaimVerdict::NotShown),
+        ] {
+            let check = app_class(extent, iodepth, speed, class);
+            assert_eq!(check.verdict, verdict, "{check:?}");
+        }
+        let (wanted, used) = (RANDOM_SPAN, Bytes(4 << 30));
+        let wide = app_class(4 << 30, 1, 0.5, 1).unmet;
+        assert!(wide.contains(&Condition::Span { wanted, used }), "{wide:?}");
+        let (wanted, used) = (32, 1);
+        let a2 = app_class(span, 1, 1.0, 2).unmet;
+        assert!(a2.contains(&Condition::Depth { wanted, used }), "{a2:?}");
+    }
+
+    /// Checks an application class on the suite with random I/Os in this range, at this depth, and this much faster.
+    fn app_class(extent: u64, iodepth: u32, speed: f64, class: u32) -> ClaimCheck {
+        let mut summary = suite(5);
+        for phase in &mut summary.phases {
+            let shape = phase.detail.shape.as_mut().unwrap();
+            (shape.extent, shape.iodepth) = (Some(Bytes(extent)), iodepth);
+            if shape.random {
+                let values: Vec<f64> = phase.iops.values.iter().map(|v| v * speed).collect();
+                phase.iops = crate::estimate(&values).unwrap();
+            } else {
+                shape.extent = Some(Bytes(4 << 30));
+            }
+        }
+        check_claims(&summary, &[Claim::AppClass(class)], ERASED).remove(0)
     }
 
     /// Regression: one run of 1501 IOPS was "met".

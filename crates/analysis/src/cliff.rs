@@ -17,44 +17,16 @@ mod segments;
 use crate::stats::median;
 use hakaru_model::finding::{Cliff, Swing, TimelinePoint};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
-use segments::{Segment, merged, segments};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use segments::{MIN_AFTER, MIN_BEFORE, MIN_DROP, MIN_SIGMAS, Segment, merged, segments};
 
 /// Minimum number of intervals: 10 s at 0.5 s each.
-pub const MIN_INTERVALS: usize = 20;
-
-/// Minimum change of level as a fraction of the higher one: levels of one card vary by some
-/// percent.
-const MIN_DROP: f64 = 0.10;
-
-/// Minimum intervals before the first drop. Two, because small caches fill fast.
-const MIN_BEFORE: usize = 2;
-
-/// Minimum intervals of any other segment, to see that it lasts. Half of them may be a stall: 2 s
-/// at 0.5 s each, where the SD specification allows 250 ms and bad cards take 1 s.
-const MIN_AFTER: usize = 8;
+pub(crate) const MIN_INTERVALS: usize = 20;
 
 /// Minimum fraction of all intervals that must follow a drop.
 const MIN_SHARE_AFTER: f64 = 0.1;
 
-/// Minimum Cliff's delta between the intervals before and after. Excludes series in which every
-/// other interval is slow.
-const MIN_DOMINANCE: f64 = 0.55;
-
-/// Minimum change of level in standard errors of the difference of medians. The positions are
-/// chosen as the best of all, so noise would exceed the usual 2 or 3; 6 is not exceeded in a
-/// million series.
-const MIN_SIGMAS: f64 = 6.0;
-
 /// Minimum change of level for waves, which repeat, in standard errors.
 const WAVE_SIGMAS: f64 = 4.0;
-
-/// Minimum noise as a fraction of the level: simulated cards have none.
-const NOISE_FLOOR: f64 = 1e-3;
-
-/// Penalty per segment, in deviations of an interval times the logarithm of their number.
-const PENALTY: f64 = 4.0;
 
 /// Minimum fraction of a change of level that must happen at once; the rest may be slope of the
 /// adjacent segments.
@@ -78,9 +50,6 @@ const LEAP_SIGMAS: f64 = 4.5;
 
 /// Maximum number of cells for the search; only the results are refined by interval.
 const MOST_CELLS: usize = 240;
-
-/// Maximum number of lags for the autocorrelation; the sum ends earlier where it vanishes.
-const LAGS: usize = 60;
 
 /// Speed changes of a write.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,28 +87,24 @@ pub fn falls(points: &[TimelinePoint]) -> Falls {
     // levels are.
     let waves = merged(&cells, segments(&cells, width), width, WAVE_SIGMAS);
     let segments = merged(&cells, waves.clone(), width, MIN_SIGMAS);
-    let (found, waves) = (
-        Segmented {
-            cells: &cells,
-            segments: &segments,
-        },
-        Segmented {
-            cells: &cells,
-            segments: &waves,
-        },
-    );
-    let swing = waves.swing();
+    let split = |segments| Segmented {
+        cells: &cells,
+        segments,
+    };
+    let swing = split(&waves).swing();
     if swing.is_some_and(|swing| swing.recoveries >= MANY_RECOVERIES) {
         return Falls {
             falls: Vec::new(),
             swing,
         };
     }
+    let found = split(&segments);
     let falls = (1..segments.len()).filter(|&border| found.is_fall(border));
-    let falls = falls
-        .filter_map(|border| located(&steps, &speeds, &segments, border, width))
-        .collect();
-    Falls { falls, swing }
+    let falls = falls.filter_map(|border| located(&steps, &speeds, &segments, border, width));
+    Falls {
+        falls: falls.collect(),
+        swing,
+    }
 }
 
 /// One interval.
@@ -292,22 +257,26 @@ impl Segmented<'_> {
         if recoveries == 0 {
             return None;
         }
-        let middle = (self
-            .segments
-            .iter()
-            .map(|s| s.level)
-            .fold(f64::INFINITY, f64::min)
-            + self.segments.iter().map(|s| s.level).fold(0.0, f64::max))
-            / 2.0;
-        let (fast, slow): (Vec<f64>, Vec<f64>) =
-            self.cells.iter().partition(|cell| **cell > middle);
-        let (high, low) = (BytesPerSec(median(&fast)?), BytesPerSec(median(&slow)?));
+        let (high, low) = self.levels()?;
         Some(Swing {
             high,
             low,
             recoveries,
             sawtooth: 2 * slides > falls,
         })
+    }
+
+    /// Returns the usual speeds above and below the middle between the highest and the lowest level.
+    fn levels(&self) -> Option<(BytesPerSec, BytesPerSec)> {
+        let levels = || self.segments.iter().map(|s| s.level);
+        let (lowest, highest) = (
+            levels().fold(f64::INFINITY, f64::min),
+            levels().fold(0.0, f64::max),
+        );
+        let middle = (lowest + highest) / 2.0;
+        let (fast, slow): (Vec<f64>, Vec<f64>) =
+            self.cells.iter().partition(|cell| **cell > middle);
+        Some((BytesPerSec(median(&fast)?), BytesPerSec(median(&slow)?)))
     }
 }
 
@@ -364,69 +333,6 @@ fn refine(speeds: &[f64], rough: usize) -> Option<usize> {
         MIN_BEFORE.min(rough),
         (speeds.len() - 1).min(speeds.len().saturating_sub(MIN_AFTER).max(rough)),
     ))
-}
-
-/// Returns the sums of absolute deviations from the median of the first 1, 2, 3, … values, with two heaps that meet at
-/// the median.
-fn running_costs(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let (mut low, mut high) = (BinaryHeap::new(), BinaryHeap::new());
-    let (mut low_sum, mut high_sum) = (0.0, 0.0);
-    values
-        .map(|value| {
-            if low.peek().is_none_or(|&Ordered(top)| value <= top) {
-                low.push(Ordered(value));
-                low_sum += value;
-            } else {
-                high.push(Reverse(Ordered(value)));
-                high_sum += value;
-            }
-            // The lower heap contains the median: as many values as the upper heap, or one more.
-            if low.len() > high.len() + 1
-                && let Some(Ordered(moved)) = low.pop()
-            {
-                low_sum -= moved;
-                high_sum += moved;
-                high.push(Reverse(Ordered(moved)));
-            } else if high.len() > low.len()
-                && let Some(Reverse(Ordered(moved))) = high.pop()
-            {
-                high_sum -= moved;
-                low_sum += moved;
-                low.push(Ordered(moved));
-            }
-            let middle = low.peek().map_or(0.0, |&Ordered(top)| top);
-            let extra = low.len() as f64 - high.len() as f64;
-            high_sum - low_sum + middle * extra
-        })
-        .collect()
-}
-
-/// Float with a total order.
-#[derive(Clone, Copy, PartialEq)]
-struct Ordered(f64);
-
-impl Eq for Ordered {}
-
-impl Ord for Ordered {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Returns Cliff's delta of the values before and after, by sorting.
-fn dominance(before: &[f64], after: &[f64]) -> f64 {
-    let mut after = after.to_vec();
-    after.sort_by(f64::total_cmp);
-    let won = |v: f64| after.partition_point(|&a| a < v) as f64;
-    let lost = |v: f64| (after.len() - after.partition_point(|&a| a <= v)) as f64;
-    let net: f64 = before.iter().map(|&v| won(v) - lost(v)).sum();
-    net / (before.len() * after.len()) as f64
 }
 
 /// Returns the position of a drop. It lies in the two intervals around the split; the speed of each determines its

@@ -10,21 +10,20 @@
 //! that they do not affect the tests of the rates.
 
 use crate::estimate::{estimate, published, stated_moments};
-use crate::stats::power::Design;
-use crate::stats::{self, SampleMoments};
+use crate::stats::{self, Design, SampleMoments};
 use hakaru_model::finding::{
     Comparison, Estimate, HeadlineRate, IntervalCaveat, PhaseSummary, Summary, Verdict,
 };
 
 /// Significance level of a family of tests: one family in twenty without real differences contains a false alarm.
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// The smallest relevant difference, as a fraction of the mean: cards of one model differ as much.
 /// Two means are equivalent if the larger one is proven to be less than this above the smaller.
-pub const RELEVANT: f64 = 0.05;
+pub(crate) const RELEVANT: f64 = 0.05;
 
 /// Power used for the number of runs needed (Cohen 1988).
-pub const POWER: f64 = 0.8;
+pub(crate) const POWER: f64 = 0.8;
 
 /// Differences below this fraction are rounding: rates have about seven digits.
 const RESOLUTION: f64 = 1e-6;
@@ -154,12 +153,11 @@ impl TestedComparison {
         let both = moments_a.zip(moments_b);
         let family = families[usize::from(primary)].max(1);
         let level = stats::simultaneous_level(1.0 - ALPHA, family);
-        let ratio = if a.mean == b.mean {
-            1.0
-        } else {
-            b.mean / a.mean
+        let ratio = match a.mean == b.mean {
+            true => 1.0,
+            false => b.mean / a.mean,
         };
-        let corrected = |p: f64| (p * family as f64).min(1.0);
+        let corrected = |p: f64| stats::bonferroni(p, family);
         let ratio_ci95 = both.and_then(|(a, b)| stats::ratio_interval(&a, &b, level, resolution));
         let effect = both.and_then(|(a, b)| stats::hedges_g(&a, &b, level));
         let p_equivalence = both.map(|(a, b)| corrected(not_equivalent(&a, &b)));
@@ -179,12 +177,10 @@ impl TestedComparison {
                 needed: guess((a.mean, b.mean), moments_a.or(moments_b), family),
             },
         };
-        let mut interval_caveats: Vec<IntervalCaveat> = Vec::new();
-        if both.is_some() {
-            interval_caveats.extend(a.interval_caveats.iter().chain(&b.interval_caveats));
-            interval_caveats.sort_unstable();
-            interval_caveats.dedup();
-        }
+        let interval_caveats = match both {
+            Some(_) => caveats_of_both(&a, &b),
+            None => Vec::new(),
+        };
         Comparison {
             quantity,
             unit,
@@ -205,6 +201,14 @@ impl TestedComparison {
             verdict,
         }
     }
+}
+
+/// Returns the caveats of the intervals of two estimates, each once.
+fn caveats_of_both(a: &Estimate, b: &Estimate) -> Vec<IntervalCaveat> {
+    let mut all = [&a.interval_caveats[..], &b.interval_caveats[..]].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 fn values_of<'a>(sample: &ComparedSample<'a>) -> Option<&'a [f64]> {
@@ -295,40 +299,6 @@ pub fn compare_summaries(a: &Summary, b: &Summary) -> Vec<Comparison> {
     let phases: Vec<(&PhaseSummary, &PhaseSummary)> = common_phases(a, b);
     let pairs: Vec<SamplePair<'_>> = phases.iter().flat_map(|(a, b)| phase_pairs(a, b)).collect();
     compare_family(&pairs)
-}
-
-/// Comparison of two entries of a list, by index.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PairComparison {
-    /// Index of the first entry.
-    pub a: usize,
-    /// Index of the second entry.
-    pub b: usize,
-    /// Result of the comparison.
-    pub comparison: Comparison,
-}
-
-/// Compares the rates of all cards (or other series) pairwise as one family, so that the number of
-/// cards does not raise false alarms.
-pub fn compare_all(cards: &[&Summary]) -> Vec<PairComparison> {
-    let places = (0..cards.len()).flat_map(|a| (a + 1..cards.len()).map(move |b| (a, b)));
-    let mut pairs = Vec::new();
-    let mut who = Vec::new();
-    for (a, b) in places {
-        let phases = common_phases(cards[a], cards[b]);
-        for (x, y) in phases
-            .into_iter()
-            .filter(|(x, y)| has_rate(x) && has_rate(y))
-        {
-            pairs.push(rate_pair(x, y));
-            who.push((a, b));
-        }
-    }
-    let between = |((a, b), comparison)| PairComparison { a, b, comparison };
-    who.into_iter()
-        .zip(compare_family(&pairs))
-        .map(between)
-        .collect()
 }
 
 /// Returns matching phases of two series, in the order of the first.

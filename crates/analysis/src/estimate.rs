@@ -48,7 +48,7 @@ pub fn interval_caveats(values: &[f64]) -> Vec<IntervalCaveat> {
 }
 
 /// Returns the moments of an estimate with known mean and deviation.
-pub fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
+pub(crate) fn stated_moments(estimate: &Estimate, runs: u32) -> Option<SampleMoments> {
     let moments = SampleMoments::new(runs as usize, estimate.mean, estimate.deviation?)?;
     // A printed deviation of 0 means anything below half of its last digit, which is the last digit of the mean.
     Some(moments.rounded(
@@ -71,7 +71,7 @@ pub fn published(moments: &SampleMoments, rounding: f64) -> Estimate {
         mean, deviation, n, ..
     } = *moments;
     let known = moments.rounded(rounding, if deviation == 0.0 { rounding } else { 0.0 });
-    let few = n < stats::shape::FEWEST;
+    let few = n < stats::FEW_VALUES;
     Estimate {
         values: Vec::new(),
         mean,

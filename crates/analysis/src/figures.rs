@@ -7,13 +7,13 @@ use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Quantile};
 
 /// Minimum block size of sequential figures: smaller blocks measure the cost of a command.
-pub const LARGE_BLOCK: Bytes = Bytes(256 << 10);
+pub(crate) const LARGE_BLOCK: Bytes = Bytes(256 << 10);
 
 /// Maximum block size of random figures: pages of databases and file systems.
-pub const SMALL_BLOCK: Bytes = Bytes(16 << 10);
+pub(crate) const SMALL_BLOCK: Bytes = Bytes(16 << 10);
 
 /// Minimum length of the slowest segment in seconds: cameras buffer about one second.
-pub const STRETCH_S: f64 = 1.0;
+pub(crate) const SEGMENT_S: f64 = 1.0;
 
 const MB: f64 = 1e6;
 const MS: f64 = 1e6;
@@ -187,13 +187,13 @@ fn slowest(summary: &Summary) -> Option<MeasuredFigure> {
     let worst = phase
         .timelines
         .iter()
-        .filter_map(|points| slowest_stretch(points))
+        .filter_map(|points| slowest_segment(points))
         .reduce(f64::min)?;
     Some(measured(phase, worst / MB, None, MB))
 }
 
-/// Returns the mean throughput of the slowest segment of whole intervals of at least [`STRETCH_S`].
-pub fn slowest_stretch(points: &[TimelinePoint]) -> Option<f64> {
+/// Returns the mean throughput of the slowest segment of whole intervals of at least [`SEGMENT_S`].
+pub(crate) fn slowest_segment(points: &[TimelinePoint]) -> Option<f64> {
     let starts = std::iter::once(0.0).chain(points.iter().map(|p| p.at_s));
     let steps: Vec<(f64, f64)> = points
         .iter()
@@ -207,12 +207,12 @@ pub fn slowest_stretch(points: &[TimelinePoint]) -> Option<f64> {
         time += length;
         bytes += length * speed;
         // Drop what is not needed to fill a segment; slightly less because of rounding.
-        while first < steps.len() && time - steps[first].0 >= STRETCH_S - 1e-6 {
+        while first < steps.len() && time - steps[first].0 >= SEGMENT_S - 1e-6 {
             time -= steps[first].0;
             bytes -= steps[first].0 * steps[first].1;
             first += 1;
         }
-        if time >= STRETCH_S - 1e-6 {
+        if time >= SEGMENT_S - 1e-6 {
             let speed = (bytes / time).max(0.0);
             slowest = Some(slowest.map_or(speed, |s| s.min(speed)));
         }
@@ -239,15 +239,15 @@ mod tests {
     #[test]
     fn the_slowest_second_is_two_intervals_of_half_a_second() {
         assert_eq!(
-            slowest_stretch(&points(&[40.0, 40.0, 10.0, 40.0, 20.0, 20.0, 40.0])),
+            slowest_segment(&points(&[40.0, 40.0, 10.0, 40.0, 20.0, 20.0, 40.0])),
             Some(20.0)
         );
         assert_eq!(
-            slowest_stretch(&points(&[40.0, 40.0, 0.0, 30.0, 40.0])),
+            slowest_segment(&points(&[40.0, 40.0, 0.0, 30.0, 40.0])),
             Some(15.0)
         );
-        assert_eq!(slowest_stretch(&points(&[40.0])), None);
-        assert_eq!(slowest_stretch(&[]), None);
+        assert_eq!(slowest_segment(&points(&[40.0])), None);
+        assert_eq!(slowest_segment(&[]), None);
     }
 
     #[test]

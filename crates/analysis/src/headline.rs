@@ -7,7 +7,7 @@ use hakaru_model::units::Bytes;
 /// file systems, the cost per command dominates; above, the cost per byte.
 ///
 /// With one block size the two rates are proportional, so testing both would only enlarge the family of tests.
-pub const HEADLINE_BLOCK: Bytes = Bytes(64 << 10);
+pub(crate) const HEADLINE_BLOCK: Bytes = Bytes(64 << 10);
 
 /// Maximum rounding error of the I/O size, as a fraction: imported rates are rounded separately.
 const ROUNDING: f64 = 0.01;

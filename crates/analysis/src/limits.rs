@@ -11,17 +11,17 @@ use hakaru_model::units::BytesPerSec;
 
 /// From this fraction of the bus limit on, the bus is the bottleneck. Commands, responses and gaps
 /// cost an SD bus 15 to 20%: cards with 90 MB/s elsewhere reach 40 of 50 MB/s in the same slot.
-pub const AT_CEILING: f64 = 0.75;
+pub(crate) const AT_CEILING: f64 = 0.75;
 
 /// Up to this fraction, the card is the bottleneck.
-pub const UNDER_CEILING: f64 = 0.60;
+pub(crate) const UNDER_CEILING: f64 = 0.60;
 
 /// Cards whose figures differ by less than this fraction share a bottleneck: different cards differ
 /// more.
-pub const SAME_FIGURE: f64 = 0.03;
+pub(crate) const SAME_FIGURE: f64 = 0.03;
 
 /// Minimum number of different cards for this conclusion.
-pub const FEWEST_CARDS: usize = 3;
+pub(crate) const FEWEST_CARDS: usize = 3;
 
 /// Returns the bus limit in bytes/s, if known.
 ///
@@ -72,7 +72,7 @@ fn lanes(text: &str) -> Option<f64> {
 
 /// From this fraction of the bus limit on, the limit or the figure is wrong. Limits are those of the
 /// raw link, so rounding cannot exceed them.
-pub const IMPOSSIBLE: f64 = 1.05;
+pub(crate) const IMPOSSIBLE: f64 = 1.05;
 
 /// Returns what limits sequential reads and writes, with each card judged by its own bus: one entry per bus limit, and
 /// per verdict if cards on equal buses differ. Simulated cards have no bus and are skipped.
@@ -132,30 +132,40 @@ fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<B
             None => by_verdict.push((limit, vec![*member])),
         }
     }
-    let entry = |(limit, of): (Bottleneck, Vec<Member<'_>>)| {
-        let speeds: Vec<f64> = of.iter().map(|(.., phase)| phase.bandwidth.mean).collect();
-        let mean = stats::mean(&speeds)?;
-        Some(BusLimit {
-            op,
-            members: of.iter().map(|(place, ..)| *place).collect(),
-            measured: BytesPerSec(mean),
-            ceiling,
-            share: ceiling.map(|c| mean / c.0),
-            cards: of.len().min(u32::MAX as usize) as u32,
-            spread: spread(&of),
-            limit,
-        })
-    };
-    by_verdict.into_iter().filter_map(entry).collect()
+    let limits = by_verdict.into_iter();
+    limits
+        .filter_map(|(limit, of)| bus_limit_of(op, ceiling, limit, &of))
+        .collect()
+}
+
+/// Returns the limit of cards with one verdict; `None` if there are none.
+fn bus_limit_of(
+    op: Op,
+    ceiling: Option<BytesPerSec>,
+    limit: Bottleneck,
+    members: &[Member<'_>],
+) -> Option<BusLimit> {
+    let mean = stats::mean(&speeds(members))?;
+    Some(BusLimit {
+        op,
+        members: members.iter().map(|(place, ..)| *place).collect(),
+        measured: BytesPerSec(mean),
+        ceiling,
+        share: ceiling.map(|c| mean / c.0),
+        cards: members.len().min(u32::MAX as usize) as u32,
+        spread: spread(members),
+        limit,
+    })
+}
+
+fn speeds(members: &[Member<'_>]) -> Vec<f64> {
+    let speeds = members.iter().map(|(.., phase)| phase.bandwidth.mean);
+    speeds.collect()
 }
 
 /// Returns the standard deviation between the means of the cards, as a fraction of their mean.
 fn spread(members: &[Member<'_>]) -> Option<f64> {
-    let speeds: Vec<f64> = members
-        .iter()
-        .map(|(.., phase)| phase.bandwidth.mean)
-        .collect();
-    SampleMoments::independent(&speeds).map(|m| m.deviation / m.mean)
+    SampleMoments::independent(&speeds(members)).map(|m| m.deviation / m.mean)
 }
 
 fn is_narrow(members: &[Member<'_>]) -> bool {

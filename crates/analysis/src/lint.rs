@@ -12,25 +12,25 @@ use std::path::PathBuf;
 
 /// Returns all warnings, by job and without duplicates within a job. `memory` is the host's memory, if known.
 pub fn lint(scenario: &Scenario, memory: Option<Bytes>) -> Vec<Diagnostic> {
-    let mut remarks: Vec<Diagnostic> = Vec::new();
+    let mut found: Vec<Diagnostic> = Vec::new();
     let mut written: Vec<&Job> = Vec::new();
     for job in scenario.phases.iter().flat_map(|Phase { jobs, .. }| jobs) {
-        let mut slips = of_job(job, memory);
-        slips.extend(reads_back(job, &written));
-        for slip in slips {
-            let remark = Diagnostic {
+        let mut warnings = of_job(job, memory);
+        warnings.extend(reads_back(job, &written));
+        for warning in warnings {
+            let diagnostic = Diagnostic {
                 job: job.name.clone(),
-                slip,
+                slip: warning,
             };
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
+            if !found.contains(&diagnostic) {
+                found.push(diagnostic);
             }
         }
         if job.access.does(Op::Write) {
             written.push(job);
         }
     }
-    remarks
+    found
 }
 
 /// Whether a job of a result ended because all of its size was transferred, long before the end of its runtime.
@@ -62,49 +62,49 @@ fn on_storage(job: &Job) -> bool {
 }
 
 fn of_job(job: &Job, memory: Option<Bytes>) -> Vec<LintWarning> {
-    let mut slips = Vec::new();
-    depth(job, &mut slips);
+    let mut warnings = Vec::new();
+    depth(job, &mut warnings);
     if !on_storage(job) {
-        return slips;
+        return warnings;
     }
-    cache(job, memory, &mut slips);
-    time(job, &mut slips);
+    cache(job, memory, &mut warnings);
+    time(job, &mut warnings);
     let writes = job.access.does(Op::Write);
     if let Some(size) = working_set(job).filter(|&size| writes && size < SMALL_FILE) {
-        slips.push(LintWarning::SmallFile { size });
+        warnings.push(LintWarning::SmallFile { size });
     }
-    if writes
-        && !job.buffers.refill
-        && matches!(
-            job.buffers.fill,
-            BufferContent::Zero | BufferContent::Compressible(90..)
-        )
-    {
-        slips.push(LintWarning::Compressible);
+    let compressible = matches!(
+        job.buffers.fill,
+        BufferContent::Zero | BufferContent::Compressible(90..)
+    );
+    if writes && compressible && !job.buffers.refill {
+        warnings.push(LintWarning::Compressible);
     }
-    if let (Target::Paths(paths), SizeSpec::Bytes(Bytes(0))) =
-        (&job.target, job.extent.offset_increment)
-        && job.numjobs > 1
-        && paths.len() == 1
-        && !job.access.random
-    {
-        slips.push(LintWarning::SameBlocks {
+    if accesses_same_blocks(job) {
+        warnings.push(LintWarning::SameBlocks {
             clones: job.numjobs,
         });
     }
-    slips
+    warnings
 }
 
-fn depth(job: &Job, slips: &mut Vec<LintWarning>) {
+/// Whether all clones of a job access the same blocks in the same order.
+fn accesses_same_blocks(job: &Job) -> bool {
+    let one_file = matches!(&job.target, Target::Paths(paths) if paths.len() == 1);
+    let no_offset = matches!(job.extent.offset_increment, SizeSpec::Bytes(Bytes(0)));
+    one_file && no_offset && job.numjobs > 1 && !job.access.random
+}
+
+fn depth(job: &Job, warnings: &mut Vec<LintWarning>) {
     let asked = job.queue.iodepth;
     if asked > job.effective_depth() {
-        slips.push(LintWarning::DepthIgnored {
+        warnings.push(LintWarning::DepthIgnored {
             ioengine: job.ioengine.name().to_owned(),
             asked,
         });
     }
     if asked > 1 && job.ioengine == IoEngine::Libaio && !job.files.direct && on_storage(job) {
-        slips.push(LintWarning::DepthBuffered { asked });
+        warnings.push(LintWarning::DepthBuffered { asked });
     }
 }
 
@@ -152,7 +152,7 @@ fn odd_block(job: &Job) -> Option<Bytes> {
     })
 }
 
-fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<LintWarning>) {
+fn cache(job: &Job, memory: Option<Bytes>, warnings: &mut Vec<LintWarning>) {
     if job.files.direct {
         return;
     }
@@ -163,34 +163,34 @@ fn cache(job: &Job, memory: Option<Bytes>, slips: &mut Vec<LintWarning>) {
             .map(|size| (size, memory))
     });
     match fits {
-        Some(_) if reads && reads_once(job) => slips.push(LintWarning::ReadAhead),
-        Some((size, memory)) if reads => slips.push(LintWarning::FitsInMemory {
+        Some(_) if reads && reads_once(job) => warnings.push(LintWarning::ReadAhead),
+        Some((size, memory)) if reads => warnings.push(LintWarning::FitsInMemory {
             size,
             memory,
             odd_block,
         }),
         _ if !reads && flushes_as_it_goes(job) => {}
-        _ => slips.push(LintWarning::Buffered { odd_block }),
+        _ => warnings.push(LintWarning::Buffered { odd_block }),
     }
     if job.access.does(Op::Write) && !flushes(job) {
-        slips.push(LintWarning::NotFlushed);
+        warnings.push(LintWarning::NotFlushed);
     }
 }
 
-fn time(job: &Job, slips: &mut Vec<LintWarning>) {
+fn time(job: &Job, warnings: &mut Vec<LintWarning>) {
     let Some(runtime) = job.timing.runtime else {
         return;
     };
     if runtime < SHORT {
-        slips.push(LintWarning::Short {
+        warnings.push(LintWarning::Short {
             runtime,
             wanted: SHORT,
         });
     }
     if !job.timing.time_based {
-        slips.extend(transferred(job).map(|size| LintWarning::EndsEarly { runtime, size }));
+        warnings.extend(transferred(job).map(|size| LintWarning::EndsEarly { runtime, size }));
     } else if job.timing.ramp_time.0 == 0 {
-        slips.push(LintWarning::NoRamp);
+        warnings.push(LintWarning::NoRamp);
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
         job
     }
 
-    fn slips(jobs: Vec<Job>) -> Vec<LintWarning> {
+    fn warnings(jobs: Vec<Job>) -> Vec<LintWarning> {
         let phases = jobs
             .into_iter()
             .map(|job| Phase {
@@ -276,7 +276,7 @@ mod tests {
         };
         lint(&scenario, Some(Bytes(8 << 30)))
             .into_iter()
-            .map(|remark| remark.slip)
+            .map(|diagnostic| diagnostic.slip)
             .collect()
     }
 
@@ -284,7 +284,7 @@ mod tests {
     fn finds(op: Op, change: impl Fn(&mut Job), expected: &[LintWarning]) {
         let mut job = sound(op);
         change(&mut job);
-        assert_eq!(slips(vec![job]), expected);
+        assert_eq!(warnings(vec![job]), expected);
     }
 
     #[test]
@@ -294,106 +294,84 @@ mod tests {
     }
 
     #[test]
-    fn each_slip_is_found() {
+    fn depths_that_have_no_effect_are_found() {
+        let ignored = LintWarning::DepthIgnored {
+            ioengine: "psync".into(),
+            asked: 2,
+        };
+        finds(Op::Read, |j| j.queue.iodepth = 2, &[ignored]);
+        let offloaded = |j: &mut Job| (j.queue.iodepth, j.queue.offload) = (2, true);
+        finds(Op::Read, offloaded, &[]);
+        let deep = |j: &mut Job| {
+            (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8)
+        };
+        let buffered = LintWarning::DepthBuffered { asked: 8 };
+        finds(Op::Read, deep, &[buffered, fits()]);
+    }
+
+    #[test]
+    fn sizes_that_end_a_job_early_are_found() {
         let size = Bytes(1 << 20);
-        finds(
-            Op::Read,
-            |j| j.queue.iodepth = 2,
-            &[LintWarning::DepthIgnored {
-                ioengine: "psync".into(),
-                asked: 2,
-            }],
-        );
-        finds(
-            Op::Read,
-            |j| (j.queue.iodepth, j.queue.offload) = (2, true),
-            &[],
-        );
-        finds(
-            Op::Write,
-            |j| j.extent.size = Some(SizeSpec::Bytes(size)),
-            &[LintWarning::SmallFile { size }],
-        );
-        finds(
-            Op::Write,
-            |j| (j.timing.time_based, j.extent.size) = (false, Some(SizeSpec::Bytes(size))),
-            &[
-                LintWarning::EndsEarly {
-                    runtime: Nanos::from_secs(60),
-                    size,
-                },
-                LintWarning::SmallFile { size },
-            ],
-        );
-        let moved = |loops: u32, io_size: u64, moves: u64| {
+        let small = |j: &mut Job| j.extent.size = Some(SizeSpec::Bytes(size));
+        let small_file = || LintWarning::SmallFile { size };
+        finds(Op::Write, small, &[small_file()]);
+        let ends_early = |size: Bytes| LintWarning::EndsEarly {
+            runtime: Nanos::from_secs(60),
+            size,
+        };
+        let once = |j: &mut Job| {
+            small(j);
+            j.timing.time_based = false;
+        };
+        finds(Op::Write, once, &[ends_early(size), small_file()]);
+        for (loops, io_size, moves) in [
+            (1, 64 << 20, 64 << 20),
+            (3, 0, 12 << 30),
+            (2, 64 << 20, 128 << 20),
+        ] {
             let change = |j: &mut Job| {
                 (j.timing.time_based, j.extent.loops) = (false, loops);
                 j.extent.io_size = Some(SizeSpec::Bytes(Bytes(io_size))).filter(|_| io_size > 0);
             };
-            finds(
-                Op::Read,
-                change,
-                &[LintWarning::EndsEarly {
-                    runtime: Nanos::from_secs(60),
-                    size: Bytes(moves),
-                }],
-            );
-        };
-        moved(1, 64 << 20, 64 << 20);
-        moved(3, 0, 12 << 30);
-        moved(2, 64 << 20, 128 << 20);
+            finds(Op::Read, change, &[ends_early(Bytes(moves))]);
+        }
+    }
+
+    #[test]
+    fn buffered_jobs_and_missing_flushes_are_found() {
+        let buffered = || LintWarning::Buffered { odd_block: None };
+        let not_flushed = LintWarning::NotFlushed;
         finds(
             Op::Write,
             |j| j.files.direct = false,
-            &[
-                LintWarning::Buffered { odd_block: None },
-                LintWarning::NotFlushed,
-            ],
+            &[buffered(), not_flushed],
         );
-        finds(
-            Op::Write,
-            |j| (j.files.direct, j.durability.end_fsync) = (false, true),
-            &[LintWarning::Buffered { odd_block: None }],
-        );
-        let fits = LintWarning::FitsInMemory {
+        let flushed = |j: &mut Job| (j.files.direct, j.durability.end_fsync) = (false, true);
+        finds(Op::Write, flushed, &[buffered()]);
+        finds(Op::Read, |j| j.files.direct = false, &[fits()]);
+    }
+
+    #[test]
+    fn short_times_easy_data_and_shared_blocks_are_found() {
+        let runtime = Nanos::from_secs(1);
+        let wanted = SHORT;
+        let short = LintWarning::Short { runtime, wanted };
+        finds(Op::Read, |j| j.timing.runtime = Some(runtime), &[short]);
+        let no_ramp = |j: &mut Job| j.timing.ramp_time = Nanos(0);
+        finds(Op::Read, no_ramp, &[LintWarning::NoRamp]);
+        let zeroes = |j: &mut Job| j.buffers.fill = BufferContent::Zero;
+        finds(Op::Write, zeroes, &[LintWarning::Compressible]);
+        let clones = |j: &mut Job| (j.numjobs, j.access.random) = (4, false);
+        finds(Op::Read, clones, &[LintWarning::SameBlocks { clones: 4 }]);
+    }
+
+    /// The warning about buffered reads of the whole sound job.
+    fn fits() -> LintWarning {
+        LintWarning::FitsInMemory {
             size: Bytes(4 << 30),
             memory: Bytes(8 << 30),
             odd_block: None,
-        };
-        finds(
-            Op::Read,
-            |j| j.files.direct = false,
-            std::slice::from_ref(&fits),
-        );
-        let deep = |j: &mut Job| {
-            (j.files.direct, j.ioengine, j.queue.iodepth) = (false, IoEngine::Libaio, 8)
-        };
-        finds(
-            Op::Read,
-            deep,
-            &[LintWarning::DepthBuffered { asked: 8 }, fits],
-        );
-        let short = LintWarning::Short {
-            runtime: Nanos::from_secs(1),
-            wanted: SHORT,
-        };
-        finds(
-            Op::Read,
-            |j| j.timing.runtime = Some(Nanos::from_secs(1)),
-            &[short],
-        );
-        finds(
-            Op::Read,
-            |j| j.timing.ramp_time = Nanos(0),
-            &[LintWarning::NoRamp],
-        );
-        finds(
-            Op::Write,
-            |j| j.buffers.fill = BufferContent::Zero,
-            &[LintWarning::Compressible],
-        );
-        let clones = |j: &mut Job| (j.numjobs, j.access.random) = (4, false);
-        finds(Op::Read, clones, &[LintWarning::SameBlocks { clones: 4 }]);
+        }
     }
 
     /// Regression: 18930 device reads for 16384 were called too few, and individually synced writes were called memory
@@ -404,12 +382,6 @@ mod tests {
             (j.files.direct, j.timing.time_based, j.timing.runtime) = (false, false, None)
         };
         finds(Op::Read, once, &[LintWarning::ReadAhead]);
-        let size = Bytes(4 << 30);
-        let fits = LintWarning::FitsInMemory {
-            size,
-            memory: Bytes(8 << 30),
-            odd_block: None,
-        };
         for change in [
             (|j: &mut Job| j.files.invalidate = false) as fn(&mut Job),
             |j| j.extent.loops = 2,
@@ -417,11 +389,7 @@ mod tests {
             |j| j.numjobs = 2,
             |j| j.extent.io_size = Some(SizeSpec::Bytes(Bytes(64 << 30))),
         ] {
-            finds(
-                Op::Read,
-                |j| (once(j), change(j)).1,
-                std::slice::from_ref(&fits),
-            );
+            finds(Op::Read, |j| (once(j), change(j)).1, &[fits()]);
         }
         for sync in [
             (|j: &mut Job| j.durability.fdatasync_every = 1) as fn(&mut Job),
@@ -430,7 +398,10 @@ mod tests {
         ] {
             finds(Op::Write, |j| (j.files.direct = false, sync(j)).1, &[]);
         }
-        // The advice must be possible to follow.
+    }
+
+    #[test]
+    fn blocks_that_direct_io_does_not_support_are_named() {
         let odd = |j: &mut Job| {
             j.files.direct = false;
             j.block = hakaru_model::job::PerOp::all(BlockSize::Fixed(Bytes(2300)));
@@ -448,16 +419,16 @@ mod tests {
         let (mut writer, mut reader) = (sound(Op::Write), sound(Op::Read));
         (writer.name, writer.files.direct, reader.files.direct) = ("w".into(), false, false);
         let read_back = LintWarning::ReadsBack { writer: "w".into() };
-        assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
+        assert!(warnings(vec![writer.clone(), reader.clone()]).contains(&read_back));
         writer.durability.end_fsync = true;
         assert!(
-            !slips(vec![writer.clone(), reader.clone()]).contains(&read_back),
+            !warnings(vec![writer.clone(), reader.clone()]).contains(&read_back),
             "flushed, then dropped"
         );
         reader.files.invalidate = false;
-        assert!(slips(vec![writer.clone(), reader.clone()]).contains(&read_back));
+        assert!(warnings(vec![writer.clone(), reader.clone()]).contains(&read_back));
         reader.target = Target::Paths(vec!["other".into()]);
-        assert!(!slips(vec![writer, reader]).contains(&read_back));
+        assert!(!warnings(vec![writer, reader]).contains(&read_back));
     }
 
     #[test]

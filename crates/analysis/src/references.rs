@@ -12,6 +12,7 @@ use hakaru_model::references::{
     Level, NamedFigure, ReferenceEntry, ReferenceSet, ReferenceSource, ReferenceStanding,
 };
 use hakaru_model::units::Bytes;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// Published tables, as printed.
@@ -64,7 +65,7 @@ const WORKLOADS: [Row; 10] = [
 ];
 
 /// Returns the built-in reference results: the tables of four published experiments, with each figure as printed.
-pub fn published_shelf() -> ReferenceSet {
+pub fn published_references() -> ReferenceSet {
     let source = |(id, title, note): &(&str, &str, &str)| ReferenceSource {
         id: (*id).to_owned(),
         title: (*title).to_owned(),
@@ -83,37 +84,42 @@ pub fn published_shelf() -> ReferenceSet {
 /// Parses a line `article,host,card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev`.
 fn published_row(line: &str) -> Option<ReferenceEntry> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [
-        source,
-        host,
-        card,
-        layer,
-        workload,
-        runs,
-        bw,
-        bw_deviation,
-        unit,
-        iops,
-        iops_deviation,
-    ] = cells[..]
-    else {
-        return None;
-    };
-    let (_, op, block, random, read_percent, workers, sync_every) =
-        *WORKLOADS.iter().find(|(name, ..)| *name == workload)?;
+    let [source, host, card, layer, workload, runs, bandwidth, iops] =
+        [0, 1, 2, 3, 4, 5, 6, 9].map(|column| cells.get(column).copied().unwrap_or_default());
     // The first source writes decimal prefixes for binary units, as its note says.
-    let unit = match unit {
+    let unit = match *cells.get(8)? {
         "MB/s" | "MiB/s" => MIB as f64,
         "KB/s" | "KiB/s" => KIB as f64,
         "kB/s" => 1e3,
         _ => return None,
     };
-    let level = |mean: &str, deviation: &str, unit: f64| {
+    let level = |mean: &str, deviation: usize, unit: f64| {
+        let deviation = cells.get(deviation)?.parse::<f64>().ok();
         Some(Level {
             mean: mean.parse::<f64>().ok()? * unit,
-            deviation: deviation.parse::<f64>().ok().map(|d| d * unit),
+            deviation: deviation.map(|d| d * unit),
         })
     };
+    let (op, shape) = published_workload(workload)?;
+    Some(ReferenceEntry {
+        source: source.to_owned(),
+        host: host.to_owned(),
+        card: card.to_owned(),
+        layer: layer.to_owned(),
+        workload: workload.to_owned(),
+        op,
+        shape,
+        runs: runs.parse().ok()?,
+        bandwidth: level(bandwidth, 7, unit)?,
+        iops: level(iops, 10, 1.0)?,
+    })
+}
+
+/// Returns operation and shape of a workload of the published tables.
+fn published_workload(name: &str) -> Option<(Op, WorkloadShape)> {
+    let mut known = WORKLOADS.into_iter();
+    let (_, op, block, random, read_percent, workers, sync_every) =
+        known.find(|(known, ..)| *known == name)?;
     let shape = WorkloadShape {
         random,
         read_percent,
@@ -125,22 +131,11 @@ fn published_row(line: &str) -> Option<ReferenceEntry> {
         direct: true,
         extent: None,
     };
-    Some(ReferenceEntry {
-        source: source.to_owned(),
-        host: host.to_owned(),
-        card: card.to_owned(),
-        layer: layer.to_owned(),
-        workload: workload.to_owned(),
-        op,
-        shape,
-        runs: runs.parse().ok()?,
-        bandwidth: level(bw, bw_deviation, unit)?,
-        iops: level(iops, iops_deviation, 1.0)?,
-    })
+    Some((op, shape))
 }
 
 /// Returns the layer between application and device, as named in reference results; `None` if unknown.
-pub fn layer_of(summary: &Summary) -> Option<String> {
+pub(crate) fn layer_of(summary: &Summary) -> Option<String> {
     match (&summary.target.filesystem, summary.target.kind) {
         (Some(filesystem), _) => Some(filesystem.fs_type.clone()),
         (None, TargetKind::BlockDevice) => Some("raw".to_owned()),
@@ -230,25 +225,19 @@ fn standing(
     others: &[&ReferenceEntry],
 ) -> Option<ReferenceStanding> {
     let by_iops = phase.detail.headline == HeadlineRate::Iops;
-    let here = level(if by_iops {
-        &phase.iops
-    } else {
-        &phase.bandwidth
-    });
+    let here = level(phase.detail.headline.of(phase));
     let of = |entry: &ReferenceEntry| if by_iops { entry.iops } else { entry.bandwidth };
     let named = |entry: &&ReferenceEntry| NamedFigure {
         card: entry.card.clone(),
         value: of(entry).mean,
     };
     let by_value = |a: &&&ReferenceEntry, b: &&&ReferenceEntry| of(a).mean.total_cmp(&of(b).mean);
-    let (mut ahead_of, mut level_with, mut behind) = (0, 0, 0);
-    for entry in others {
-        match apart(here, of(entry)) {
-            Some(std::cmp::Ordering::Greater) => ahead_of += 1,
-            Some(std::cmp::Ordering::Less) => behind += 1,
-            _ => level_with += 1,
-        }
-    }
+    let count = |order| {
+        let found = others
+            .iter()
+            .filter(|entry| apart(here, of(entry)) == order);
+        found.count() as u32
+    };
     let hosts: BTreeSet<&String> = others.iter().map(|entry| &entry.host).collect();
     Some(ReferenceStanding {
         phase: phase.phase.clone(),
@@ -257,9 +246,9 @@ fn standing(
         layer: layer.to_owned(),
         by_iops,
         here: here.mean,
-        ahead_of,
-        level_with,
-        behind,
+        ahead_of: count(Ordering::Greater),
+        level_with: count(Ordering::Equal),
+        behind: count(Ordering::Less),
         least: others.iter().min_by(by_value).map(named)?,
         most: others.iter().max_by(by_value).map(named)?,
         hosts: hosts.into_iter().cloned().collect(),
@@ -267,13 +256,12 @@ fn standing(
     })
 }
 
-/// Returns the order of two figures; `None` if their standard deviations together cover the distance.
-fn apart(a: Level, b: Level) -> Option<std::cmp::Ordering> {
+/// Returns the order of two figures; equal if their standard deviations together cover the distance.
+fn apart(a: Level, b: Level) -> Ordering {
     let spread = a.deviation.unwrap_or(0.0).hypot(b.deviation.unwrap_or(0.0));
-    if (a.mean - b.mean).abs() <= spread {
-        None
-    } else {
-        a.mean.partial_cmp(&b.mean)
+    match (a.mean - b.mean).abs() <= spread {
+        true => Ordering::Equal,
+        false => a.mean.partial_cmp(&b.mean).unwrap_or(Ordering::Equal),
     }
 }
 
@@ -283,8 +271,8 @@ mod tests {
     use crate::testing::suite;
 
     #[test]
-    fn every_printed_figure_is_on_the_shelf() {
-        let references = published_shelf();
+    fn every_printed_figure_is_a_reference() {
+        let references = published_references();
         assert_eq!(references.entries.len(), PUBLISHED.lines().count() - 1);
         assert!(
             references
@@ -308,7 +296,7 @@ mod tests {
         let mut summary = suite(4);
         summary.target.filesystem = None;
         summary.target.kind = TargetKind::BlockDevice;
-        let found = standings(&summary, &published_shelf());
+        let found = standings(&summary, &published_references());
         let of = |name: &str| found.iter().find(|s| s.phase == name).unwrap();
         let read = of("rand-read");
         assert!(
@@ -335,14 +323,14 @@ mod tests {
         let mut summary = suite(4);
         summary.target.filesystem = None;
         summary.target.kind = TargetKind::Directory;
-        assert!(standings(&summary, &published_shelf()).is_empty());
+        assert!(standings(&summary, &published_references()).is_empty());
         summary.target.kind = TargetKind::BlockDevice;
         for phase in &mut summary.phases {
             if let Some(shape) = &mut phase.detail.shape {
                 shape.iodepth = 32;
             }
         }
-        assert!(standings(&summary, &published_shelf()).is_empty());
+        assert!(standings(&summary, &published_references()).is_empty());
     }
 
     #[test]

@@ -13,7 +13,7 @@ const DRAWS: usize = 200_000;
 const RESAMPLES: (usize, usize) = (200, 2_000);
 
 /// Minimum number of runs for resampling.
-pub const FEWEST_RESAMPLED: usize = 8;
+pub(crate) const FEWEST_RESAMPLED: usize = 8;
 
 /// Evaluates the runs of a phase in order of measurement; `None` for fewer than two runs.
 ///
@@ -31,19 +31,7 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
         });
     }
     let moments = SampleMoments::of(values)?;
-    let resamples = (DRAWS / values.len()).clamp(RESAMPLES.0, RESAMPLES.1) as u32;
-    let bootstrap = Bootstrap {
-        resamples,
-        ..Bootstrap::default()
-    };
-    let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
-    let interval = match values.len() {
-        // The bootstrap covers 76% at n = 3 and 90% at n = 5.
-        ..FEWEST_RESAMPLED => None,
-        // With more runs, the jackknife costs more time than it improves the interval.
-        FEWEST_RESAMPLED..=100 => bootstrap.bca(values, mean),
-        _ => bootstrap.percentile(values, mean),
-    };
+    let interval = resampled(values);
     let windows = steady_windows(values);
     Some(Repeated {
         relative_error: stats::relative_error(&moments, stats::LEVEL),
@@ -51,6 +39,23 @@ pub fn repeated(phase: &PhaseSummary) -> Option<Repeated> {
         steady: windows.first().copied(),
         steady_windows: windows,
     })
+}
+
+/// Returns the bootstrap interval of the mean; `None` for too few runs.
+fn resampled(values: &[f64]) -> Option<(f64, f64)> {
+    let resamples = (DRAWS / values.len()).clamp(RESAMPLES.0, RESAMPLES.1) as u32;
+    let bootstrap = Bootstrap {
+        resamples,
+        ..Bootstrap::default()
+    };
+    let mean = |sample: &[f64]| sample.iter().sum::<f64>() / sample.len() as f64;
+    match values.len() {
+        // The bootstrap covers 76% at n = 3 and 90% at n = 5.
+        ..FEWEST_RESAMPLED => None,
+        // With more runs, the jackknife costs more time than it improves the interval.
+        FEWEST_RESAMPLED..=100 => bootstrap.bca(values, mean),
+        _ => bootstrap.percentile(values, mean),
+    }
 }
 
 /// Widens an interval for correlated runs. Resampling assumes independent runs; if consecutive runs are correlated,

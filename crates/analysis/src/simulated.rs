@@ -177,23 +177,19 @@ fn check_every_shape(
             either += u32::from(covers || caveat);
         }
         let share = |count: u32| f64::from(count) / f64::from(all);
-        let told = format!(
+        let counts = format!(
             "n = {n}, {noise:?}: covers {}, caveat on {}",
             share(covered),
             share(warned)
         );
         if noise == NoiseShape::Normal {
             // With a caveat on the line, an interval may be slightly wide.
-            let most = if n < stats::shape::FEWEST {
-                0.985
-            } else {
-                0.97
-            };
-            assert!((0.93..=most).contains(&share(covered)), "{told}");
+            let most = if n < stats::FEW_VALUES { 0.985 } else { 0.97 };
+            assert!((0.93..=most).contains(&share(covered)), "{counts}");
         }
         assert!(
             share(either) >= 0.93,
-            "{told}: covers or says why not {}",
+            "{counts}: covers or says why not {}",
             share(either)
         );
     }
@@ -238,7 +234,7 @@ fn intervals_of_effects_cover_or_say_why_not() {
             .into_iter()
             .map(|v| v + 1.5 * deviation(noise))
             .collect();
-        let found = crate::compare("x", "1/s", &noise.draw(rng, n), &b).unwrap();
+        let found = crate::compare::compare("x", "1/s", &noise.draw(rng, n), &b).unwrap();
         (
             found.effect_ci95.unwrap(),
             !found.interval_caveats.is_empty(),
@@ -308,7 +304,8 @@ fn dependent_runs_raise_few_false_alarms() {
         let all = campaigns(1_000);
         let (mut alarms, mut silent) = (0, 0);
         for _ in 0..all {
-            let found = crate::compare("x", "1/s", &draw(&mut rng, n), &draw(&mut rng, n)).unwrap();
+            let found = crate::compare::compare("x", "1/s", &draw(&mut rng, n), &draw(&mut rng, n))
+                .unwrap();
             let different = found.verdict == Verdict::Different;
             alarms += u32::from(different);
             silent += u32::from(different && found.interval_caveats.is_empty());
@@ -335,7 +332,7 @@ fn equivalence_is_seldom_claimed_falsely() {
                     runs(&mut rng, n, 100.0, 0.02),
                     runs(&mut rng, n, 100.0 * apart, 0.02),
                 );
-                crate::compare("x", "1/s", &a, &b).unwrap().verdict == Verdict::Equivalent
+                crate::compare::compare("x", "1/s", &a, &b).unwrap().verdict == Verdict::Equivalent
             })
             .count();
         claimed as f64 / f64::from(all)
@@ -434,7 +431,7 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
     let mut rng = Rng::new(31);
     let (mut asked, mut found) = (0, 0);
     while asked < 300 {
-        let first = crate::compare(
+        let first = crate::compare::compare(
             "x",
             "1/s",
             &runs(&mut rng, 4, 100.0, 0.06),
@@ -448,7 +445,7 @@ fn the_runs_said_to_be_needed_do_find_the_difference() {
         };
         asked += 1;
         let n = needed.min(100) as usize;
-        let again = crate::compare(
+        let again = crate::compare::compare(
             "x",
             "1/s",
             &runs(&mut rng, n, 100.0, 0.06),

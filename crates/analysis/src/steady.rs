@@ -6,21 +6,17 @@ use hakaru_model::finding::SteadyWindow;
 /// Number of rounds in the measurement window.
 pub const WINDOW: usize = 5;
 /// Maximum difference between the largest and smallest value of the window, as a fraction of its average.
-pub const MAX_EXCURSION: f64 = 0.20;
+const MAX_EXCURSION: f64 = 0.20;
 /// Maximum change of the fitted line over the window, as a fraction of its average.
-pub const MAX_SLOPE: f64 = 0.10;
+const MAX_SLOPE: f64 = 0.10;
 
-/// Finds the first window of five rounds in steady state: the values span at most 20% of their average, and a
-/// least-squares line changes by at most 10% of it over the window. `None` if there is none.
+/// Returns all windows of five rounds in steady state that do not overlap, from the first on: speed may settle twice, at
+/// two levels. In steady state the values span at most 20% of their average, and a least-squares line changes by at most
+/// 10% of it over the window.
 ///
 /// A round is one pass of the test (a run of a campaign, or a fixed segment of a long run). The specification allows 25
 /// rounds to reach steady state; the caller applies that limit. Source: SNIA Solid State Storage Performance Test
 /// Specification, "Steady State".
-pub fn steady_state(rounds: &[f64]) -> Option<SteadyWindow> {
-    steady_windows(rounds).first().copied()
-}
-
-/// Returns all steady state windows that do not overlap, from the first on: speed may settle twice, at two levels.
 pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyWindow> {
     let mut found: Vec<SteadyWindow> = Vec::new();
     for (first, window) in rounds.windows(WINDOW).enumerate() {
@@ -55,6 +51,10 @@ fn measure(first: usize, window: &[f64]) -> Option<SteadyWindow> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn steady_state(rounds: &[f64]) -> Option<SteadyWindow> {
+        steady_windows(rounds).first().copied()
+    }
 
     #[test]
     fn steady_state_begins_when_values_settle() {

@@ -89,7 +89,7 @@ fn layers_of_all_cards_are_one_family() {
 }
 
 #[test]
-fn a_design_is_told_its_weaknesses() {
+fn reports_the_weaknesses_of_a_design() {
     let other = read_series(2, 30e6, 0.01);
     let mut first = read_series(1, 30e6, 0.01);
     first.phases[0].bandwidth.values.truncate(3);
@@ -111,7 +111,7 @@ fn a_design_is_told_its_weaknesses() {
 /// Regression: only the first run of each workload was checked, so a kernel update in between
 /// and another card at the same directory went unnoticed.
 #[test]
-fn what_changed_between_any_two_runs_is_told() {
+fn reports_what_changed_between_any_two_runs() {
     let Summary {
         mut target,
         mut environment,

@@ -181,27 +181,6 @@ fn a_family_is_judged_together() {
 }
 
 #[test]
-fn all_cards_are_compared_with_each_other_as_one_family() {
-    let card = |i, speed| crate::testing::read_series(i, speed, 0.01);
-    let cards = [card(1, 40e6), card(2, 40e6), card(3, 30e6)];
-    let found = compare_all(&cards.iter().collect::<Vec<_>>());
-    let verdict = |a, b| {
-        found
-            .iter()
-            .find(|f| (f.a, f.b) == (a, b))
-            .unwrap()
-            .comparison
-            .verdict
-    };
-    assert_eq!(found.len(), 3);
-    assert_eq!(
-        (verdict(0, 2), verdict(1, 2)),
-        (Verdict::Different, Verdict::Different)
-    );
-    assert_ne!(verdict(0, 1), Verdict::Different);
-}
-
-#[test]
 fn published_means_and_deviations_can_be_compared() {
     // Two cards of a published table: 18.6 ± 0.6 and 18.1 ± 0.1 MB/s, ten runs each.
     let side = |mean, deviation| {

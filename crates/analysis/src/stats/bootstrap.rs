@@ -1,12 +1,12 @@
 //! Bootstrap intervals, for statistics without a formula. Seeded: the same values give the same interval.
 
 use super::describe::{mean, quantile_sorted};
-use super::student::{normal_cdf, normal_quantile, t_quantile};
+use super::distributions::{normal_cdf, normal_quantile, t_quantile};
 use hakaru_model::rng::Rng;
 
 /// Settings of a bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bootstrap {
+pub(crate) struct Bootstrap {
     /// Number of resamples.
     pub resamples: u32,
     /// Seed of the draws.
@@ -35,7 +35,7 @@ impl Bootstrap {
     /// finite value.
     ///
     /// Source: Efron (1979).
-    pub fn percentile(
+    pub(crate) fn percentile(
         &self,
         values: &[f64],
         statistic: impl Fn(&[f64]) -> f64,
@@ -52,7 +52,11 @@ impl Bootstrap {
     /// [`percentile`](Self::percentile).
     ///
     /// Source: Efron (1987); acceleration by the jackknife, Efron and Tibshirani (1993), equation 14.15.
-    pub fn bca(&self, values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Option<(f64, f64)> {
+    pub(crate) fn bca(
+        &self,
+        values: &[f64],
+        statistic: impl Fn(&[f64]) -> f64,
+    ) -> Option<(f64, f64)> {
         let draws = self.draws(values, &statistic)?;
         let whole = statistic(values);
         let (below, up_to) = (

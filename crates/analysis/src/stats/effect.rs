@@ -1,12 +1,13 @@
 //! Effect sizes: in units of the standard deviation (Hedges' g), and by ranks (Cliff's delta).
 
-use super::student::{noncentral_t_cdf, normal_cdf};
-use super::{SampleMoments, ranks};
+use super::distributions::{noncentral_t_cdf, normal_cdf};
+use super::moments::SampleMoments;
+use super::ranks;
 use statrs::function::gamma::ln_gamma;
 
 /// Standardized difference of two means, `b - a`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HedgesG {
+pub(crate) struct HedgesG {
     /// Difference in units of the pooled standard deviation, corrected for the bias of small samples.
     pub g: f64,
     /// Confidence interval of the difference.
@@ -18,7 +19,7 @@ pub struct HedgesG {
 /// Sources: Hedges (1981) for g and its exact bias correction. The interval is that of the standardized difference
 /// itself, by inversion of the non-central t distribution (Steiger and Fouladi 1997). It needs no correction, because g
 /// is an unbiased estimate of that difference.
-pub fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<HedgesG> {
+pub(crate) fn hedges_g(a: &SampleMoments, b: &SampleMoments, level: f64) -> Option<HedgesG> {
     let (na, nb) = (a.n as f64, b.n as f64);
     let df = na + nb - 2.0;
     let pooled =
@@ -67,11 +68,11 @@ fn noncentrality(t: f64, df: f64, p: f64) -> Option<f64> {
         if middle <= low || middle >= high {
             break;
         }
-        if below(middle) > p {
-            low = middle
-        } else {
-            high = middle
-        }
+        let end = match below(middle) > p {
+            true => &mut low,
+            false => &mut high,
+        };
+        *end = middle;
     }
     Some((low + high) / 2.0)
 }
@@ -101,7 +102,7 @@ fn noncentral_below(t: f64, df: f64, delta: f64) -> f64 {
 /// Returns Cliff's delta: how much more often `b` exceeds `a` than the reverse, over all pairs, in `[-1, 1]`.
 ///
 /// `None` if a sample is empty. Source: Cliff (1993).
-pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
+pub(crate) fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     let pairs = (a.len() * b.len()) as f64;
     (pairs > 0.0).then(|| 2.0 * ranks::pairs_won(a, b) / pairs - 1.0)
 }

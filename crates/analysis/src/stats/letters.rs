@@ -4,7 +4,7 @@
 ///
 /// Sets of items that do not differ are split wherever a pair differs, and subsets of other sets are dropped ("insert
 /// and absorb"). The sets get their letters in the order of their first members. Source: Piepho (2004).
-pub fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
+pub(crate) fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
     let mut sets: Vec<Vec<bool>> = vec![vec![true; n]];
     for (i, j) in (0..n)
         .flat_map(|i| (i + 1..n).map(move |j| (i, j)))
@@ -20,22 +20,12 @@ pub fn letters(n: usize, differ: impl Fn(usize, usize) -> bool) -> Vec<String> {
         }
         sets = absorbed(rest);
     }
-    sets.sort_by_key(|set| {
-        set.iter()
-            .enumerate()
-            .filter(|(_, is)| **is)
-            .map(|(i, _)| i)
-            .collect::<Vec<_>>()
-    });
-    (0..n)
-        .map(|i| {
-            sets.iter()
-                .enumerate()
-                .filter(|(_, set)| set[i])
-                .map(|(nth, _)| letter(nth))
-                .collect()
-        })
-        .collect()
+    sets.sort_by_key(|set| (0..n).filter(|&i| set[i]).collect::<Vec<_>>());
+    let letters_of = |i: usize| {
+        let of_item = (0..sets.len()).filter(|&nth| sets[nth][i]);
+        of_item.map(letter).collect()
+    };
+    (0..n).map(letters_of).collect()
 }
 
 /// Removes subsets of other sets.

@@ -1,11 +1,11 @@
 //! Statistics that depend on the order of values: drift and autocorrelation.
 
 use super::describe::mean;
-use super::student::two_sided_p;
+use super::distributions::two_sided_p;
 
 /// Line fitted to values in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drift {
+pub(crate) struct Drift {
     /// Change per value.
     pub slope: f64,
     /// Two-sided probability of a slope this steep if there is no trend.
@@ -15,26 +15,18 @@ pub struct Drift {
 /// Fits a line to the values in order by least squares, and tests its slope by Student's t.
 ///
 /// `None` for fewer than three values. Source: Gauss; Draper and Smith (1998), section 1.4.
-pub fn drift(values: &[f64]) -> Option<Drift> {
+pub(crate) fn drift(values: &[f64]) -> Option<Drift> {
     let n = values.len();
     let middle = mean(values)?;
     if n < 3 {
         return None;
     }
     let centre = (n - 1) as f64 / 2.0;
-    let offset = |i: usize| i as f64 - centre;
-    let sxx: f64 = (0..n).map(|i| offset(i).powi(2)).sum();
-    let sxy: f64 = values
-        .iter()
-        .enumerate()
-        .map(|(i, v)| offset(i) * (v - middle))
-        .sum();
+    let points = || (0..n).map(|i| (i as f64 - centre, values[i] - middle));
+    let sxx: f64 = points().map(|(x, _)| x.powi(2)).sum();
+    let sxy: f64 = points().map(|(x, y)| x * y).sum();
     let slope = sxy / sxx;
-    let rest: f64 = values
-        .iter()
-        .enumerate()
-        .map(|(i, v)| (v - middle - slope * offset(i)).powi(2))
-        .sum();
+    let rest: f64 = points().map(|(x, y)| (y - slope * x).powi(2)).sum();
     let df = (n - 2) as f64;
     let error = (rest / df / sxx).sqrt();
     let floor = middle.abs() * super::NOISE_FLOOR;
@@ -51,7 +43,7 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
 /// Returns the correlation of each value with the next, in `[-1, 1]`; about -1/n for independent values.
 ///
 /// `None` for fewer than three values, or if they do not vary. Source: Box and Jenkins (1976), the estimate r₁.
-pub fn lag1(values: &[f64]) -> Option<f64> {
+pub(crate) fn lag1(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let spread: f64 = values.iter().map(|v| (v - middle).powi(2)).sum();
     let floor = values.len() as f64 * (middle * super::NOISE_FLOOR).powi(2);
@@ -62,24 +54,31 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     (values.len() >= 3 && spread > floor).then(|| neighbours / spread)
 }
 
+/// Whether consecutive values are more correlated than in nine of ten independent samples. The correlation is about
+/// normal around -1/n with a standard deviation of 1/√n (Box and Jenkins 1976), slightly less for few values.
+pub(crate) fn is_dependent(values: &[f64]) -> bool {
+    let n = values.len() as f64;
+    lag1(values).is_some_and(|r| r > 1.15 / n.sqrt() - 1.0 / n)
+}
+
 /// Minimum number of values to estimate the autocorrelation.
-pub const FEWEST_DEPENDENT: usize = 5;
+pub(crate) const FEWEST_DEPENDENT: usize = 5;
 
 /// Maximum autocorrelation: beyond it, a sample counts as one value.
 const MOST_ALIKE: f64 = 0.9;
 
 /// Returns the effective number of independent values: n · (1 - ρ) / (1 + ρ), at least 1.5 and at most n.
 ///
-/// ρ is [`lag1`], which is too small by about 1/n without correlation. This is corrected from [`super::shape::FEWEST`]
+/// ρ is [`lag1`], which is too small by about 1/n without correlation. This is corrected from [`super::FEW_VALUES`]
 /// values on. With fewer, the noise of ρ would widen the intervals of independent values too much, so it is reduced by
 /// 5/2n instead. Only a positive ρ counts: intervals are never narrowed. Fewer than [`FEWEST_DEPENDENT`] values count
 /// as independent. Source: Bayley and Hammersley (1946), for a process of first order.
-pub fn effective_runs(values: &[f64]) -> f64 {
+pub(crate) fn effective_runs(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let Some(r) = lag1(values).filter(|_| values.len() >= FEWEST_DEPENDENT) else {
         return n;
     };
-    let r = if values.len() < super::shape::FEWEST {
+    let r = if values.len() < super::FEW_VALUES {
         r * (1.0 - 2.5 / n)
     } else {
         r + 1.2 / n

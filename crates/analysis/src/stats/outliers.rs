@@ -4,7 +4,7 @@ use super::describe::{quantile_sorted, sorted};
 
 /// Value outside Tukey's fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outlier {
+pub(crate) struct Outlier {
     /// Index of the value.
     pub index: usize,
     /// Whether it is also outside the outer fences.
@@ -12,7 +12,7 @@ pub struct Outlier {
 }
 
 /// Minimum number of values: with fewer, the quartiles are the values themselves.
-pub const FEWEST: usize = 5;
+pub(crate) const FEWEST: usize = 5;
 
 /// Flags values outside Tukey's fences.
 ///
@@ -24,7 +24,7 @@ pub const FEWEST: usize = 5;
 /// In about a quarter of all clean normal samples of ten values, one value is outside the inner fences, 1.5
 /// interquartile ranges from the quartiles: a note. In about one sample of twenty, one is outside the outer fences, 3
 /// ranges away: a warning. Source: Tukey (1977); quartiles by [`super::quantile`]. Empty for fewer than five values.
-pub fn outliers(values: &[f64]) -> Vec<Outlier> {
+pub(crate) fn outliers(values: &[f64]) -> Vec<Outlier> {
     let Some(sorted) = sorted(values).filter(|s| s.len() >= FEWEST) else {
         return Vec::new();
     };

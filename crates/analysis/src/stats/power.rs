@@ -1,13 +1,14 @@
 //! Power of the test of two means, and the number of runs needed.
 
-use super::student::{MAX_NONCENTRALITY, noncentral_t_cdf, satterthwaite, t_quantile};
+use super::distributions::{MAX_NONCENTRALITY, noncentral_t_cdf, t_quantile};
+use super::student::satterthwaite;
 
 /// Maximum number of runs per side: more are not practical.
 const MOST: u32 = 10_000;
 
 /// Known or assumed properties of two samples to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Design {
+pub(crate) struct Design {
     /// Difference of the means.
     pub difference: f64,
     /// Standard deviation of the first sample.
@@ -23,7 +24,7 @@ pub struct Design {
 /// t is then non-central with `difference / √((s²a + s²b) / n)` and `(n-1)(s²a + s²b)² / (s⁴a + s⁴b)` degrees of freedom.
 /// Source: Cohen (1988), section 2.2, with Satterthwaite's degrees of freedom. With equal deviations it is
 /// `power.t.test` of R in its strict form. `None` for fewer than two runs, or values that are not finite.
-pub fn power(design: &Design, n: u32) -> Option<f64> {
+pub(crate) fn power(design: &Design, n: u32) -> Option<f64> {
     let Design {
         difference,
         deviation_a,
@@ -52,7 +53,7 @@ pub fn power(design: &Design, n: u32) -> Option<f64> {
 /// Returns the minimum number of runs per side with which the test detects the difference with probability `wanted`.
 ///
 /// `None` if there is no difference, or 10,000 runs are not enough.
-pub fn runs_needed(design: &Design, wanted: f64) -> Option<u32> {
+pub(crate) fn runs_needed(design: &Design, wanted: f64) -> Option<u32> {
     let enough = |n: u32| power(design, n).is_some_and(|p| p >= wanted);
     if design.difference == 0.0 || !enough(MOST) {
         return None;

@@ -1,10 +1,10 @@
 //! Mann-Whitney test: whether one sample tends to exceed another, by ranks.
 
-use super::student::normal_cdf;
+use super::distributions::normal_cdf;
 
 /// Result of [`mann_whitney`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MannWhitney {
+pub(crate) struct MannWhitney {
     /// Number of pairs in which the value of `b` exceeds that of `a`; ties count half.
     pub u: f64,
     /// Two-sided probability of a U this far from its mean if neither sample tends to exceed the other.
@@ -21,7 +21,7 @@ const EXACT_UP_TO: usize = 50;
 /// Exact without ties and for up to 50 values in both samples together; otherwise a normal approximation with
 /// corrections for ties and continuity. `None` if a sample is empty or a value is not finite. Source: Mann and Whitney
 /// (1947); the corrections as in R's `wilcox.test`.
-pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
+pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> Option<MannWhitney> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|v| !v.is_finite()) {
         return None;
     }

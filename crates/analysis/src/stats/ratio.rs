@@ -1,18 +1,18 @@
 //! Ratio of two means with its interval: "how many times faster".
 
-use super::SampleMoments;
+use super::moments::SampleMoments;
 use super::student::welch_at;
 
 /// Maximum number of doublings of the step before an interval counts as unbounded.
 const MOST_DOUBLINGS: u32 = 60;
 
 /// Returns the confidence interval of `mean(b) / mean(a)` for two independent samples of nonnegative quantities: all
-/// ratios that Welch's test does not reject at this level ([`welch_at`]). It excludes 1 exactly if [`super::welch`]
+/// ratios that Welch's test does not reject at this level ([`welch_at`]). It excludes 1 exactly if the test
 /// finds a difference at the level. Differences up to the fraction `resolution` are rounding.
 ///
 /// `None` if the mean of `a` does not differ from 0, so that the interval has no bound. Source: Fieller (1954), with
 /// the degrees of freedom of unequal variances at each ratio instead of the estimated one.
-pub fn ratio_interval(
+pub(crate) fn ratio_interval(
     a: &SampleMoments,
     b: &SampleMoments,
     level: f64,
@@ -31,33 +31,38 @@ pub fn ratio_interval(
         .max(ratio.abs() * resolution)
         .max(ratio.abs() * super::NOISE_FLOOR)
         .max(f64::MIN_POSITIVE);
-    let end = |direction: f64| {
-        let mut step = step * direction;
-        for _ in 0..MOST_DOUBLINGS {
-            if rejects(ratio + step) {
-                return Some(border(ratio, ratio + step, &rejects));
-            }
-            step *= 2.0;
-        }
-        None
-    };
-    let high = end(1.0)?;
+    let high = first_rejected(ratio, step, &rejects)?;
+    let low = first_rejected(ratio, -step, &rejects);
     // Nonnegative quantities have no negative ratio; without a lower bound, it is 0.
-    let low = if a.mean > 0.0 && b.mean >= 0.0 {
-        end(-1.0).unwrap_or(0.0).max(0.0)
-    } else {
-        end(-1.0)?
+    let low = match a.mean > 0.0 && b.mean >= 0.0 {
+        true => low.unwrap_or(0.0).max(0.0),
+        false => low?,
     };
     if !(low.is_finite() && high.is_finite()) {
         return None;
     }
-    // The two ends enclose the ratios that are not rejected; whether 1 is inside follows the test itself.
-    Some(match (rejects(1.0), low <= 1.0 && 1.0 <= high) {
-        (true, true) if ratio < 1.0 => (low, border(ratio, 1.0, &rejects)),
-        (true, true) => (border(ratio, 1.0, &rejects), high),
+    Some(consistent(ratio, (low, high), &rejects))
+}
+
+/// Adjusts the ends, which enclose the ratios that are not rejected, so that 1 is inside exactly if it is not rejected.
+fn consistent(ratio: f64, (low, high): (f64, f64), rejects: &impl Fn(f64) -> bool) -> (f64, f64) {
+    match (rejects(1.0), low <= 1.0 && 1.0 <= high) {
+        (true, true) if ratio < 1.0 => (low, border(ratio, 1.0, rejects)),
+        (true, true) => (border(ratio, 1.0, rejects), high),
         (false, false) => (low.min(1.0), high.max(1.0)),
         _ => (low, high),
-    })
+    }
+}
+
+/// Returns the end of the ratios that are not rejected, in the direction of `step`; `None` if it is too far.
+fn first_rejected(ratio: f64, mut step: f64, rejects: &impl Fn(f64) -> bool) -> Option<f64> {
+    for _ in 0..MOST_DOUBLINGS {
+        if rejects(ratio + step) {
+            return Some(border(ratio, ratio + step, rejects));
+        }
+        step *= 2.0;
+    }
+    None
 }
 
 /// Returns the last ratio from `inside` to `outside` that is not rejected, by bisection.
@@ -114,7 +119,7 @@ mod tests {
             excluded += u32::from(outside);
             assert_eq!(
                 outside,
-                crate::stats::welch(&a, &b).p <= 1.0 - level,
+                welch_at(&a, &b, 1.0, 0.0).p <= 1.0 - level,
                 "{a:?} {b:?}"
             );
         }

@@ -3,20 +3,17 @@
 //! Each check is a rule of thumb that flags 1 to 10% of clean normal samples. A false flag costs a reader little; an
 //! unflagged interval that is too narrow leads to a wrong conclusion.
 
+use super::FEW_VALUES;
 use super::describe::{mean, sorted};
-use super::order::{FEWEST_DEPENDENT, lag1};
-
-/// Number of values below which the checks miss too much: without a flag, intervals of skewed, bimodal or correlated
-/// runs cover less than 93% in simulations.
-pub const FEWEST: usize = 20;
+use super::order::{FEWEST_DEPENDENT, is_dependent};
 
 /// Minimum number of values to check for skew and two modes.
 const FEWEST_CHECKED: usize = 8;
 
 /// Flags of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
-    /// There are fewer than [`FEWEST`] values.
+pub(crate) struct Shape {
+    /// There are fewer than [`FEW_VALUES`] values.
     pub few: bool,
     /// Consecutive values are correlated.
     pub dependent: bool,
@@ -34,8 +31,8 @@ pub struct Shape {
 /// two modes   the best split into two explains more than 0.64 + 0.86/√n of the variance (99th percentile of a normal
 ///             sample; 2/π for many values: Cox 1957)
 /// ```
-pub fn shape(values: &[f64]) -> Shape {
-    let few = values.len() < FEWEST;
+pub(crate) fn shape(values: &[f64]) -> Shape {
+    let few = values.len() < FEW_VALUES;
     let dependent = values.len() >= FEWEST_DEPENDENT && is_dependent(values);
     if values.len() < FEWEST_CHECKED {
         return Shape {
@@ -54,16 +51,9 @@ pub fn shape(values: &[f64]) -> Shape {
     }
 }
 
-/// Whether consecutive values are more correlated than in nine of ten independent samples. The correlation is about
-/// normal around -1/n with a standard deviation of 1/√n (Box and Jenkins 1976), slightly less for few values.
-pub fn is_dependent(values: &[f64]) -> bool {
-    let n = values.len() as f64;
-    lag1(values).is_some_and(|r| r > 1.15 / n.sqrt() - 1.0 / n)
-}
-
 /// Returns the skewness: the third central moment in units of the deviation (divisor n); `None` if the values do not
 /// vary.
-pub fn skewness(values: &[f64]) -> Option<f64> {
+pub(crate) fn skewness(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let moment =
         |k: i32| values.iter().map(|v| (v - middle).powi(k)).sum::<f64>() / values.len() as f64;

@@ -1,7 +1,7 @@
 //! Effect of optional stopping: coverage of intervals if runs are repeated until the mean is precise enough.
 
 use super::LEVEL;
-use super::describe::SampleMoments;
+use super::moments::SampleMoments;
 use super::student::{mean_interval, relative_error};
 use hakaru_model::rng::Rng;
 

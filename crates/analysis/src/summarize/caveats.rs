@@ -1,5 +1,6 @@
 //! Caveats of a series: those of its records, without duplicates, and those that follow from the figures.
 
+mod set;
 mod stability;
 
 use super::latency::enough_samples;
@@ -9,6 +10,7 @@ use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
+use set::CaveatSet;
 use std::collections::BTreeSet;
 
 /// Minimum measured time of a phase: a stall of half a second, typical for garbage collection, is 5% of this.
@@ -19,30 +21,21 @@ pub const FEW_RUNS: u32 = 5;
 
 /// Minimum size of written files: smaller ones may fit in a cache of the device, because small drives have 1 GiB of
 /// memory or fast flash.
-pub const SMALL_FILE: Bytes = Bytes(1 << 30);
+pub(crate) const SMALL_FILE: Bytes = Bytes(1 << 30);
 
 /// Load average at the start of the first run, in percent of a CPU, from which the host counts as busy. Later runs are
 /// not checked: Linux counts a process that waits for a disk as load, so their load includes the previous run.
-pub const HOST_BUSY_PERCENT: u32 = 50;
+const HOST_BUSY_PERCENT: u32 = 50;
 
 /// Minimum overhead to report, as a share of the median latency in thousandths: less is within the spread of runs.
-pub const OVERHEAD_PERMILLE: u32 = 10;
+const OVERHEAD_PERMILLE: u32 = 10;
 
 /// CPU frequency governors that let the CPU slow down between two I/Os: a device that answers in 100 µs seems slower by
 /// the time the CPU takes to speed up again.
-pub const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
+const SLOW_GOVERNORS: [&str; 4] = ["powersave", "ondemand", "conservative", "schedutil"];
 
 /// Minimum fraction of the reads that the device must have read; below it, reads count as answered elsewhere.
-pub const ALL_READ: f64 = 0.90;
-
-/// Minimum drift over the series to report, as a fraction of the mean, if it is not chance.
-pub const WORTHWHILE_DRIFT: f64 = 0.02;
-
-/// Minimum distance of an outlier from the median to report, as a fraction of the median.
-pub const WORTHWHILE_OUTLIER: f64 = 0.02;
-
-/// Maximum p-value to report drift and dependence. It is strict, because there are many phases.
-const UNLIKELY: f64 = 0.01;
+const ALL_READ: f64 = 0.90;
 
 /// Flag bits of the Raspberry Pi for the present state (under-voltage, capped, throttled, hot); the other bits cover
 /// the time since boot.
@@ -109,22 +102,15 @@ pub fn reported_disks(run: &RunRecord) -> String {
 /// Returns caveats for properties that should be equal in all runs of a series but are not.
 fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
     let kind = |run: &RunRecord| {
-        let kind = run
-            .target
-            .filesystem
-            .as_ref()
-            .map(|filesystem| filesystem.fs_type.clone());
+        let filesystem = run.target.filesystem.as_ref();
+        let kind = filesystem.map(|filesystem| filesystem.fs_type.clone());
         // The layer of a campaign is more specific than the type of its file system.
         kind.filter(|kind| kind != Filesystem::UNNAMED && run.campaign.is_none())
             .unwrap_or_default()
     };
     let count = |of: &dyn Fn(&RunRecord) -> String| {
-        let different: BTreeSet<String> = series
-            .iter()
-            .map(of)
-            .filter(|name| !name.is_empty())
-            .collect();
-        different.len() as u32
+        let named = series.iter().map(of).filter(|name| !name.is_empty());
+        named.collect::<BTreeSet<String>>().len() as u32
     };
     let counted = [
         ("file systems", count(&kind)),
@@ -139,206 +125,41 @@ fn unlike(series: &[RunRecord]) -> Vec<Caveat> {
         .collect()
 }
 
-/// Caveats in order; of two caveats of the same kind and subject, only the worse one is kept.
-#[derive(Default)]
-struct CaveatSet(Vec<Caveat>);
-
-impl CaveatSet {
-    fn add(&mut self, caveat: Caveat) {
-        match self.0.iter_mut().find(|known| same_thing(known, &caveat)) {
-            Some(known) => *known = worse(known, caveat),
-            None => self.0.push(caveat),
-        }
-    }
-}
-
-/// Whether two caveats have the same kind and subject, even if their figures differ.
-fn same_thing(a: &Caveat, b: &Caveat) -> bool {
-    use Caveat::*;
-    match (a, b) {
-        (Short { phase: x, .. }, Short { phase: y, .. })
-        | (FewSamples { phase: x, .. }, FewSamples { phase: y, .. })
-        | (DeviceErrors { phase: x, .. }, DeviceErrors { phase: y, .. })
-        | (RuleBroken { phase: x, .. }, RuleBroken { phase: y, .. })
-        | (Interrupted { phase: x, .. }, Interrupted { phase: y, .. })
-        | (Overhead { phase: x, .. }, Overhead { phase: y, .. })
-        | (ReadElsewhere { phase: x, .. }, ReadElsewhere { phase: y, .. })
-        | (Descheduled { phase: x, .. }, Descheduled { phase: y, .. })
-        | (StolenTime { phase: x, .. }, StolenTime { phase: y, .. }) => x == y,
-        (
-            Cliff {
-                phase: x, at: p, ..
-            },
-            Cliff {
-                phase: y, at: q, ..
-            },
-        ) => (x, p) == (y, q),
-        (
-            Paused {
-                phase: x, kind: a, ..
-            },
-            Paused {
-                phase: y, kind: b, ..
-            },
-        ) => x == y && a == b,
-        (HostBusy { .. }, HostBusy { .. })
-        | (HostThrottled { .. }, HostThrottled { .. })
-        | (FewRuns { .. }, FewRuns { .. })
-        | (SmallFile { .. }, SmallFile { .. }) => true,
-        (
-            Short { .. }
-            | FewSamples { .. }
-            | DeviceErrors { .. }
-            | RuleBroken { .. }
-            | Interrupted { .. }
-            | Overhead { .. }
-            | ReadElsewhere { .. }
-            | Descheduled { .. }
-            | StolenTime { .. }
-            | Cliff { .. }
-            | Paused { .. }
-            | HostBusy { .. }
-            | HostThrottled { .. }
-            | FewRuns { .. }
-            | SmallFile { .. },
-            _,
-        ) => false,
-        // Listed one by one: a new kind whose figures differ between runs belongs above.
-        (
-            DepthCapped { .. }
-            | EngineReplaced { .. }
-            | NotDirect { .. }
-            | Buffered
-            | FitsInMemory { .. }
-            | SystemDisk
-            | CutShort { .. }
-            | ClockFallback { .. }
-            | ClockDrift { .. }
-            | PowerSaving { .. }
-            | WriteCache
-            | NoDiskStats { .. }
-            | NotInvalidated { .. }
-            | Outliers { .. }
-            | Drift { .. }
-            | Dependent { .. }
-            | Skewed { .. }
-            | TwoModes { .. }
-            | Contradiction { .. }
-            | Unstated { .. }
-            | CutOff { .. }
-            | Unread { .. }
-            | Pooled { .. }
-            | LeftOut { .. }
-            | NoAmplification { .. }
-            | Simulated,
-            _,
-        ) => a == b,
-    }
-}
-
-/// Returns the worse of two caveats of the same kind and subject.
-fn worse(known: &Caveat, new: Caveat) -> Caveat {
-    use Caveat::*;
-    match (known, new) {
-        (Short { measured: x, .. }, new @ Short { measured: y, .. }) if y < *x => new,
-        (Interrupted { measured: x, .. }, new @ Interrupted { measured: y, .. }) if y < *x => new,
-        (
-            Overhead {
-                share_permille: x, ..
-            },
-            new @ Overhead {
-                share_permille: y, ..
-            },
-        ) if y > *x => new,
-        (
-            Paused {
-                phase,
-                kind,
-                times,
-                total,
-                longest,
-            },
-            Paused {
-                times: more,
-                total: further,
-                longest: other,
-                ..
-            },
-        ) => {
-            let (phase, kind, times) = (phase.clone(), *kind, times.saturating_add(more));
-            let total = Nanos(total.0.saturating_add(further.0));
-            Paused {
-                phase,
-                kind,
-                times,
-                total,
-                longest: other.max(*longest),
-            }
-        }
-        (Descheduled { waited: x, .. }, new @ Descheduled { waited: y, .. }) if y > *x => new,
-        (StolenTime { stolen: x, .. }, new @ StolenTime { stolen: y, .. }) if y > *x => new,
-        (HostBusy { load_percent: x }, new @ HostBusy { load_percent: y }) if y > *x => new,
-        (HostThrottled { flags: x }, HostThrottled { flags: y }) => HostThrottled { flags: x | y },
-        (SmallFile { size: x }, new @ SmallFile { size: y }) if y < *x => new,
-        (
-            DeviceErrors {
-                phase,
-                count,
-                first,
-            },
-            DeviceErrors { count: more, .. },
-        ) => DeviceErrors {
-            phase: phase.clone(),
-            count: count.saturating_add(more),
-            first: first.clone(),
-        },
-        (known, _) => known.clone(),
-    }
-}
-
+/// Adds the circumstances of the runs that affect their figures.
 fn circumstances(first: &RunRecord, series: &[RunRecord], summary: &Summary, list: &mut CaveatSet) {
-    let environment = &first.environment;
-    let simulated = list.0.contains(&Caveat::Simulated);
     if first.target.system_disk {
         list.add(Caveat::SystemDisk);
     }
-    if simulated {
+    if list.0.contains(&Caveat::Simulated) {
         // Virtual time does not depend on this host.
         return;
     }
-    if let Some(&load_percent) = environment
-        .load_percent
-        .known()
-        .filter(|&&load| load > HOST_BUSY_PERCENT)
-    {
+    host(first, series, list);
+    let device = first.target.device.known();
+    let cache = device.and_then(|device| device.write_cache.known());
+    let writes_back = cache.is_some_and(|mode| mode == "write back");
+    if writes_back && summary.phases.iter().any(writes_without_sync) {
+        list.add(Caveat::WriteCache);
+    }
+}
+
+/// Adds the state of the host: its load, throttling, and power saving.
+fn host(first: &RunRecord, series: &[RunRecord], list: &mut CaveatSet) {
+    let load = first.environment.load_percent.known();
+    if let Some(&load_percent) = load.filter(|&&load| load > HOST_BUSY_PERCENT) {
         list.add(Caveat::HostBusy { load_percent });
     }
-    for &flags in series
+    let flags = series
         .iter()
-        .filter_map(|run| run.environment.throttled.known())
-    {
-        if flags & THROTTLED_NOW != 0 {
-            list.add(Caveat::HostThrottled { flags });
-        }
+        .filter_map(|run| run.environment.throttled.known());
+    for &flags in flags.filter(|&&flags| flags & THROTTLED_NOW != 0) {
+        list.add(Caveat::HostThrottled { flags });
     }
-    if let Some(governor) = environment
-        .governor
-        .known()
-        .filter(|g| SLOW_GOVERNORS.contains(&g.as_str()))
-    {
+    let governor = first.environment.governor.known();
+    if let Some(governor) = governor.filter(|g| SLOW_GOVERNORS.contains(&g.as_str())) {
         list.add(Caveat::PowerSaving {
             governor: governor.clone(),
         });
-    }
-    let cached = first
-        .target
-        .device
-        .known()
-        .and_then(|device| device.write_cache.known());
-    if cached.is_some_and(|mode| mode == "write back")
-        && summary.phases.iter().any(writes_without_sync)
-    {
-        list.add(Caveat::WriteCache);
     }
 }
 
@@ -361,29 +182,10 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
             wanted: SHORT,
         });
     }
-    if !phase.detail.left_out.is_empty() {
-        let runs = phase.detail.left_out.clone();
-        list.add(Caveat::LeftOut {
-            phase: name(),
-            of: (phase.bandwidth.values.len() + runs.len()) as u32,
-            runs,
-        });
-    }
+    left_out(phase, list);
     few_samples(phase, list);
     sizes(phase, summary, list);
-    for cliff in phase
-        .sustained
-        .iter()
-        .flat_map(|s| &s.falls)
-        .filter(|fall| fall.proven)
-    {
-        list.add(Caveat::Cliff {
-            phase: name(),
-            at: cliff.at,
-            before: cliff.before,
-            after: cliff.after,
-        });
-    }
+    cliffs(phase, list);
     read_elsewhere(phase, list);
     if let Some(because) = phase.detail.no_amplification {
         list.add(Caveat::NoAmplification {
@@ -393,6 +195,31 @@ fn of_phase(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     }
     overhead(phase, summary, list);
     stability::of_phase(phase, list);
+}
+
+/// Lists the runs that do not count.
+fn left_out(phase: &PhaseSummary, list: &mut CaveatSet) {
+    let runs = phase.detail.left_out.clone();
+    if !runs.is_empty() {
+        list.add(Caveat::LeftOut {
+            phase: phase.phase.clone(),
+            of: (phase.bandwidth.values.len() + runs.len()) as u32,
+            runs,
+        });
+    }
+}
+
+/// Adds the proven speed drops of a long write.
+fn cliffs(phase: &PhaseSummary, list: &mut CaveatSet) {
+    let falls = phase.sustained.iter().flat_map(|s| &s.falls);
+    for cliff in falls.filter(|fall| fall.proven) {
+        list.add(Caveat::Cliff {
+            phase: phase.phase.clone(),
+            at: cliff.at,
+            before: cliff.before,
+            after: cliff.after,
+        });
+    }
 }
 
 /// Compares the read bytes with the disk counters.
@@ -468,14 +295,14 @@ fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
 
 /// Adds device errors, unless the record already has the caveat.
 fn errors(run: &RunRecord, list: &mut CaveatSet) {
-    let told = |name: &str| {
+    let is_known = |name: &str| {
         let of = |c: &Caveat| match c {
             Caveat::DeviceErrors { phase, .. } | Caveat::RuleBroken { phase, .. } => phase == name,
             _ => false,
         };
         run.caveats.iter().any(of)
     };
-    for phase in run.phases.iter().filter(|phase| !told(&phase.name)) {
+    for phase in run.phases.iter().filter(|phase| !is_known(&phase.name)) {
         let count = phase
             .workers
             .iter()

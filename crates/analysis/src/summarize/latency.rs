@@ -8,6 +8,7 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{Latency, WorkerRecord};
 use hakaru_model::reported::Percentile;
 use hakaru_model::units::{Nanos, Quantile};
+use std::borrow::Cow;
 
 /// Usual percentiles, in percent; those that a job requests are added.
 pub const PERCENTILES: [f64; 17] = [
@@ -28,7 +29,7 @@ const CURVE_TAIL: f64 = 0.2;
 /// The distribution-free 95% confidence interval of the quantile `q` has both ends among the samples only if `q^n` and
 /// `(1-q)^n` are at most 2.5%: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th, 36,887 for
 /// the 99.99th. Consecutive I/Os are correlated, so this is a minimum. Source: David and Nagaraja (2003), section 7.1.
-pub fn enough_samples(q: Quantile, samples: u64) -> bool {
+pub(crate) fn enough_samples(q: Quantile, samples: u64) -> bool {
     let outer = q.share().max(1.0 - q.share());
     outer >= 1.0 || samples as f64 * outer.ln() <= 0.025_f64.ln()
 }
@@ -79,38 +80,21 @@ impl OpLatencies {
         let mut by_run = std::array::from_fn(|_| Some(Vec::with_capacity(runs.len())));
         for run in runs {
             let picked = pick(run);
+            let printed = printed_of(&picked);
             let workers: Vec<&Latency> = picked.iter().map(|(latency, _)| *latency).collect();
-            let printed = match picked.as_slice() {
-                [(latency, printed)] if latency.histogram.is_none() => *printed,
-                _ => &[],
-            };
-            let together;
             let one = match workers.as_slice() {
-                [one] => one,
-                many => {
-                    together = merged(many);
-                    &together
-                }
+                [one] => Cow::Borrowed(*one),
+                many => Cow::Owned(merged(many)),
             };
-            all.merge(one);
+            all.merge(&one);
             if runs.len() == 1 {
                 printed_once = printed.iter().map(|p| (p.share, p.value)).collect();
             }
-            let values = match printed {
-                [] => values_at(one, &by_run_quantiles()),
-                printed => {
-                    let enough = |q: &Quantile| enough_samples(*q, one.stat.count);
-                    by_run_quantiles()
-                        .iter()
-                        .map(|q| value_printed(printed, *q).filter(|_| enough(q)))
-                        .collect()
+            for (list, value) in by_run.iter_mut().zip(values_of_run(&one, printed)) {
+                match (list.as_mut(), value) {
+                    (Some(list), Some(value)) => list.push(value.0 as f64),
+                    _ => *list = None,
                 }
-            };
-            for (list, value) in by_run.iter_mut().zip(values) {
-                *list = list.take().zip(value).map(|(mut list, value)| {
-                    list.push(value.0 as f64);
-                    list
-                });
             }
         }
         OpLatencies {
@@ -183,6 +167,25 @@ fn pick_of<'a>(run: &PhaseRun<'a>, worker: &WorkerRecord, op: Op) -> &'a [Percen
     } else {
         &report.lat
     }
+}
+
+/// Returns the printed percentiles, if there is one worker without a histogram.
+fn printed_of<'a>(picked: &[LatencyPercentiles<'a>]) -> &'a [Percentile] {
+    match picked {
+        [(latency, printed)] if latency.histogram.is_none() => printed,
+        _ => &[],
+    }
+}
+
+/// Returns the percentiles of one run, from its histogram or as printed; `None` for those with too few samples.
+fn values_of_run(latency: &Latency, printed: &[Percentile]) -> Vec<Option<Nanos>> {
+    let quantiles = by_run_quantiles();
+    if printed.is_empty() {
+        return values_at(latency, &quantiles);
+    }
+    let enough = |q: &Quantile| enough_samples(*q, latency.stat.count);
+    let value = |q: &Quantile| value_printed(printed, *q).filter(|_| enough(q));
+    quantiles.iter().map(value).collect()
 }
 
 /// Returns a printed percentile.

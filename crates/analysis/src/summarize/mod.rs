@@ -18,15 +18,13 @@ use hakaru_model::finding::{
 use hakaru_model::job::Op;
 use hakaru_model::measured::{LeftOutRun, MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, RunRecord};
-use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
+use hakaru_model::units::{Bytes, BytesPerSec};
 use phases::{PhaseRun, PhaseRuns, moved};
 use std::path::PathBuf;
 
-pub use caveats::{
-    ALL_READ, FEW_RUNS, HOST_BUSY_PERCENT, OVERHEAD_PERMILLE, SHORT, SLOW_GOVERNORS, SMALL_FILE,
-    WORTHWHILE_DRIFT, WORTHWHILE_OUTLIER, reported_disks,
-};
-pub use latency::{PERCENTILES, enough_samples};
+pub(crate) use caveats::SMALL_FILE;
+pub use caveats::{FEW_RUNS, SHORT, reported_disks};
+pub use latency::PERCENTILES;
 
 /// Summarizes the runs of one series, in the given order.
 ///
@@ -96,41 +94,23 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let rates: Vec<phases::Rates> = runs.iter().filter_map(|run| run.rates(op)).collect();
     let bandwidth = estimate(&rates.iter().map(|r| r.bytes_per_s).collect::<Vec<_>>())?;
     let iops = estimate(&rates.iter().map(|r| r.ios_per_s).collect::<Vec<_>>())?;
-    let timelines: Vec<Vec<TimelinePoint>> = runs
-        .iter()
-        .map(|run| timeline::timeline(run, op))
-        .filter(|points| !points.is_empty())
-        .collect();
-    let amplification: Result<Vec<Option<f64>>, NoAmplification> =
-        runs.iter().map(|run| amplification(run, op)).collect();
-    let no_amplification = amplification.as_ref().err().copied();
-    let amplification: Vec<f64> = amplification
-        .unwrap_or_default()
-        .into_iter()
-        .flatten()
-        .collect();
-    // Writes include the `fsync` calls; if a phase does not write, its first operation includes them.
-    let syncs = op == Op::Write
-        || !runs.iter().any(|run| run.did(Op::Write))
-            && runs.iter().all(|run| run.first_op() == op);
-    let all_runs = || {
-        phase
-            .runs
-            .iter()
-            .chain(phase.left_out.iter().map(|(run, _)| run))
-    };
-    let is_first = Op::ALL
-        .into_iter()
-        .find(|&op| phase.runs.iter().any(|run| run.did(op)))
-        == Some(op);
-    let sustained = (op == Op::Write)
-        .then(|| sustained(&timelines).or_else(|| printed_spread(&runs, op)))
-        .flatten();
+    let timelines = runs.iter().map(|run| timeline::timeline(run, op));
+    let timelines: Vec<_> = timelines.filter(|points| !points.is_empty()).collect();
+    let spread = || sustained(&timelines).or_else(|| printed_spread(&runs, op));
+    let sustained = (op == Op::Write).then(spread).flatten();
+    let (amplification, no_amplification) = amplifications(&runs, op);
     let latencies = latency::OpLatencies::of(&runs, op);
-    let sync = if syncs {
-        latency::OpLatencies::of_sync(&runs)
-    } else {
-        latency::OpLatencies::default()
+    let sync = match includes_syncs(&runs, op) {
+        true => latency::OpLatencies::of_sync(&runs),
+        false => latency::OpLatencies::default(),
+    };
+    let detail = PhaseDetail {
+        headline: crate::headline(&bandwidth, &iops),
+        latency_by_run: latencies.by_run(),
+        sync_by_run: sync.by_run(),
+        stability: stability(&bandwidth),
+        no_amplification,
+        ..detail(phase, &runs, op)?
     };
     Some(PhaseSummary {
         phase: phase.name.clone(),
@@ -141,44 +121,58 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         timelines,
         sustained,
         amplification: estimate(&amplification),
-        errors: all_runs()
-            .map(|run| run.errors(op))
-            .fold(0, u64::saturating_add),
-        detail: PhaseDetail {
-            shape: workload::shape(runs.first()?, op),
-            headline: crate::headline(&bandwidth, &iops),
-            measured: Nanos(runs.iter().map(|run| run.measured(op).0).min().unwrap_or(0)),
-            moved: Bytes(runs.iter().map(|run| run.bytes(op)).min().unwrap_or(0)),
-            moved_in_all: Bytes(
-                runs.iter()
-                    .map(|run| run.bytes(op))
-                    .fold(0, u64::saturating_add),
-            ),
-            latency_by_run: latencies.by_run(),
-            sync_by_run: sync.by_run(),
-            stability: stability(&bandwidth),
-            open_loop: runs
-                .iter()
-                .any(|run| run.workers(op).any(|worker| run.is_open_loop(worker, op))),
-            no_amplification,
-            laid_out: runs.iter().filter_map(|run| run.laid_out()).max(),
-            other_errors: if is_first {
-                all_runs()
-                    .map(PhaseRun::other_errors)
-                    .fold(0, u64::saturating_add)
-            } else {
-                0
-            },
-            limits_missed: all_runs()
-                .map(|run| run.limits_missed(op))
-                .fold(0, u64::saturating_add),
-            left_out: left_out(phase),
-            repeated: None,
-            stated_runs: None,
-        },
+        errors: sum(phase.all_runs().map(|run| run.errors(op))),
+        detail,
         bandwidth,
         iops,
     })
+}
+
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
+/// Returns the details of a phase that do not depend on its rates and latencies.
+fn detail(phase: &PhaseRuns<'_>, runs: &[&PhaseRun<'_>], op: Op) -> Option<PhaseDetail> {
+    let first = runs.first()?;
+    let moved = || runs.iter().map(|run| run.bytes(op));
+    let is_open_loop =
+        |run: &&PhaseRun<'_>| run.workers(op).any(|worker| run.is_open_loop(worker, op));
+    let mut ops = Op::ALL.into_iter();
+    let first_op = ops.find(|&op| phase.runs.iter().any(|run| run.did(op)));
+    let other_errors = sum(phase.all_runs().map(PhaseRun::other_errors));
+    Some(PhaseDetail {
+        shape: workload::shape(first, op),
+        measured: runs.iter().map(|run| run.measured(op)).min()?,
+        moved: Bytes(moved().min()?),
+        moved_in_all: Bytes(sum(moved())),
+        open_loop: runs.iter().any(is_open_loop),
+        laid_out: runs.iter().filter_map(|run| run.laid_out()).max(),
+        other_errors: if first_op == Some(op) {
+            other_errors
+        } else {
+            0
+        },
+        limits_missed: sum(phase.all_runs().map(|run| run.limits_missed(op))),
+        left_out: left_out(phase),
+        ..PhaseDetail::default()
+    })
+}
+
+/// Returns the I/O amplification of each run that has one, and the reason if it is unavailable.
+fn amplifications(runs: &[&PhaseRun<'_>], op: Op) -> (Vec<f64>, Option<NoAmplification>) {
+    let found: Result<Vec<Option<f64>>, NoAmplification> =
+        runs.iter().map(|run| amplification(run, op)).collect();
+    match found {
+        Ok(found) => (found.into_iter().flatten().collect(), None),
+        Err(because) => (Vec::new(), Some(because)),
+    }
+}
+
+/// Whether an operation includes the `fsync` calls: writes do; if a phase does not write, its first operation does.
+fn includes_syncs(runs: &[&PhaseRun<'_>], op: Op) -> bool {
+    let writes = runs.iter().any(|run| run.did(Op::Write));
+    op == Op::Write || !writes && runs.iter().all(|run| run.first_op() == op)
 }
 
 /// Returns the excluded runs, in the order of the series.
@@ -242,20 +236,17 @@ fn on_system_disk(
     op: Op,
     measured: u64,
 ) -> Result<Option<f64>, NoAmplification> {
-    let Some(traffic) = &run.phase.traffic else {
-        return if run.phase.disks.is_empty() {
-            Ok(None)
-        } else {
-            Err(NoAmplification::SystemDisk)
-        };
+    let traffic = match &run.phase.traffic {
+        Some(traffic) => traffic,
+        None if run.phase.disks.is_empty() => return Ok(None),
+        None => return Err(NoAmplification::SystemDisk),
     };
     let Some(moved) = moved(run, &traffic.disks, op) else {
         return Ok(None);
     };
-    let own = if op == Op::Read {
-        traffic.own_read
-    } else {
-        traffic.own_written
+    let own = match op {
+        Op::Read => traffic.own_read,
+        Op::Write | Op::Trim => traffic.own_written,
     };
     let own = own.ok_or(NoAmplification::SystemDisk)?.0;
     if op == Op::Read {
@@ -278,26 +269,10 @@ fn on_system_disk(
 /// too little.
 fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
     let whole = timelines.iter().map(|points| lengths_and_speeds(points));
-    let steps: Vec<(f64, f64)> = whole
-        .filter(|steps| steps.len() >= MIN_INTERVALS)
-        .flatten()
-        .collect();
+    let long = whole.filter(|steps| steps.len() >= MIN_INTERVALS);
+    let steps: Vec<(f64, f64)> = long.flatten().collect();
     let speeds = || steps.iter().map(|&(_, speed)| speed);
-    let time: f64 = steps.iter().map(|&(length, _)| length).sum();
-    let mean = steps
-        .iter()
-        .map(|&(length, speed)| length * speed)
-        .sum::<f64>()
-        / time;
-    let n = steps.len() as f64;
-    let squares: f64 = steps
-        .iter()
-        .map(|&(length, speed)| length * (speed - mean).powi(2))
-        .sum();
-    let deviation = (squares / time * n / (n - 1.0)).sqrt();
-    if !deviation.is_finite() {
-        return None;
-    }
+    let (mean, deviation) = weighted_moments(&steps)?;
     let found: Vec<Falls> = timelines.iter().map(|points| falls(points)).collect();
     let swing = found.iter().find_map(|found| found.swing);
     // Prefer the first run with a proven drop, otherwise one with a drop at its end.
@@ -316,6 +291,19 @@ fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
         falls: falls.falls,
         swing,
     })
+}
+
+/// Returns mean and deviation of values with weights; `None` if they are not finite.
+fn weighted_moments(steps: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let n = steps.len() as f64;
+    let total: f64 = steps.iter().map(|&(weight, _)| weight).sum();
+    let sum: f64 = steps.iter().map(|&(weight, value)| weight * value).sum();
+    let mean = sum / total;
+    let squares = steps
+        .iter()
+        .map(|&(weight, value)| weight * (value - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / total * n / (n - 1.0)).sqrt();
+    deviation.is_finite().then_some((mean, deviation))
 }
 
 /// Returns the evenness of a write from the samples printed by another program, for one run of one worker. They do not

@@ -41,6 +41,22 @@ pub(super) struct Rates {
     pub(super) ios_per_s: f64,
 }
 
+impl<'a> PhaseRuns<'a> {
+    fn new(name: &str) -> PhaseRuns<'a> {
+        PhaseRuns {
+            name: name.to_owned(),
+            runs: Vec::new(),
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Returns all runs, also those that do not count.
+    pub(super) fn all_runs(&self) -> impl Iterator<Item = &PhaseRun<'a>> {
+        let left_out = self.left_out.iter().map(|(run, _)| run);
+        self.runs.iter().chain(left_out)
+    }
+}
+
 /// Groups phases by name, and by their occurrence of that name within a run, in order of first appearance.
 pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
     let mut phases: Vec<PhaseRuns<'_>> = Vec::new();
@@ -50,11 +66,7 @@ pub(super) fn collect(series: &[RunRecord]) -> Vec<PhaseRuns<'_>> {
         for (position, phase) in record.phases.iter().enumerate() {
             let occurrence = seen.entry(&phase.name).and_modify(|n| *n += 1).or_insert(0);
             let place = *index.entry((&phase.name, *occurrence)).or_insert_with(|| {
-                phases.push(PhaseRuns {
-                    name: phase.name.clone(),
-                    runs: Vec::new(),
-                    left_out: Vec::new(),
-                });
+                phases.push(PhaseRuns::new(&phase.name));
                 phases.len() - 1
             });
             phases[place].runs.push(PhaseRun {
@@ -379,25 +391,27 @@ impl<'a> PhaseRun<'a> {
             group.2 = group.2.max(time);
         }
         let per_s = |amount: u64, time: u64| amount as f64 * 1e9 / time as f64;
-        let rates = groups
-            .values()
-            .filter(|(.., time)| *time > 0)
-            .map(|&(bytes, ios, time)| Rates {
-                bytes_per_s: per_s(bytes, time),
-                ios_per_s: per_s(ios, time),
-            });
-        let mean = |rate: Option<StatedRate>| rate.map_or(0.0, |rate| rate.mean);
-        let stated = self
-            .workers(op)
-            .filter_map(|worker| self.reported(worker, op))
-            .filter(|report| report.has_rate());
-        let stated = stated.map(|report| Rates {
-            bytes_per_s: mean(report.bytes_per_s),
-            ios_per_s: mean(report.iops),
+        let timed = groups.values().filter(|(.., time)| *time > 0);
+        let rates = timed.map(|&(bytes, ios, time)| Rates {
+            bytes_per_s: per_s(bytes, time),
+            ios_per_s: per_s(ios, time),
         });
-        rates.chain(stated).reduce(|a, b| Rates {
+        rates.chain(self.stated_rates(op)).reduce(|a, b| Rates {
             bytes_per_s: a.bytes_per_s + b.bytes_per_s,
             ios_per_s: a.ios_per_s + b.ios_per_s,
+        })
+    }
+
+    /// Returns the rates that another program printed.
+    fn stated_rates(&self, op: Op) -> impl Iterator<Item = Rates> {
+        let mean = |rate: Option<StatedRate>| rate.map_or(0.0, |rate| rate.mean);
+        let reports = self
+            .workers(op)
+            .filter_map(move |worker| self.reported(worker, op));
+        let stated = reports.filter(|report| report.has_rate());
+        stated.map(move |report| Rates {
+            bytes_per_s: mean(report.bytes_per_s),
+            ios_per_s: mean(report.iops),
         })
     }
 }

@@ -8,7 +8,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{DiskStats, Fact};
 use hakaru_model::job::SizeSpec;
 use hakaru_model::record::{FailureKind, IoError, StopReason};
-use hakaru_model::units::Quantile;
+use hakaru_model::units::{Nanos, Quantile};
 
 #[test]
 fn rates_are_bytes_over_time_one_value_a_run() {
@@ -161,7 +161,7 @@ fn amplification_counts_the_disk_at_the_bottom_once() {
 }
 
 #[test]
-fn reads_that_the_device_did_not_answer_are_told() {
+fn reports_reads_that_the_device_did_not_answer() {
     // For example reads of a file whose space was only reserved: unwritten ranges are read without the device.
     let read = |share: u64| {
         let fake = Fake {
@@ -183,16 +183,16 @@ fn reads_that_the_device_did_not_answer_are_told() {
         run.phases[0].disks = vec![disk];
         summarize(&[run]).caveats
     };
-    let told = |caveats: &[Caveat]| {
+    let reported = |caveats: &[Caveat]| {
         caveats
             .iter()
             .find(|c| matches!(c, Caveat::ReadElsewhere { .. }))
             .cloned()
     };
-    assert_eq!(told(&read(10)), None);
+    assert_eq!(reported(&read(10)), None);
     assert!(
         matches!(
-            told(&read(6)),
+            reported(&read(6)),
             Some(Caveat::ReadElsewhere {
                 share_permille: 600,
                 ..
@@ -221,7 +221,7 @@ fn runs_that_an_error_ended_do_not_count_where_others_finished() {
     let failed = &mut runs[2].phases[0].workers[0];
     failed.errors.push(failure());
     failed.stop = StopReason::Error;
-    let told = |summary: &Summary| {
+    let reported = |summary: &Summary| {
         summary
             .caveats
             .iter()
@@ -236,7 +236,7 @@ fn runs_that_an_error_ended_do_not_count_where_others_finished() {
         (2, 1)
     );
     assert!(
-        summary.phases[0].bandwidth.max < 50e6 && told(&summary),
+        summary.phases[0].bandwidth.max < 50e6 && reported(&summary),
         "{:?}",
         summary.caveats
     );
@@ -249,7 +249,7 @@ fn runs_that_an_error_ended_do_not_count_where_others_finished() {
         ),
         (1, 1)
     );
-    assert!(told(&alone), "{:?}", alone.caveats);
+    assert!(reported(&alone), "{:?}", alone.caveats);
 }
 
 fn failure() -> IoError {
@@ -318,7 +318,7 @@ fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
 }
 
 #[test]
-fn our_own_cost_is_told_when_it_shows() {
+fn reports_overhead_above_the_limit() {
     let mut runs = records(&[40e6]);
     let median = summarize(&runs).phases[0].latency.as_ref().unwrap().mean_ns;
     runs[0].overhead = Some(hakaru_model::record::Overhead {
@@ -408,7 +408,7 @@ fn drift_and_outliers_are_flagged_and_kept() {
 }
 
 #[test]
-fn errors_of_the_device_are_counted_and_told() {
+fn counts_and_reports_device_errors() {
     let mut run = write_run(0, 30e6, 20);
     run.phases[0].workers[0].errors.push(failure());
     run.phases[0].workers[0].errors.total = 40;
@@ -500,7 +500,7 @@ fn an_empty_series_and_a_record_of_zeroes_are_no_panic() {
 }
 
 #[test]
-fn circumstances_that_flatter_or_disturb_are_told() {
+fn reports_circumstances_that_flatter_or_disturb() {
     let mut run = write_run(0, 30e6, 20);
     run.scenario.phases[0].jobs[0].extent.size = Some(SizeSpec::Bytes(Bytes(256 << 20)));
     let Fact::Known(device) = &mut run.target.device else {
@@ -509,8 +509,8 @@ fn circumstances_that_flatter_or_disturb_are_told() {
     device.write_cache = Fact::Known("write back".into());
     run.target.system_disk = true;
     run.environment.throttled = Fact::Known(0x5_0005);
-    let told = |run: &RunRecord| summarize(std::slice::from_ref(run)).caveats;
-    let caveats = told(&run);
+    let reported = |run: &RunRecord| summarize(std::slice::from_ref(run)).caveats;
+    let caveats = reported(&run);
     for wanted in [
         Caveat::SmallFile {
             size: Bytes(256 << 20),
@@ -524,7 +524,7 @@ fn circumstances_that_flatter_or_disturb_are_told() {
     // Data followed by an fsync is safe from the write cache; flags since boot do not describe this run.
     run.scenario.phases[0].jobs[0].durability.fsync_every = 1;
     run.environment.throttled = Fact::Known(0x5_0000);
-    let caveats = told(&run);
+    let caveats = reported(&run);
     assert!(
         !caveats
             .iter()

@@ -86,8 +86,14 @@ impl WorkerInterval {
             ios: done.ios as f64,
         }
     }
+
+    /// Returns the share of its time between two moments.
+    fn share(&self, from: f64, to: f64) -> f64 {
+        (self.end.min(to) - self.start.max(from)).max(0.0) / (self.end - self.start)
+    }
 }
 
+/// Distributes the I/O of all workers over intervals of `step` seconds.
 fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
     let end = pieces.iter().map(|p| p.end).fold(0.0, f64::max);
     // Slightly less, so that an end on a border does not add a cell.
@@ -104,8 +110,7 @@ fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
             let (from, to) = (cell as f64 * step, (cell + 1) as f64 * step);
             // Time past the last border due to rounding belongs to the last cell.
             let to = if cell + 1 == cells { to.max(end) } else { to };
-            let share =
-                (piece.end.min(to) - piece.start.max(from)).max(0.0) / (piece.end - piece.start);
+            let share = piece.share(from, to);
             sum.0 += piece.bytes * share;
             sum.1 += piece.ios * share;
         }

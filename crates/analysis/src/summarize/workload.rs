@@ -19,10 +19,8 @@ const ESSENTIAL: [JobProperty; 4] = [
 pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
     let jobs = run.jobs_doing(op);
     let (index, job) = *jobs.first()?;
-    if ESSENTIAL
-        .into_iter()
-        .any(|property| run.is_unstated(index, property))
-    {
+    let mut essential = ESSENTIAL.into_iter();
+    if essential.any(|property| run.is_unstated(index, property)) {
         return None;
     }
     let direct = |(index, job): &(u32, &Job)| {
@@ -30,25 +28,18 @@ pub(super) fn shape(run: &PhaseRun<'_>, op: Op) -> Option<WorkloadShape> {
         job.files.direct || !cached && !run.is_unstated(*index, JobProperty::Direct)
     };
     let extents: Option<Vec<u64>> = jobs.iter().map(|(_, job)| extent(run, job)).collect();
+    let sum = |sizes: Vec<u64>| sizes.into_iter().fold(0, u64::saturating_add);
+    let workers = run.workers(op).map(|worker| run.members(worker));
     Some(WorkloadShape {
         random: job.access.random,
         read_percent: job.access.mix.read,
         block: job.block[op].max(),
         iodepth: job.effective_depth(),
-        workers: run
-            .workers(op)
-            .map(|worker| run.members(worker))
-            .fold(0, u32::saturating_add),
+        workers: workers.fold(0, u32::saturating_add),
         sync_every: sync_every(job),
         sync_open: job.durability.sync || job.durability.dsync,
         direct: jobs.iter().all(direct),
-        extent: extents.map(|sizes| {
-            Bytes(
-                sizes
-                    .iter()
-                    .fold(0, |sum: u64, &size| sum.saturating_add(size)),
-            )
-        }),
+        extent: extents.map(|sizes| Bytes(sum(sizes))),
     })
 }
 
@@ -107,37 +98,17 @@ pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
 }
 
 fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> String {
-    let order = if job.access.random {
-        "random"
-    } else {
-        "sequential"
-    };
-    let name = if unstated(JobProperty::Operation) {
-        "read or write"
-    } else {
-        op.name()
-    };
-    let name = if unstated(JobProperty::Order) {
-        name.to_owned()
-    } else {
-        format!("{order} {name}")
-    };
-    let share = job.access.mix[op];
-    let mut parts = vec![match share {
-        0 | 100 => name,
-        _ => format!("{name}, {share}% of a mix"),
-    }];
+    let depth = job.effective_depth();
+    let mut parts = vec![operation(job, op, unstated)];
     if !unstated(JobProperty::BlockSize) {
         parts.push(block(&job.block[op]));
     }
     if !unstated(JobProperty::QueueDepth) {
-        parts.push(format!("queue depth {}", job.effective_depth()));
+        parts.push(format!("queue depth {depth}"));
     }
-    if job.queue.batch_complete_min > 1 && job.effective_depth() > 1 {
-        parts.push(format!(
-            "waits for {} completions at once",
-            job.queue.batch_complete_min.min(job.effective_depth())
-        ));
+    if job.queue.batch_complete_min > 1 && depth > 1 {
+        let batch = job.queue.batch_complete_min.min(depth);
+        parts.push(format!("waits for {batch} completions at once"));
     }
     if job.is_open_loop(op) {
         parts.push("open loop".to_owned());
@@ -146,21 +117,42 @@ fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> St
         parts.push(format!("{} workers", job.numjobs));
     }
     if op == Op::Write {
-        match sync_every(job) {
-            0 => {}
-            1 => parts.push("fsync after each".to_owned()),
-            n => parts.push(format!("fsync after {n}")),
-        }
-        if job.durability.sync || job.durability.dsync {
-            parts.push("O_SYNC".to_owned());
-        }
+        parts.extend(durability(job));
     }
-    let cached =
-        !job.files.direct && matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
-    if cached && !unstated(JobProperty::Direct) {
+    let on_files = matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
+    if on_files && !job.files.direct && !unstated(JobProperty::Direct) {
         parts.push("through the page cache".to_owned());
     }
     parts.join(", ")
+}
+
+/// Describes order and operation: `sequential write`, `random read, 70% of a mix`.
+fn operation(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> String {
+    let name = match unstated(JobProperty::Operation) {
+        true => "read or write",
+        false => op.name(),
+    };
+    let name = match (unstated(JobProperty::Order), job.access.random) {
+        (true, _) => name.to_owned(),
+        (false, true) => format!("random {name}"),
+        (false, false) => format!("sequential {name}"),
+    };
+    match job.access.mix[op] {
+        0 | 100 => name,
+        share => format!("{name}, {share}% of a mix"),
+    }
+}
+
+/// Describes the flushes of writes.
+fn durability(job: &Job) -> Vec<String> {
+    let flushes = match sync_every(job) {
+        0 => None,
+        1 => Some("fsync after each".to_owned()),
+        n => Some(format!("fsync after {n}")),
+    };
+    let opened = job.durability.sync || job.durability.dsync;
+    let opened = opened.then(|| "O_SYNC".to_owned());
+    flushes.into_iter().chain(opened).collect()
 }
 
 fn block(block: &BlockSize) -> String {

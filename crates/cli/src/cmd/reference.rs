@@ -70,7 +70,7 @@ pub(crate) fn load(store: &Store) -> ReferenceSet {
 }
 
 fn both(own: &ReferenceSet) -> ReferenceSet {
-    let mut all = hakaru_analysis::published_shelf();
+    let mut all = hakaru_analysis::published_references();
     all.sources.extend(own.sources.iter().cloned());
     all.entries.extend(own.entries.iter().cloned());
     all
