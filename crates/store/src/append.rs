@@ -112,16 +112,12 @@ impl Store {
         let mut new = 0;
         for record in records {
             let prepared = EncodedRecord::new(record)?;
-            match insert(&transaction, &prepared).map_err(failed)? {
-                Some(Appended::Stored) => new += 1,
-                Some(Appended::AlreadyThere) => {}
-                None => {
-                    return Err(AppendError::Conflict {
-                        id: record.id.clone(),
-                        path: path.clone(),
-                    });
-                }
-            }
+            let appended = insert(&transaction, &prepared).map_err(failed)?;
+            let appended = appended.ok_or_else(|| AppendError::Conflict {
+                id: record.id.clone(),
+                path: path.clone(),
+            })?;
+            new += u64::from(appended == Appended::Stored);
         }
         transaction.commit().map_err(failed)?;
         self.settle();

@@ -51,33 +51,46 @@ fn origin_words(origin: &Origin) -> (String, bool) {
 
 /// Inserts the derived rows of one record.
 pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
-    let rows: Vec<(usize, &PhaseRecord, Op, Totals)> = record
-        .phases
-        .iter()
-        .enumerate()
-        .flat_map(|(idx, phase)| {
-            Op::ALL
-                .into_iter()
-                .filter_map(move |op| Some((idx, phase, op, totals(phase, op)?)))
-        })
-        .collect();
-    let sum = |part: fn(&Totals) -> u64| {
-        column(
-            rows.iter()
-                .fold(0u64, |sum, row| sum.saturating_add(part(&row.3))),
-        )
-    };
-    let errors = record
-        .phases
-        .iter()
-        .flat_map(|p| &p.workers)
-        .fold(0u64, |sum, w| sum.saturating_add(w.errors.total));
-    let (origin, imported) = origin_words(&record.origin);
-    let mut run = connection.prepare_cached(
-        "INSERT INTO run (id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
-                          phases, ios, bytes, errors, caveats)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    let mut rows: Vec<PhaseTotals<'_>> = Vec::new();
+    for (idx, phase) in record.phases.iter().enumerate() {
+        let ops = Op::ALL.into_iter();
+        rows.extend(ops.filter_map(|op| Some((idx, phase, op, totals(phase, op)?))));
+    }
+    insert_run(connection, record, &rows)?;
+    let mut phase = connection.prepare_cached(
+        "INSERT INTO phase (run, idx, op, name, ios, bytes, runtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
+    for (idx, of, op, t) in &rows {
+        phase.execute(params![
+            record.id,
+            *idx as i64,
+            op.name(),
+            of.name,
+            column(t.ios),
+            column(t.bytes),
+            column(t.runtime_ns),
+        ])?;
+    }
+    insert_point(connection, record)
+}
+
+/// Index of a phase, the phase, and its totals of one operation.
+type PhaseTotals<'a> = (usize, &'a PhaseRecord, Op, Totals);
+
+const INSERT_RUN: &str = "INSERT INTO run (id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
+                          phases, ios, bytes, errors, caveats)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+
+/// Inserts the row of a run, with the sums of its phases.
+fn insert_run(
+    connection: &Connection,
+    record: &RunRecord,
+    rows: &[PhaseTotals<'_>],
+) -> rusqlite::Result<()> {
+    let sum = |counts: &mut dyn Iterator<Item = u64>| column(counts.fold(0, u64::saturating_add));
+    let workers = record.phases.iter().flat_map(|phase| &phase.workers);
+    let (origin, imported) = origin_words(&record.origin);
+    let mut run = connection.prepare_cached(INSERT_RUN)?;
     run.execute(params![
         record.id,
         record.series,
@@ -90,27 +103,12 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
         outcome_name(&record.outcome),
         record.format,
         record.phases.len() as i64,
-        sum(|t| t.ios),
-        sum(|t| t.bytes),
-        column(errors),
+        sum(&mut rows.iter().map(|row| row.3.ios)),
+        sum(&mut rows.iter().map(|row| row.3.bytes)),
+        sum(&mut workers.map(|worker| worker.errors.total)),
         record.caveats.len() as i64,
     ])?;
-    let mut phase = connection.prepare_cached(
-        "INSERT INTO phase (run, idx, op, name, ios, bytes, runtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
-    for (idx, of, op, t) in &rows {
-        let (ios, bytes, runtime) = (column(t.ios), column(t.bytes), column(t.runtime_ns));
-        phase.execute(params![
-            record.id,
-            *idx as i64,
-            op.name(),
-            of.name,
-            ios,
-            bytes,
-            runtime
-        ])?;
-    }
-    insert_point(connection, record)
+    Ok(())
 }
 
 /// Inserts the row of a run that belongs to a campaign point.

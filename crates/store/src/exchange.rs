@@ -1,6 +1,6 @@
 //! Records as JSON, one object per line: the stored, exported and imported form.
 
-use hakaru_model::job::Target;
+use hakaru_model::job::{Job, Target};
 use hakaru_model::record::{FORMAT, RunRecord};
 use std::path::PathBuf;
 
@@ -88,53 +88,45 @@ pub fn export(record: &RunRecord) -> Result<String, ExportError> {
 
 /// Returns all paths in a record.
 fn paths(record: &mut RunRecord) -> Vec<&mut PathBuf> {
-    let mut all = vec![&mut record.target.path];
-    all.extend(
-        record
-            .target
-            .filesystem
-            .as_mut()
-            .map(|fs| &mut fs.mount_point),
-    );
-    if let hakaru_model::facts::Fact::Known(device) = &mut record.target.device {
+    let target = &mut record.target;
+    let mut all = vec![&mut target.path];
+    all.extend(target.filesystem.as_mut().map(|fs| &mut fs.mount_point));
+    if let hakaru_model::facts::Fact::Known(device) = &mut target.device {
         all.push(&mut device.node);
     }
-    for job in record
-        .scenario
-        .phases
-        .iter_mut()
-        .flat_map(|phase| &mut phase.jobs)
-    {
-        let replay = &mut job.replay;
-        all.extend(
-            job.verify
-                .as_mut()
-                .and_then(|verify| verify.folder.as_mut()),
-        );
-        all.extend(
-            replay
-                .read
-                .iter_mut()
-                .chain(&mut replay.write)
-                .chain(&mut replay.redirect),
-        );
-        match &mut job.target {
-            Target::Paths(paths) => all.extend(paths),
-            Target::Formatted { directories, .. } => all.extend(directories),
-            Target::Nothing | Target::Sim(_) => {}
-        }
-    }
-    let errors = record
-        .phases
-        .iter_mut()
+    let phases = record.scenario.phases.iter_mut();
+    all.extend(
+        phases
+            .flat_map(|phase| &mut phase.jobs)
+            .flat_map(paths_of_job),
+    );
+    let phases = record.phases.iter_mut();
+    let errors = phases
         .flat_map(|phase| &mut phase.workers)
         .flat_map(|worker| &mut worker.errors.first);
-    for saved in errors
-        .flat_map(|error| &mut error.mismatches)
-        .filter_map(|mismatch| mismatch.saved.as_mut())
-    {
+    let mismatches = errors.flat_map(|error| &mut error.mismatches);
+    for saved in mismatches.filter_map(|mismatch| mismatch.saved.as_mut()) {
         all.push(&mut saved.received);
         all.extend(&mut saved.expected);
+    }
+    all
+}
+
+fn paths_of_job(job: &mut Job) -> Vec<&mut PathBuf> {
+    let mut all = Vec::new();
+    all.extend(
+        job.verify
+            .iter_mut()
+            .filter_map(|verify| verify.folder.as_mut()),
+    );
+    let replay = &mut job.replay;
+    all.extend(&mut replay.read);
+    all.extend(&mut replay.write);
+    all.extend(&mut replay.redirect);
+    match &mut job.target {
+        Target::Paths(paths) => all.extend(paths),
+        Target::Formatted { directories, .. } => all.extend(directories),
+        Target::Nothing | Target::Sim(_) => {}
     }
     all
 }

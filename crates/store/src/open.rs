@@ -183,14 +183,6 @@ impl Store {
         open_within(path.as_ref(), BUSY)
     }
 
-    /// Opens the database at [`default_path`].
-    ///
-    /// # Errors
-    /// See [`Store::open`].
-    pub fn open_default() -> Result<Store, OpenError> {
-        Store::open(default_path()?)
-    }
-
     /// Path of the database file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -244,7 +236,7 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
+    let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
     if journal == JournalMode::Rollback {
         // A connection with exclusive access needs no shared memory, even if a WAL exists.
@@ -253,23 +245,18 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
             .map_err(explain)?;
     }
     check_is_ours(&connection, path, busy)?;
+    let path = path.to_owned();
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(explain)? {
-        return Err(OpenError::ReadOnly {
-            path: path.to_owned(),
-        });
+        return Err(OpenError::ReadOnly { path });
     }
-    let journal = configure(&connection, busy, journal).map_err(explain)?;
-    let rebuild = migrate::migrate(&mut connection).map_err(explain)?;
     let mut store = Store {
+        journal: configure(&connection, busy, journal).map_err(explain)?,
         connection,
-        path: path.to_owned(),
-        journal,
+        path: path.clone(),
     };
-    if rebuild {
-        store.rebuild().map_err(|source| OpenError::Rebuild {
-            path: path.to_owned(),
-            source: source.into(),
-        })?;
+    if migrate::migrate(&mut store.connection).map_err(explain)? {
+        let rebuilt = store.rebuild().map_err(Box::from);
+        rebuilt.map_err(|source| OpenError::Rebuild { path, source })?;
     }
     Ok(store)
 }
@@ -301,25 +288,24 @@ pub(crate) fn check_is_ours(
     let explain = |source| explain(path, busy, source);
     let snapshot = connection.unchecked_transaction().map_err(explain)?;
     let number = |sql: &str| {
-        snapshot
-            .query_row(sql, [], |row| row.get::<_, i64>(0))
-            .map_err(explain)
+        let number = snapshot.query_row(sql, [], |row| row.get::<_, i64>(0));
+        number.map_err(explain)
     };
     let no_tables = number("SELECT count(*) FROM sqlite_schema")? == 0;
     let ours = number("PRAGMA application_id")? == i64::from(migrate::APPLICATION_ID);
     let version = migrate::version(&snapshot).map_err(explain)?;
     drop(snapshot);
     let fresh = no_tables && version == 0;
+    let path = path.to_owned();
     if !ours && !fresh {
-        return Err(OpenError::Foreign {
-            path: path.to_owned(),
-        });
+        return Err(OpenError::Foreign { path });
     }
-    if version > migrate::NEWEST {
+    let newest = migrate::NEWEST;
+    if version > newest {
         return Err(OpenError::NewerSchema {
-            path: path.to_owned(),
+            path,
             found: version,
-            newest: migrate::NEWEST,
+            newest,
         });
     }
     Ok(version)

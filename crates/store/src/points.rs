@@ -88,9 +88,9 @@ impl Store {
                       json_each(record.body, '$.campaign.prepared') AS step
                  WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
                  UNION ALL
-                 SELECT card, total(json_extract(stretch.value, '$.len')) AS bytes
+                 SELECT card, total(json_extract(segment.value, '$.len')) AS bytes
                  FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run,
-                      json_each(record.body, '$.campaign.prepared') AS step, json_each(step.value, '$.speed') AS stretch
+                      json_each(record.body, '$.campaign.prepared') AS step, json_each(step.value, '$.speed') AS segment
                  WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
              ) GROUP BY card HAVING total(bytes) > 0 ORDER BY card",
         )?;

@@ -182,8 +182,8 @@ mod tests {
     fn reading_makes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("no/such.db");
-        let told = Store::read(&path).unwrap_err();
-        assert!(matches!(told, OpenError::Absent { .. }), "{told}");
+        let message = Store::read(&path).unwrap_err();
+        assert!(matches!(message, OpenError::Absent { .. }), "{message}");
         assert_eq!(Store::empty(&path).unwrap().count().unwrap(), 0);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
@@ -254,7 +254,7 @@ mod tests {
         drop(Store::open(&path).unwrap());
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() / 2 + 100]).unwrap();
-        let told = match Store::read(&path) {
+        let message = match Store::read(&path) {
             Ok(store) => store
                 .runs(&crate::Filter::default())
                 .unwrap_err()
@@ -262,9 +262,9 @@ mod tests {
             Err(error) => error.to_string(),
         };
         assert!(
-            told.contains("damaged") || told.contains("malformed"),
-            "{told}"
+            message.contains("damaged") || message.contains("malformed"),
+            "{message}"
         );
-        assert!(!told.contains("writable directory with"), "{told}");
+        assert!(!message.contains("writable directory with"), "{message}");
     }
 }

@@ -125,31 +125,28 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         limit: _,
     } = filter;
     let text = |value: &Option<String>| value.clone().map(Value::Text);
+    let part = target.as_ref().map(|name| name.to_ascii_lowercase());
+    let outcome = outcome.map(|outcome| outcome.name().to_owned());
     let all = [
         ("series = ?", text(series)),
         ("scenario = ?", text(scenario)),
-        (
-            "instr(lower(target), ?) > 0",
-            target.as_ref().map(|t| Value::Text(t.to_ascii_lowercase())),
-        ),
+        ("instr(lower(target), ?) > 0", text(&part)),
         ("imported = ?", imported.map(|i| Value::Integer(i.into()))),
-        (
-            "outcome = ?",
-            outcome.map(|o| Value::Text(o.name().to_owned())),
-        ),
+        ("outcome = ?", text(&outcome)),
         ("started_unix_ms >= ?", since_unix_ms.map(Value::Integer)),
         ("started_unix_ms < ?", until_unix_ms.map(Value::Integer)),
     ];
-    let set: Vec<(&str, Value)> = all
+    let set = all
         .into_iter()
-        .filter_map(|(sql, value)| Some((sql, value?)))
-        .collect();
-    let sql: Vec<&str> = std::iter::once("TRUE")
-        .chain(set.iter().map(|(sql, _)| *sql))
-        .collect();
+        .filter_map(|(sql, value)| Some((sql, value?)));
+    let (sql, values): (Vec<&str>, Vec<Value>) = set.unzip();
     (
-        sql.join(" AND "),
-        set.into_iter().map(|(_, value)| value).collect(),
+        ["TRUE"]
+            .into_iter()
+            .chain(sql)
+            .collect::<Vec<_>>()
+            .join(" AND "),
+        values,
     )
 }
 

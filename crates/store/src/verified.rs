@@ -94,20 +94,15 @@ impl Store {
         let id = &verification.id;
         check_id(id)?;
         let body = export_verification(verification)?;
-        if let Some(stored) = self
-            .verification_body(id)
-            .map_err(self.failed("look for a verification"))?
-        {
-            let same =
-                stored == body || parse(id, &stored).is_ok_and(|stored| stored == *verification);
-            let conflict = || AppendError::Conflict {
-                id: id.clone(),
-                path: self.path().to_owned(),
-            };
-            return if same {
-                Ok(Appended::AlreadyThere)
-            } else {
-                Err(conflict())
+        let stored = self.verification_body(id);
+        if let Some(stored) = stored.map_err(self.failed("look for a verification"))? {
+            let same = || parse(id, &stored).is_ok_and(|stored| stored == *verification);
+            return match stored == body || same() {
+                true => Ok(Appended::AlreadyThere),
+                false => Err(AppendError::Conflict {
+                    id: id.clone(),
+                    path: self.path().to_owned(),
+                }),
             };
         }
         let sql = "INSERT INTO verification (id, format, body) VALUES (?1, ?2, ?3)";

@@ -82,28 +82,28 @@ fn databases_of_schema_1_are_read_as_they_lie() {
 #[test]
 fn records_of_the_future_and_damaged_ones_are_named() {
     let text = export(&record(1)).unwrap();
-    let told = |text: &str| import(text).unwrap_err().to_string();
+    let message = |text: &str| import(text).unwrap_err().to_string();
     let future = text.replacen("\"format\":1", "\"format\":77", 1);
     assert!(matches!(
         import(&future),
         Err(ImportError::Newer { found: 77, .. })
     ));
-    insta::assert_snapshot!(told(&future), @"run 019b8d5e-0000-7001-8000-000000000001 has record \
+    insta::assert_snapshot!(message(&future), @"run 019b8d5e-0000-7001-8000-000000000001 has record \
         format 77, but this version reads formats up to 1; help: use the hakaru version that \
         wrote it, or a later one");
-    insta::assert_snapshot!(told(&text.replacen("\"format\":1", "\"format\":0", 1)), @"run \
+    insta::assert_snapshot!(message(&text.replacen("\"format\":1", "\"format\":0", 1)), @"run \
         019b8d5e-0000-7001-8000-000000000001 has record format 0, which does not exist");
-    insta::assert_snapshot!(told("fio-3.39"), @"not a complete hakaru run record: expected ident \
+    insta::assert_snapshot!(message("fio-3.39"), @"not a complete hakaru run record: expected ident \
         at line 1 column 2; help: a record is one line of JSON, as written by `hakaru export`");
-    insta::assert_snapshot!(told(&text[..100]), @"not a complete hakaru run record: EOF while \
+    insta::assert_snapshot!(message(&text[..100]), @"not a complete hakaru run record: EOF while \
         parsing a string at line 1 column 100; help: a record is one line of JSON, as written by \
         `hakaru export`");
-    insta::assert_snapshot!(told("{\"format\":1,\"id\":\"x\"}"), @"run x is damaged or was \
+    insta::assert_snapshot!(message("{\"format\":1,\"id\":\"x\"}"), @"run x is damaged or was \
         edited: missing field `series` at line 1 column 21 (record format 1)");
 }
 
 #[test]
-fn lines_of_a_file_are_told_apart() {
+fn reads_each_line_of_a_file_by_itself() {
     let good = export(&record(1)).unwrap();
     let text = format!("\n{good}\n  \nnoise\n{good}");
     let numbers: Vec<(usize, bool)> = import_lines(&text).map(|(n, r)| (n, r.is_ok())).collect();

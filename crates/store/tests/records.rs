@@ -155,52 +155,48 @@ fn points_are_listed_whatever_was_written() {
     );
 }
 
-#[test]
-fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
-    let (_dir, mut store) = empty();
-    let filled = |n: u64, card: &str, stretches: u64| {
-        let stretch = |at: u64| DeviceSegment {
-            offset: Bytes(at << 20),
-            len: Bytes(1 << 20),
-            elapsed: Nanos(1),
-        };
-        let speed = (0..stretches).map(stretch).collect();
-        let step = |speed| PreparedStep {
-            step: StepKind::Filled {
-                with: FillContent::Ones,
-            },
-            elapsed: Nanos(0),
-            speed,
-            written: Bytes(0),
-        };
-        let prepared = vec![step(Vec::new()), step(speed)];
-        let point = CampaignPoint {
-            campaign: "c".into(),
-            card: card.into(),
-            prepared,
-            ..CampaignPoint::default()
-        };
-        RunRecord {
-            campaign: Some(point),
-            ..record(n)
-        }
+/// Returns a run of the campaign `c` on a card that was filled in segments of 1 MiB.
+fn filled(n: u64, card: &str, segments: u64) -> RunRecord {
+    let segment = |at: u64| DeviceSegment {
+        offset: Bytes(at << 20),
+        len: Bytes(1 << 20),
+        elapsed: Nanos(1),
     };
-    let failed = RunRecord {
-        outcome: Outcome::Failed {
-            error: "EIO".into(),
+    let step = |speed| PreparedStep {
+        step: StepKind::Filled {
+            with: FillContent::Ones,
         },
+        elapsed: Nanos(0),
+        speed,
+        written: Bytes(0),
+    };
+    let speed = (0..segments).map(segment).collect();
+    let point = CampaignPoint {
+        campaign: "c".into(),
+        card: card.into(),
+        prepared: vec![step(Vec::new()), step(speed)],
+        ..CampaignPoint::default()
+    };
+    RunRecord {
+        campaign: Some(point),
+        ..record(n)
+    }
+}
+
+#[test]
+fn adds_up_the_bytes_of_preparations_by_card() {
+    let failed = RunRecord {
+        outcome: failed(6).outcome,
         ..filled(6, "a", 9)
     };
-    for record in [
+    let (_dir, store) = holding(&[
         filled(1, "a", 3),
         filled(2, "a", 0),
         filled(3, "a", 2),
         filled(4, "b", 0),
         record(5),
         failed,
-    ] {
-        store.append(&record).unwrap();
-    }
+    ]);
     let host = store.points("c").unwrap()[0].host.clone();
     assert_eq!(
         store.written_besides("c", &host).unwrap(),
@@ -209,6 +205,10 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
     // Another host may use this name for another card.
     assert_eq!(store.written_besides("c", "elsewhere").unwrap(), []);
     assert_eq!(store.written_besides("other", &host).unwrap(), []);
+}
+
+#[test]
+fn adds_up_fill_levels_and_laid_out_files() {
     // Fill levels count like fills; files are laid out for each run, and a failed run wrote them too.
     let mut level = filled(7, "b", 0);
     let point = level.campaign.as_mut().unwrap();
@@ -218,9 +218,8 @@ fn what_was_written_besides_the_runs_is_added_up_card_by_card() {
         id: record(8).id,
         ..level.clone()
     };
-    for record in [level, failed] {
-        store.append(&record).unwrap();
-    }
+    let (_dir, store) = holding(&[filled(1, "a", 5), level, failed]);
+    let host = store.points("c").unwrap()[0].host.clone();
     assert_eq!(
         store.written_besides("c", &host).unwrap(),
         [("a".to_owned(), 5 << 20), ("b".to_owned(), 78)]
@@ -255,77 +254,61 @@ fn raw_records_cannot_be_changed_by_anybody() {
 
 #[test]
 fn lists_are_newest_first_and_narrow_down() {
-    let mut imported = record(3);
+    let (_dir, store) = holding(&[record(1), failed(2), imported(3)]);
+    let begun = |n: i64| Some(support::BEGUN + n * 60_000);
+    let narrowed = |narrow: fn(&mut Filter)| {
+        let mut filter = Filter::default();
+        narrow(&mut filter);
+        filter
+    };
+    let window = Filter {
+        since_unix_ms: begun(2),
+        until_unix_ms: begun(3),
+        ..Filter::default()
+    };
+    for (filter, expected) in [
+        (Filter::default(), &[3, 2, 1][..]),
+        (narrowed(|filter| filter.limit = Some(1)), &[3]),
+        (narrowed(|filter| filter.imported = Some(false)), &[2, 1]),
+        (narrowed(|filter| filter.target = Some("kiOX".into())), &[3]),
+        (
+            narrowed(|filter| filter.outcome = Some(OutcomeKind::Failed)),
+            &[2],
+        ),
+        (
+            narrowed(|filter| filter.scenario = Some("none".into())),
+            &[],
+        ),
+        (
+            narrowed(|filter| filter.series = Some(support::id(2))),
+            &[2],
+        ),
+        (window, &[2]),
+    ] {
+        let listed = store.runs(&filter).unwrap().into_iter().map(|run| run.id);
+        let expected: Vec<String> = expected.iter().map(|&n| support::id(n)).collect();
+        assert_eq!(listed.collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}
+
+fn imported(n: u64) -> RunRecord {
+    let mut imported = record(n);
     imported.origin = Origin::Imported {
         program: "fio-3.39".into(),
         source: "a.log".into(),
         reported: Box::default(),
     };
     imported.target.label = Some("Kioxia".into());
-    let mut failed = record(2);
-    failed.outcome = Outcome::Failed {
-        error: "disk full".into(),
-    };
-    let (_dir, store) = holding(&[record(1), failed, imported]);
-    let listed = |filter: Filter| -> Vec<String> {
-        store
-            .runs(&filter)
-            .unwrap()
-            .into_iter()
-            .map(|r| r.id)
-            .collect()
-    };
-    let ids = |ns: &[u64]| ns.iter().map(|&n| support::id(n)).collect::<Vec<_>>();
-    assert_eq!(listed(Filter::default()), ids(&[3, 2, 1]));
-    assert_eq!(
-        listed(Filter {
-            limit: Some(1),
-            ..Filter::default()
-        }),
-        ids(&[3])
-    );
-    assert_eq!(
-        listed(Filter {
-            imported: Some(false),
-            ..Filter::default()
-        }),
-        ids(&[2, 1])
-    );
-    assert_eq!(
-        listed(Filter {
-            target: Some("kiOX".into()),
-            ..Filter::default()
-        }),
-        ids(&[3])
-    );
-    assert_eq!(
-        listed(Filter {
-            outcome: Some(OutcomeKind::Failed),
-            ..Filter::default()
-        }),
-        ids(&[2])
-    );
-    assert_eq!(
-        listed(Filter {
-            scenario: Some("none".into()),
-            ..Filter::default()
-        }),
-        ids(&[])
-    );
-    assert_eq!(
-        listed(Filter {
-            series: Some(support::id(2)),
-            ..Filter::default()
-        }),
-        ids(&[2])
-    );
-    let begun = |n: i64| Some(support::BEGUN + n * 60_000);
-    let window = Filter {
-        since_unix_ms: begun(2),
-        until_unix_ms: begun(3),
-        ..Filter::default()
-    };
-    assert_eq!(listed(window), ids(&[2]));
+    imported
+}
+
+fn failed(n: u64) -> RunRecord {
+    RunRecord {
+        outcome: Outcome::Failed {
+            error: "disk full".into(),
+        },
+        ..record(n)
+    }
 }
 
 #[test]
@@ -578,22 +561,21 @@ fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
         "CAST(x'ff7bfe' AS TEXT)",
         "''",
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x.db");
-        let mut store = Store::open(&path).unwrap();
-        for n in [1, 2, 3] {
-            store
-                .append(&RunRecord {
-                    series: id(1),
-                    ..record(n)
-                })
-                .unwrap();
-        }
+        let series = [1, 2, 3].map(|n| RunRecord {
+            series: id(1),
+            ..record(n)
+        });
+        let (dir, store) = holding(&series);
         drop(store);
-        tamper(
-            &path,
-            &format!("UPDATE record SET body = {damage} WHERE id = '{}'", id(2)),
-        );
+        let path = dir.path().join("hakaru.db");
+        let replace = |body: &str| {
+            let id = id(2);
+            tamper(
+                &path,
+                &format!("UPDATE record SET body = {body} WHERE id = '{id}'"),
+            );
+        };
+        replace(damage);
         let mut store = Store::open(&path).unwrap();
         let error = store.run(&id(2)).unwrap_err();
         assert!(error.is_unreadable(), "{damage}: {error}");
@@ -610,10 +592,7 @@ fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
         assert_eq!(store.unlisted().unwrap(), [id(2)]);
         drop(store);
         let whole = export(&record(2)).unwrap().replace('\'', "''");
-        tamper(
-            &path,
-            &format!("UPDATE record SET body = '{whole}' WHERE id = '{}'", id(2)),
-        );
+        replace(&format!("'{whole}'"));
         assert_eq!(Store::open(&path).unwrap().rebuild().unwrap(), 3);
     }
 }

@@ -96,6 +96,25 @@ fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
         (Outcome::Interrupted, 2)
     );
     assert_eq!(record.phases[0], support::record(1).phases[0]);
+    let cut = Caveat::CutShort {
+        whole: 1,
+        of: begun().scenario.phases.len() as u32,
+    };
+    assert!(record.caveats.contains(&cut), "{:?}", record.caveats);
+    assert!(left(&database).is_empty());
+}
+
+#[test]
+fn keeps_the_intervals_of_the_unfinished_phase() {
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
+    killed(one_and_a_half(&store));
+    let OrphanedRun::Run(record) = store.keep_cut_short(&left(&database)[0]).unwrap() else {
+        panic!("it measured something")
+    };
     let (half, worker) = (&record.phases[1], &record.phases[1].workers[0]);
     assert_eq!(
         (half.name.as_str(), half.started_unix_ms, half.elapsed),
@@ -114,12 +133,6 @@ fn a_run_that_was_killed_is_kept_as_far_as_it_came() {
         (worker.intervals.len(), write.iops_samples.mean()),
         (2, Some(100_000.0))
     );
-    let cut = Caveat::CutShort {
-        whole: 1,
-        of: begun().scenario.phases.len() as u32,
-    };
-    assert!(record.caveats.contains(&cut), "{:?}", record.caveats);
-    assert!(left(&database).is_empty());
 }
 
 /// Regression: a database that was locked too long lost the run or stored it as stopped.

@@ -12,6 +12,27 @@ use support::{fixtures, id, record};
 
 fn verification(n: u64) -> Verification {
     let run = record(n);
+    Verification {
+        format: FORMAT,
+        id: id(n),
+        version: "0.1.0".to_owned(),
+        started_unix_ms: run.started_unix_ms,
+        elapsed: Nanos::from_secs(3600),
+        target: run.target,
+        environment: run.environment,
+        scope: match n.is_multiple_of(2) {
+            true => Scope::Whole { restored: false },
+            false => Scope::FreeSpace {
+                folder: "/mnt/card".into(),
+            },
+        },
+        seed: u64::MAX - n,
+        completed: true,
+        verdict: verdict(),
+    }
+}
+
+fn verdict() -> IntegrityVerdict {
     let point = SpeedPoint {
         offset: Bytes(0),
         len: Bytes(4 << 20),
@@ -20,7 +41,7 @@ fn verification(n: u64) -> Verification {
     let map = SpeedMap {
         points: vec![point],
     };
-    let verdict = IntegrityVerdict {
+    IntegrityVerdict {
         claimed: Bytes(64 << 30),
         capacity: Capacity::Wraps {
             real: Bytes(8 << 30),
@@ -36,41 +57,28 @@ fn verification(n: u64) -> Verification {
         bad_bytes: Bytes(56 << 30),
         write_speed: map.clone(),
         read_speed: map,
-    };
-    Verification {
-        format: FORMAT,
-        id: id(n),
-        version: "0.1.0".to_owned(),
-        started_unix_ms: run.started_unix_ms,
-        elapsed: Nanos::from_secs(3600),
-        target: run.target,
-        environment: run.environment,
-        scope: if n.is_multiple_of(2) {
-            Scope::Whole { restored: false }
-        } else {
-            Scope::FreeSpace {
-                folder: "/mnt/card".into(),
-            }
-        },
-        seed: u64::MAX - n,
-        completed: true,
-        verdict,
     }
 }
 
-#[test]
-fn what_is_appended_is_found_and_stays() {
+/// Returns a database with three verifications.
+fn three() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x.db");
-    let mut store = Store::open(&path).unwrap();
+    let mut store = Store::open(dir.path().join("x.db")).unwrap();
     assert_eq!(store.latest_verification().unwrap(), None);
-    assert!(matches!(
-        store.verification("01"),
-        Err(FindError::NotFound { .. })
-    ));
+    assert!(not_found(&store, "01"));
     for n in [1, 2, 3] {
         store.append_verification(&verification(n)).unwrap();
     }
+    (dir, store)
+}
+
+fn not_found(store: &Store, id: &str) -> bool {
+    matches!(store.verification(id), Err(FindError::NotFound { .. }))
+}
+
+#[test]
+fn finds_verifications_by_id_and_newest_first() {
+    let (_dir, store) = three();
     assert_eq!(store.latest_verification().unwrap(), Some(verification(3)));
     assert_eq!(
         store.verifications(2).unwrap().records,
@@ -81,11 +89,12 @@ fn what_is_appended_is_found_and_stays() {
         store.verification(&id(2)[..8]),
         Err(FindError::Ambiguous { count: 3, .. })
     ));
-    assert!(matches!(
-        store.verification(""),
-        Err(FindError::NotFound { .. })
-    ));
-    // The same ID again, and an invalid ID.
+    assert!(not_found(&store, ""));
+}
+
+#[test]
+fn refuses_another_verification_with_the_same_id_or_an_invalid_one() {
+    let (dir, mut store) = three();
     assert_eq!(
         store.append_verification(&verification(2)).unwrap(),
         Appended::AlreadyThere
@@ -107,15 +116,8 @@ fn what_is_appended_is_found_and_stays() {
             .is_err()
     );
     drop(store);
-    assert_eq!(
-        Store::open(&path)
-            .unwrap()
-            .verifications(9)
-            .unwrap()
-            .records
-            .len(),
-        3
-    );
+    let store = Store::open(dir.path().join("x.db")).unwrap();
+    assert_eq!(store.verifications(9).unwrap().records.len(), 3);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{
     Interval, OpRecord, Outcome, PhaseRecord, RunRecord, StopReason, WorkerRecord,
 };
-use hakaru_model::units::Nanos;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -89,10 +88,8 @@ impl Store {
             source,
         };
         let file = File::open(spool).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(OrphanedRun::Running),
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        if is_locked(&file).map_err(failed)? {
+            return Ok(OrphanedRun::Running);
         }
         if spool.extension().is_some_and(|ending| ending == UNBORN) {
             return Ok(OrphanedRun::Nothing {
@@ -100,17 +97,12 @@ impl Store {
             });
         }
         let (first, rest) = lines(file).map_err(failed)?;
-        let unreadable = |source| LeftError::Unreadable {
+        let record = import(&first).map_err(|source| LeftError::Unreadable {
             path: spool.to_owned(),
             source,
-        };
-        let record = import(&first).map_err(unreadable)?;
-        match self.run(&record.id) {
-            Ok(stored) if stored.id == record.id => {
-                return Ok(OrphanedRun::Stored { id: record.id });
-            }
-            Ok(_) | Err(FindError::NotFound { .. } | FindError::Ambiguous { .. }) => {}
-            Err(error) => return Err(error.into()),
+        })?;
+        if self.has_run(&record.id)? {
+            return Ok(OrphanedRun::Stored { id: record.id });
         }
         let mut spooled = Spooled {
             record,
@@ -119,6 +111,15 @@ impl Store {
         };
         rest.into_iter().for_each(|line| spooled.take(line));
         Ok(spooled.end())
+    }
+
+    /// Whether a run with exactly this ID is stored.
+    fn has_run(&self, id: &str) -> Result<bool, FindError> {
+        match self.run(id) {
+            Ok(stored) => Ok(stored.id == id),
+            Err(FindError::NotFound { .. } | FindError::Ambiguous { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Stores the content of a spool as an incomplete run and removes the spool. Spools of running
@@ -138,6 +139,15 @@ impl Store {
             source,
         })?;
         Ok(held)
+    }
+}
+
+/// Locks a spool; returns whether a running measurement holds the lock.
+fn is_locked(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(source)) => Err(source),
     }
 }
 
@@ -175,27 +185,16 @@ impl Spooled {
                 started_unix_ms,
                 workers,
             } => {
-                let workers = workers.into_iter().map(worker).collect();
-                let (elapsed, disks) = (Nanos(0), Vec::new());
                 self.open = Some(PhaseRecord {
                     name,
                     started_unix_ms,
-                    elapsed,
-                    workers,
-                    disks,
+                    workers: workers.into_iter().map(worker).collect(),
                     ..PhaseRecord::default()
                 });
             }
             SpoolLine::SoFar(intervals) => {
-                for (index, interval) in intervals {
-                    let worker = self
-                        .open
-                        .as_mut()
-                        .and_then(|phase| phase.workers.get_mut(index));
-                    if let Some(worker) = worker {
-                        add(worker, &interval);
-                    }
-                }
+                let workers = self.open.as_mut().map(|phase| &mut phase.workers);
+                add_all(workers.map_or(&mut [], Vec::as_mut_slice), &intervals);
             }
             SpoolLine::Done(phase) => {
                 self.open = None;
@@ -213,18 +212,13 @@ impl Spooled {
         }
         let whole = self.record.phases.len();
         if let Some(mut phase) = self.open.take() {
-            phase.elapsed = phase
-                .workers
-                .iter()
-                .map(|worker| worker.runtime)
-                .max()
-                .unwrap_or_default();
+            let runtimes = phase.workers.iter().map(|worker| worker.runtime);
+            phase.elapsed = runtimes.max().unwrap_or_default();
             if phase.elapsed.0 > 0 {
-                let caveat = Caveat::Interrupted {
+                self.record.caveats.push(Caveat::Interrupted {
                     phase: phase.name.clone(),
                     measured: phase.elapsed,
-                };
-                self.record.caveats.push(caveat);
+                });
                 self.record.phases.push(phase);
             }
         }
@@ -252,6 +246,15 @@ fn worker(place: WorkerHeader) -> WorkerRecord {
         clone,
         stop: StopReason::Stopped,
         ..WorkerRecord::default()
+    }
+}
+
+/// Adds intervals to the workers at their indexes; unknown ones are ignored.
+fn add_all(workers: &mut [WorkerRecord], intervals: &[(usize, Interval)]) {
+    for (index, interval) in intervals {
+        if let Some(worker) = workers.get_mut(*index) {
+            add(worker, interval);
+        }
     }
 }
 

@@ -31,12 +31,7 @@ pub(crate) fn record(n: u64) -> RunRecord {
         target: identity(),
         environment: environment(),
         phases: vec![phase_record(n)],
-        caveats: vec![
-            Caveat::FewRuns { runs: 1 },
-            Caveat::SmallFile {
-                size: Bytes(256 << 20),
-            },
-        ],
+        caveats: vec![Caveat::FewRuns { runs: 1 }, small_file()],
         outcome: Outcome::Completed,
         overhead: Some(Overhead {
             per_io_ps: 81_250,
@@ -64,6 +59,11 @@ pub(crate) fn repeat_of(first: &RunRecord, n: u64, repeat: u32) -> RunRecord {
     }
 }
 
+fn small_file() -> Caveat {
+    let size = Bytes(256 << 20);
+    Caveat::SmallFile { size }
+}
+
 fn phase() -> Phase {
     let mut job = Job::new(
         "randwrite",
@@ -87,6 +87,23 @@ fn phase() -> Phase {
 }
 
 fn phase_record(n: u64) -> PhaseRecord {
+    let disk = DiskStats {
+        name: "mmcblk0".into(),
+        write_ios: 600,
+        write_sectors: 9600,
+        ..Default::default()
+    };
+    PhaseRecord {
+        name: "rand-write".into(),
+        started_unix_ms: BEGUN + n as i64 * 60_000,
+        elapsed: Nanos::from_secs(61),
+        workers: vec![worker(n)],
+        disks: vec![disk],
+        ..PhaseRecord::default()
+    }
+}
+
+fn worker(n: u64) -> WorkerRecord {
     let mut worker = WorkerRecord {
         name: "randwrite".into(),
         pid: 4711,
@@ -96,32 +113,36 @@ fn phase_record(n: u64) -> PhaseRecord {
     worker.ops.write.clat = Latency::with_histogram();
     worker.sync = Latency::with_histogram();
     for i in 0..500 {
-        worker
-            .ops
-            .write
-            .clat
-            .record(Nanos(400_000 + i * i * (n % 7 + 1)));
+        let latency = Nanos(400_000 + i * i * (n % 7 + 1));
+        worker.ops.write.clat.record(latency);
         worker.sync.record(Nanos(1_000_000 + i * 10_007));
     }
     worker.ops.write.ios = 500;
     worker.ops.write.issued = 501;
     worker.ops.write.bytes = 500 * 4096;
-    for i in 1..=20 {
-        let ops = PerOp {
-            write: IntervalOp {
-                ios: 25,
-                bytes: 25 * 4096,
-                clat_sum: Nanos(9_000_000),
-            },
+    worker.intervals = (1..=20).map(interval).collect();
+    worker.errors.push(error());
+    worker
+}
+
+fn interval(number: u64) -> Interval {
+    let write = IntervalOp {
+        ios: 25,
+        bytes: 25 * 4096,
+        clat_sum: Nanos(9_000_000),
+    };
+    Interval {
+        at: Nanos::from_secs(3 * number),
+        length: Nanos::from_secs(3),
+        ops: PerOp {
+            write,
             ..Default::default()
-        };
-        worker.intervals.push(Interval {
-            at: Nanos::from_secs(3 * i),
-            length: Nanos::from_secs(3),
-            ops,
-        });
+        },
     }
-    worker.errors.push(IoError {
+}
+
+fn error() -> IoError {
+    IoError {
         action: "write".into(),
         op: Some(Op::Write),
         kind: FailureKind::TooSlow {
@@ -134,20 +155,6 @@ fn phase_record(n: u64) -> PhaseRecord {
         errno: 5,
         at: Nanos(77),
         mismatches: Vec::new(),
-    });
-    let disk = DiskStats {
-        name: "mmcblk0".into(),
-        write_ios: 600,
-        write_sectors: 9600,
-        ..Default::default()
-    };
-    PhaseRecord {
-        name: "rand-write".into(),
-        started_unix_ms: BEGUN + n as i64 * 60_000,
-        elapsed: Nanos::from_secs(61),
-        workers: vec![worker],
-        disks: vec![disk],
-        ..PhaseRecord::default()
     }
 }
 
