@@ -119,7 +119,7 @@ pub enum BenchError {
 }
 
 /// Results of a suite.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BenchResult {
     /// One record for each round; at least one.
     pub records: Vec<RunRecord>,
@@ -204,33 +204,20 @@ pub fn decide_simulated(
 
 fn check_kind(request: &BenchRequest, facts: &TargetFacts) -> Result<BenchTarget, BenchError> {
     let path = request.path.clone();
-    match facts.kind {
-        TargetKind::Directory if !facts.writable => Err(BenchError::NotWritable { path }),
-        TargetKind::Directory => Ok(BenchTarget::Folder(path)),
-        TargetKind::BlockDevice => Ok(BenchTarget::Device(path)),
-        TargetKind::File | TargetKind::Absent => {
-            let folder = path
-                .parent()
-                .filter(|p| !p.as_os_str().is_empty())
-                .unwrap_or(Path::new("."))
-                .to_owned();
-            match facts.kind {
-                TargetKind::File => Err(BenchError::File { path, folder }),
-                _ => Err(BenchError::NotATarget {
-                    path,
-                    what: "nonexistent path",
-                }),
-            }
+    let what = match facts.kind {
+        TargetKind::Directory if !facts.writable => return Err(BenchError::NotWritable { path }),
+        TargetKind::Directory => return Ok(BenchTarget::Folder(path)),
+        TargetKind::BlockDevice => return Ok(BenchTarget::Device(path)),
+        TargetKind::File => {
+            let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).to_owned();
+            return Err(BenchError::File { path, folder });
         }
-        TargetKind::CharDevice => Err(BenchError::NotATarget {
-            path,
-            what: "character device",
-        }),
-        TargetKind::Other => Err(BenchError::NotATarget {
-            path,
-            what: "socket, pipe or the like",
-        }),
-    }
+        TargetKind::Absent => "nonexistent path",
+        TargetKind::CharDevice => "character device",
+        TargetKind::Other => "socket, pipe or the like",
+    };
+    Err(BenchError::NotATarget { path, what })
 }
 
 fn default_pace(
@@ -265,12 +252,24 @@ fn choose_size(
     let Some(free) = facts.free else {
         return Ok(whole_mib(wanted));
     };
-    let (path, usable) = (request.path.clone(), usable(free));
+    let path = request.path.clone();
+    size_in(path, free, request.size, wanted, remarks)
+}
+
+/// Returns the size of the file in a directory with this much free space.
+fn size_in(
+    path: PathBuf,
+    free: Bytes,
+    requested: Option<Bytes>,
+    wanted: Bytes,
+    remarks: &mut Vec<String>,
+) -> Result<Bytes, BenchError> {
+    let usable = usable(free);
     let fits = whole_mib(usable);
     if usable < SMALLEST {
         return Err(BenchError::Full { path, free });
     }
-    match request.size {
+    match requested {
         Some(needed) if needed > usable => Err(BenchError::NoSpace {
             path,
             free,
@@ -327,10 +326,7 @@ pub fn run(
     let overhead = hakaru_engine::measure_overhead(clock);
     let mut suite = plan.suite.clone();
     let (_scratch, target) = prepare(&mut suite, &plan.place, erasable, stop, watcher)?;
-    let mut results = BenchResult {
-        records: Vec::new(),
-        error: None,
-    };
+    let mut results = BenchResult::default();
     for repeat in 0..plan.repeats {
         watcher.round(repeat, plan.repeats);
         let scenario = round(&suite, repeat).scenario(&target);

@@ -231,13 +231,7 @@ impl PlannedSession<'_> {
         store: Option<&mut Store>,
         observer: &mut dyn Observer,
     ) -> Result<RunResult, SessionError> {
-        let options = RunOptions {
-            clock: request.clock,
-            stop: request.stop,
-            direct_fallback: self.policy.substitutes,
-            replace_engines: self.policy.substitutes,
-            wall_clock: now_unix_ms,
-        };
+        let options = self.options(&request);
         let known = request.caveats.clone();
         let begun = self.record_before(request, store.is_some());
         let mut spool = store
@@ -259,6 +253,16 @@ impl PlannedSession<'_> {
             record,
             error,
         })
+    }
+
+    fn options<'r>(&self, request: &RunRequest<'r>) -> RunOptions<'r> {
+        RunOptions {
+            clock: request.clock,
+            stop: request.stop,
+            direct_fallback: self.policy.substitutes,
+            replace_engines: self.policy.substitutes,
+            wall_clock: now_unix_ms,
+        }
     }
 
     /// Completes the record with the results of the engine; `known` are caveats that were found before the run.
@@ -295,14 +299,7 @@ impl PlannedSession<'_> {
     /// whose storage is known, because the inspection takes longer than a short run.
     fn record_before(&self, request: RunRequest<'_>, stored: bool) -> RunRecord {
         let id = new_id();
-        let target = match request.identity {
-            Some(identity) => identity.clone(),
-            None => self.identity(stored),
-        };
-        let environment = match stored || request.identity.is_some() {
-            true => hakaru_device::environment(&Roots::live(), request.clock.name()),
-            false => Environment::default(),
-        };
+        let (target, environment) = self.circumstances(&request, stored);
         let caveats = self.plan.caveats.clone();
         RunRecord {
             format: FORMAT,
@@ -325,6 +322,18 @@ impl PlannedSession<'_> {
                 ..point
             }),
         }
+    }
+
+    fn circumstances(&self, request: &RunRequest<'_>, stored: bool) -> (Identity, Environment) {
+        let target = match request.identity {
+            Some(identity) => identity.clone(),
+            None => self.identity(stored),
+        };
+        let environment = match stored || request.identity.is_some() {
+            true => hakaru_device::environment(&Roots::live(), request.clock.name()),
+            false => Environment::default(),
+        };
+        (target, environment)
     }
 
     /// Returns the identity of the storage of the first path, or of its directory if the file does not exist yet.

@@ -88,6 +88,12 @@ fn the_six_cards_are_measured_as_they_were() {
         [Claim::SpeedClass(10), Claim::UhsGrade(1)]
     );
     assert!(kioxia.printed.contains(&Claim::WriteSpeed(30.0)) && campaign.erases(4));
+}
+
+#[test]
+fn the_six_cards_have_the_layers_and_jobs_of_the_article() {
+    let text = READY.iter().find(|r| r.name == "article-a").unwrap().text;
+    let campaign = parse(text).unwrap();
     let LayerKind::Fs(vfat) = &campaign.layers[1].through else {
         panic!()
     };
@@ -209,80 +215,43 @@ fn pins_the_digests_that_stored_runs_carry() {
              size = \"1 GiB\"\nname = \"mine\"\n[[workload]]\nfio = \"job.fio\""
         )
     };
-    let ready = |name: &str| {
-        READY
-            .iter()
-            .find(|ready| ready.name == name)
-            .unwrap()
-            .text
-            .to_owned()
-    };
     let all = "discard = \"secure\"\nfill = \"ones\"\neach = \"layer\"\nfill-level = \"50 %\"\n\
                drop-caches = true\nfresh = true";
-    let cases = [
-        (
-            ready("quick"),
-            1,
-            3,
-            "6bd6d035898cbd1f",
-            "2:790c15884bcb93a4",
-        ),
-        (
-            ready("article-a"),
-            1,
-            2,
-            "2a6db3a582e1aecf",
-            "2:0421f2c4cb516449",
-        ),
-        (
-            ready("article-b"),
-            0,
-            0,
-            "ef33efd1e00745a7",
-            "2:2f0194cdea4d4735",
-        ),
-        (
-            custom("discard = \"plain\""),
-            0,
-            0,
-            "24a4ea3f50d7905a",
-            "2:28fd662624a03ea2",
-        ),
-        (
-            custom("discard = \"plain\""),
-            0,
-            1,
-            "f6dce2c9a4143fde",
-            "2:e0c7972ffef3e481",
-        ),
-        (custom(all), 0, 0, "0da8bf1e5dff962e", "2:5d3a9a3b15bddea0"),
-        (custom(all), 0, 1, "9265ac4fb3ad5252", "2:30451367696bac47"),
-        (
-            custom("fill = \"random\"\neach = \"run\""),
-            0,
-            0,
-            "09cfa7b72f24e0e8",
-            "2:d4c39888ca69d0e6",
-        ),
-        (
-            custom("discard = \"where-offered\"\nfill = \"zeroes\"\nfill-level = \"12.5 %\""),
-            0,
-            1,
-            "4d2eab76a14526de",
-            "2:cc74c55273de3fd4",
-        ),
-    ];
-    for (text, layer, workload, first, second) in cases {
-        let campaign = parse(&text).unwrap();
-        let point = campaign.definition(layer, workload);
-        assert!(point.matches(first), "{text}");
-        assert_eq!(point.digest(), second, "{text}");
+    let partly = "discard = \"where-offered\"\nfill = \"zeroes\"\nfill-level = \"12.5 %\"";
+    let text = |name: &str| match name {
+        "plain" => custom("discard = \"plain\""),
+        "all" => custom(all),
+        "random" => custom("fill = \"random\"\neach = \"run\""),
+        "partly" => custom(partly),
+        ready => READY.iter().find(|r| r.name == ready).unwrap().text.into(),
+    };
+    for line in DIGESTS.lines() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let [name, layer, workload, first, second] = cells[..] else {
+            panic!("{line}")
+        };
+        let campaign = parse(&text(name)).unwrap();
+        let point = campaign.definition(layer.parse().unwrap(), workload.parse().unwrap());
+        assert!(point.matches(first), "{line}");
+        assert_eq!(point.digest(), second, "{line}");
         assert!(!point.matches("0000000000000000") && !point.matches("2:0000000000000000"));
     }
 }
 
+/// Campaign, layer, workload, and the digests of both formats.
+const DIGESTS: &str = "\
+quick      1 3  6bd6d035898cbd1f  2:790c15884bcb93a4
+article-a  1 2  2a6db3a582e1aecf  2:0421f2c4cb516449
+article-b  0 0  ef33efd1e00745a7  2:2f0194cdea4d4735
+plain      0 0  24a4ea3f50d7905a  2:28fd662624a03ea2
+plain      0 1  f6dce2c9a4143fde  2:e0c7972ffef3e481
+all        0 0  0da8bf1e5dff962e  2:5d3a9a3b15bddea0
+all        0 1  9265ac4fb3ad5252  2:30451367696bac47
+random     0 0  09cfa7b72f24e0e8  2:d4c39888ca69d0e6
+partly     0 1  4d2eab76a14526de  2:cc74c55273de3fd4";
+
 /// Returns the message, and the text that it points at.
-fn told(text: &str) -> String {
+fn message(text: &str) -> String {
     let Err(error) = parse(text) else {
         panic!("this is wrong, and was not noticed:\n{text}")
     };
@@ -292,63 +261,49 @@ fn told(text: &str) -> String {
     format!("{}\n  at {at}", error.message)
 }
 
+/// Invalid campaign files; `{w}` stands for a workload.
+const INVALID: [&str; 34] = [
+    "name = ",
+    "name = \"x\"\nrepaets = 3\n{w}",
+    "name = \"x\"\nrepeats = 0\n{w}",
+    "name = \"x\"\nrepeats = \"many\"\n{w}",
+    "name = \"x\"\nrepeats = { until = \"2 %\", at-least = 5, at-most = 4 }\n{w}",
+    "name = \"x\"\nrepeats = { until = \"2 %\", at-least = 2, at-most = 9 }\n{w}",
+    "name = \"x\"\ncool-down = \"10\"\n{w}",
+    "name = \"!\"\n{w}",
+    "name = \"x\"\nid = \"a b\"\n{w}",
+    "name = \"x\"\n",
+    "name = \"x\"\n[[layer]]\nfs = \"ntfs\"\n{w}",
+    "name = \"x\"\n[[layer]]\nfs = \"raw\"\nmkfs = [\"-F\"]\n{w}",
+    "name = \"x\"\n[[layer]]\nfs = \"ext4\"\n[[layer]]\nfs = \"ext4\"\n{w}",
+    "name = \"x\"\n[[card]]\nlabel = \"a\"\n[[card]]\nlabel = \"a\"\n{w}",
+    "name = \"x\"\n[[card]]\nlabel = \"a\"\nclasses = [\"C10\", \"V31\"]\n{w}",
+    "name = \"x\"\n[[card]]\nlabel = \"a\"\nread = -1.0\n{w}",
+    "name = \"x\"\n[[card]]\nlabel = \"a\"\nfolder = \"/x\"\ndevice = \"/dev/x\"\n{w}",
+    "name = \"x\"\n[[card]]\nlabel = \"a\"\nsimulate = \"none.json\"\n{w}",
+    "name = \"x\"\n[[card]]\nlabel = \"a\"\n[[layer]]\nfs = \"as-is\"\n{w}",
+    "name = \"x\"\n[[workload]]\nsuite = [\"all\", \"fast\"]\n",
+    "name = \"x\"\n[[workload]]\nrw = \"write\"\nsuite = [\"all\"]\n",
+    "name = \"x\"\n[[workload]]\nrw = \"write\"\nbs = \"1 MiB\"\n",
+    "name = \"x\"\n[[workload]]\nrw = \"writes\"\nsize = \"1 GiB\"\n",
+    "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1G\"\n",
+    "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1 GiB\"\nioengine = \"warp\"\n",
+    "name = \"x\"\n[[workload]]\nfio = \"gone.fio\"\n",
+    "name = \"x\"\n[[workload]]\nfio-text = \"nonsense\"\n",
+    "name = \"x\"\n[[workload]]\nfio-text = \"[x]\"\nbs = \"4 KiB\"\n",
+    "name = \"x\"\n{w}{w}",
+    "name = \"x\"\ncard-order = \"random\"\n{w}",
+    "name = \"x\"\ncard-order = \"abba\"\n[[card]]\nlabel = \"a\"\ndevice = \"/dev/sdx\"\n[[card]]\nlabel = \"b\"\ndevice = \"/dev/sdx\"\n{w}",
+    "name = \"x\"\ncard-order = \"interleaved\"\n[[card]]\nlabel = \"a\"\nfolder = \"/mnt\"\n[[card]]\nlabel = \"b\"\nfolder = \"/mnt\"\n{w}",
+    "name = \"x\"\ncard-order = \"shuffled\"\n[[card]]\nlabel = \"a\"\nid = \"0x1\"\nvariant = \"1-bit\"\n[[card]]\nlabel = \"b\"\nid = \"0X1\"\nvariant = \"4-bit\"\n{w}",
+    "name = \"x\"\nrecheck = true\ncard-order = \"abba\"\n{w}",
+];
+
 #[test]
-fn what_is_wrong_is_pointed_at() {
-    let w = "[[workload]]\nsuite = [\"all\"]\n";
-    let two = |order: &str, one: &str, other: &str| {
-        format!("name = \"x\"\ncard-order = \"{order}\"\n[[card]]\n{one}\n[[card]]\n{other}\n{w}")
-    };
-    let cases = [
-        "name = ".to_owned(),
-        format!("name = \"x\"\nrepaets = 3\n{w}"),
-        format!("name = \"x\"\nrepeats = 0\n{w}"),
-        format!("name = \"x\"\nrepeats = \"many\"\n{w}"),
-        format!("name = \"x\"\nrepeats = {{ until = \"2 %\", at-least = 5, at-most = 4 }}\n{w}"),
-        format!("name = \"x\"\nrepeats = {{ until = \"2 %\", at-least = 2, at-most = 9 }}\n{w}"),
-        format!("name = \"x\"\ncool-down = \"10\"\n{w}"),
-        format!("name = \"!\"\n{w}"),
-        format!("name = \"x\"\nid = \"a b\"\n{w}"),
-        "name = \"x\"\n".to_owned(),
-        format!("name = \"x\"\n[[layer]]\nfs = \"ntfs\"\n{w}"),
-        format!("name = \"x\"\n[[layer]]\nfs = \"raw\"\nmkfs = [\"-F\"]\n{w}"),
-        format!("name = \"x\"\n[[layer]]\nfs = \"ext4\"\n[[layer]]\nfs = \"ext4\"\n{w}"),
-        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\n[[card]]\nlabel = \"a\"\n{w}"),
-        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nclasses = [\"C10\", \"V31\"]\n{w}"),
-        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nread = -1.0\n{w}"),
-        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nfolder = \"/x\"\ndevice = \"/dev/x\"\n{w}"),
-        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\nsimulate = \"none.json\"\n{w}"),
-        format!("name = \"x\"\n[[card]]\nlabel = \"a\"\n[[layer]]\nfs = \"as-is\"\n{w}"),
-        "name = \"x\"\n[[workload]]\nsuite = [\"all\", \"fast\"]\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsuite = [\"all\"]\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nrw = \"write\"\nbs = \"1 MiB\"\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nrw = \"writes\"\nsize = \"1 GiB\"\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1G\"\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nrw = \"write\"\nsize = \"1 GiB\"\nioengine = \"warp\"\n"
-            .to_owned(),
-        "name = \"x\"\n[[workload]]\nfio = \"gone.fio\"\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nfio-text = \"nonsense\"\n".to_owned(),
-        "name = \"x\"\n[[workload]]\nfio-text = \"[x]\"\nbs = \"4 KiB\"\n".to_owned(),
-        format!("name = \"x\"\n{w}{w}"),
-        format!("name = \"x\"\ncard-order = \"random\"\n{w}"),
-        two(
-            "abba",
-            "label = \"a\"\ndevice = \"/dev/sdx\"",
-            "label = \"b\"\ndevice = \"/dev/sdx\"",
-        ),
-        two(
-            "interleaved",
-            "label = \"a\"\nfolder = \"/mnt\"",
-            "label = \"b\"\nfolder = \"/mnt\"",
-        ),
-        two(
-            "shuffled",
-            "label = \"a\"\nid = \"0x1\"\nvariant = \"1-bit\"",
-            "label = \"b\"\nid = \"0X1\"\nvariant = \"4-bit\"",
-        ),
-        format!("name = \"x\"\nrecheck = true\ncard-order = \"abba\"\n{w}"),
-    ];
-    let told: Vec<String> = cases.iter().map(|text| told(text)).collect();
-    insta::assert_snapshot!(told.join("\n"));
+fn points_at_the_invalid_text() {
+    let workload = "[[workload]]\nsuite = [\"all\"]\n";
+    let message = INVALID.map(|text| message(&text.replace("{w}", workload)));
+    insta::assert_snapshot!(message.join("\n"));
 }
 
 /// Regression: they passed validation and ended the campaign after its card was prepared.
@@ -378,10 +333,8 @@ fn sizes_and_names_of_nothing_are_none() {
         ),
     ] {
         let error = parse(&format!("name = \"x\"\n{text}")).unwrap_err();
-        assert!(
-            error.message.contains(wanted) && error.span.is_some(),
-            "{text}: {error:?}"
-        );
+        let found = error.message.contains(wanted) && error.span.is_some();
+        assert!(found, "{text}: {error:?}");
     }
 }
 
@@ -408,10 +361,10 @@ fn no_text_of_a_file_commands_the_terminal() {
         ),
     ];
     for (tables, expected) in cases {
-        let said = told(&format!("name = \"x\"\n{tables}{workload}"));
+        let shown = message(&format!("name = \"x\"\n{tables}{workload}"));
         assert!(
-            said.contains(expected) && !said.contains('\u{1b}'),
-            "{said:?}"
+            shown.contains(expected) && !shown.contains('\u{1b}'),
+            "{shown:?}"
         );
     }
     let prose = "name = \"x\"\nabout = \"one line\\nand another\"\n";
@@ -440,9 +393,9 @@ proptest::proptest! {
 }
 
 #[test]
-fn what_can_never_be_done_is_told_with_the_file() {
+fn rejects_what_can_never_be_done() {
     let suite = "[[workload]]\nsuite = [\"rand-read\"]\n";
-    let told = |text: &str| {
+    let message = |text: &str| {
         let text = format!("name = \"x\"\n{text}");
         let error = parse(&text).unwrap_err();
         let place = error
@@ -451,9 +404,9 @@ fn what_can_never_be_done_is_told_with_the_file() {
             .unwrap_or_default();
         format!("{place}: {}", error.message)
     };
-    insta::assert_snapshot!(told("[[workload]]\nfio-text = \"read_iolog=x.log\"\n"), @r#""read_iolog=x.log": job fio replays a log (read_iolog) that names its own files, but a campaign uses only the card under test; help: remove the job, or replay the log with `hakaru fio`"#);
-    insta::assert_snapshot!(told(&format!("{suite}[[layer]]\nfs = \"vfat\"\ndiscard = true\n")), @r#""vfat": mkfs.vfat cannot discard; help: remove discard, or discard the whole card with [preparation]"#);
-    insta::assert_snapshot!(told(&format!("{suite}[preparation]\nfill-level = \"99.9 %\"\n")), @r#""99.9 %": 99.9% leaves no space for the test file: the maximum is 99%"#);
+    insta::assert_snapshot!(message("[[workload]]\nfio-text = \"read_iolog=x.log\"\n"), @r#""read_iolog=x.log": job fio replays a log (read_iolog) that names its own files, but a campaign uses only the card under test; help: remove the job, or replay the log with `hakaru fio`"#);
+    insta::assert_snapshot!(message(&format!("{suite}[[layer]]\nfs = \"vfat\"\ndiscard = true\n")), @r#""vfat": mkfs.vfat cannot discard; help: remove discard, or discard the whole card with [preparation]"#);
+    insta::assert_snapshot!(message(&format!("{suite}[preparation]\nfill-level = \"99.9 %\"\n")), @r#""99.9 %": 99.9% leaves no space for the test file: the maximum is 99%"#);
     assert!(
         parse(&format!(
             "name = \"x\"\n{suite}[preparation]\nfill-level = \"99 %\"\n"

@@ -109,7 +109,7 @@ impl Bench {
 }
 
 /// Device models of three cards whose ranks differ by workload.
-fn prices(path: &Path) -> Result<String, String> {
+fn device_model(path: &Path) -> Result<String, String> {
     let mut card = DeviceModel::plain("", Bytes(64 << 30));
     card.jitter_permille = 10;
     match path.to_str().unwrap_or_default() {
@@ -128,7 +128,7 @@ fn prices(path: &Path) -> Result<String, String> {
 
 fn parse(text: &str) -> Campaign {
     let around = ResolveContext {
-        read_file: &prices,
+        read_file: &device_model,
         fio: &|_, _| Err("no fio here".to_owned()),
     };
     campaign(text, &around).unwrap()
@@ -142,14 +142,26 @@ fn three_cards(top: &str) -> Campaign {
     ))
 }
 
-/// Returns the cards of a phase from best to worst, with their ranks.
-fn ranks(summary: &CampaignSummary, phase: &str) -> Vec<(String, u32)> {
-    let ranking = summary.rankings.iter().find(|r| r.phase == phase).unwrap();
-    ranking
-        .places
+/// Returns the cards of a phase in the order of their ranks.
+fn ranks(summary: &CampaignSummary, phase: &str) -> Vec<String> {
+    let mut rankings = summary.rankings.iter();
+    let places = &rankings.find(|r| r.phase == phase).unwrap().places;
+    assert!(
+        places
+            .iter()
+            .map(|place| place.rank)
+            .eq(1..=places.len() as u32)
+    );
+    let names = places
         .iter()
-        .map(|p| (summary.cards[p.card as usize].name.clone(), p.rank))
-        .collect()
+        .map(|place| &summary.cards[place.card as usize].name);
+    names.cloned().collect()
+}
+
+/// Returns the paths in a directory.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
 }
 
 fn cells(points: &[PointRow]) -> BTreeSet<(String, String, String, u32)> {
@@ -167,7 +179,7 @@ fn cells(points: &[PointRow]) -> BTreeSet<(String, String, String, u32)> {
 }
 
 #[test]
-fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
+fn measures_each_cell_once_as_one_series_with_different_offsets() {
     let mut bench = Bench::new();
     let campaign = three_cards("repeats = 5");
     let (ended, _) = bench.run(&campaign, None);
@@ -182,32 +194,6 @@ fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
         (summary.runs, summary.planned, summary.failed.len()),
         (60, Some(60), 0)
     );
-    let named = |list: &[(&str, u32)]| {
-        list.iter()
-            .map(|&(name, rank)| (name.to_owned(), rank))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(
-        ranks(&summary, "seq-write"),
-        named(&[("sprinter", 1), ("even", 2), ("random", 3)])
-    );
-    assert_eq!(
-        ranks(&summary, "rand-write"),
-        named(&[("random", 1), ("even", 2), ("sprinter", 3)])
-    );
-    // All cards have the same read speed.
-    let reading = summary
-        .rankings
-        .iter()
-        .find(|r| r.phase == "seq-read")
-        .unwrap();
-    assert!(
-        reading.places.iter().all(|place| place.letters == "a"),
-        "{:?}",
-        reading.places
-    );
-    assert_eq!(summary.cards[2].printed.len(), 2);
-    assert_eq!(summary.cards[2].claims.len(), 2);
     // Repeats of one cell form one series, and each uses other offsets.
     let of_cell: Vec<&PointRow> = points
         .iter()
@@ -219,6 +205,26 @@ fn every_cell_is_measured_once_and_the_ranking_is_that_of_the_price_lists() {
         .map(|p| bench.store.run(&p.run).unwrap().scenario.seed)
         .collect();
     assert_eq!(seeds.len(), 5);
+}
+
+#[test]
+fn ranks_cards_by_the_costs_of_their_device_models() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = 5");
+    bench.run(&campaign, None);
+    let summary = bench.summary(&campaign);
+    assert_eq!(ranks(&summary, "seq-write"), ["sprinter", "even", "random"]);
+    assert_eq!(
+        ranks(&summary, "rand-write"),
+        ["random", "even", "sprinter"]
+    );
+    // All cards have the same read speed.
+    let mut rankings = summary.rankings.iter();
+    let reading = rankings.find(|r| r.phase == "seq-read").unwrap();
+    let mut places = reading.places.iter();
+    assert!(places.all(|place| place.letters == "a"), "{reading:?}");
+    assert_eq!(summary.cards[2].printed.len(), 2);
+    assert_eq!(summary.cards[2].claims.len(), 2);
 }
 
 #[test]
@@ -305,12 +311,12 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
     let mut bench = Bench::new();
     let folder = bench.path().join("folder");
     std::fs::create_dir_all(folder.join(".hakaru-folders")).unwrap();
-    std::fs::write(
-        folder.join(".hakaru-folders/left behind"),
-        "by a run that was killed",
-    )
-    .unwrap();
-    std::fs::write(folder.join("precious"), "data").unwrap();
+    for (path, content) in [
+        (".hakaru-folders/left behind", "by a run"),
+        ("precious", "data"),
+    ] {
+        std::fs::write(folder.join(path), content).unwrap();
+    }
     let text = format!(
         "name = \"folders\"\nrepeats = 2\n[[card]]\nlabel = \"here\"\nfolder = \"{}\"\n\
          [[workload]]\nname = \"own\"\nrw = \"randwrite\"\nsize = \"1 MiB\"\nnumjobs = 2\nfiles = \"own\"\ndirect = false\n\
@@ -322,24 +328,18 @@ fn a_folder_is_measured_as_it_is_and_left_as_it_was() {
         (ended.end, ended.stored, notes),
         (CampaignOutcome::Complete, 4, Vec::new())
     );
-    let left: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
-    assert_eq!(left, [folder.join("precious")]);
-    let summary = bench.summary(&parse(&text));
+    assert_eq!(entries(&folder), [folder.join("precious")]);
+    let card = &bench.summary(&parse(&text)).cards[0];
+    let layer = &card.layers[0];
     assert_eq!(
-        (
-            summary.cards[0].name.as_str(),
-            summary.cards[0].layers[0].layer.as_str()
-        ),
+        (card.name.as_str(), layer.layer.as_str()),
         ("here", "as-is")
     );
-    assert_eq!(summary.cards[0].layers[0].summary.phases.len(), 2);
+    assert_eq!(layer.summary.phases.len(), 2);
 }
 
 #[test]
-fn a_workload_that_cannot_be_done_is_told_and_the_others_go_on() {
+fn reports_a_workload_that_fails_and_runs_the_others() {
     let mut bench = Bench::new();
     // The block size exceeds the file size.
     let text = "name = \"x\"\nrepeats = 1\n[[card]]\nsimulate = \"even.json\"\n\
@@ -459,7 +459,7 @@ fn the_same_store_gives_the_same_summary() {
 }
 
 /// Two identical cards on a host that drifts.
-fn twins(top: &str) -> Campaign {
+fn identical_cards(top: &str) -> Campaign {
     parse(&format!(
         "name = \"twins\"\n{top}\n[[card]]\nlabel = \"a\"\nsimulate = \"even.json\"\n[[card]]\nlabel = \"b\"\n\
          simulate = \"even.json\"\n[[workload]]\nname = \"write\"\nrw = \"write\"\nsize = \"1 MiB\"\nbs = \"64 KiB\"\n"
@@ -530,11 +530,8 @@ fn cards_that_take_turns_are_measured_once_and_resume() {
             );
             assert_eq!(bench.run(&campaign, None).0.stored, 0);
             let points = bench.points(&campaign);
-            assert_eq!(
-                (points.len(), cells(&points).len()),
-                (36, 36),
-                "{order}, {card_order}"
-            );
+            let counts = (points.len(), cells(&points).len());
+            assert_eq!(counts, (36, 36), "{order}, {card_order}");
             assert!(
                 before.iter().all(|row| points.contains(row)),
                 "what was stored stays"
@@ -546,7 +543,7 @@ fn cards_that_take_turns_are_measured_once_and_resume() {
 #[test]
 fn the_card_changes_after_each_run() {
     let cards = |card_order: &str| -> String {
-        let campaign = twins(&format!("repeats = 4\ncard-order = \"{card_order}\""));
+        let campaign = identical_cards(&format!("repeats = 4\ncard-order = \"{card_order}\""));
         let records = in_order(&mut Bench::new(), &campaign);
         records
             .into_iter()
@@ -569,7 +566,8 @@ fn the_card_changes_after_each_run() {
 /// the host.
 #[test]
 fn drift_of_the_host_is_not_taken_for_a_difference_of_cards() {
-    let told = |summary: &CampaignSummary| summary.weaknesses.contains(&Weakness::CardsInSequence);
+    let is_reported =
+        |summary: &CampaignSummary| summary.weaknesses.contains(&Weakness::CardsInSequence);
     for seed in 1..=4 {
         for (card_order, in_sequence) in [
             ("sequential", true),
@@ -577,12 +575,12 @@ fn drift_of_the_host_is_not_taken_for_a_difference_of_cards() {
             ("abba", false),
             ("shuffled", false),
         ] {
-            let campaign = twins(&format!(
+            let campaign = identical_cards(&format!(
                 "repeats = 8\nseed = {seed}\ncard-order = \"{card_order}\""
             ));
             let summary = on_a_drifting_host(&campaign, 0.01);
             assert_eq!(
-                told(&summary),
+                is_reported(&summary),
                 in_sequence,
                 "{card_order}: {:?}",
                 summary.weaknesses
@@ -605,7 +603,7 @@ fn cards_with_a_few_repeats_in_turns_do_not_count_as_sequential() {
         (5, "interleaved"),
     ] {
         let summary = on_a_drifting_host(
-            &twins(&format!(
+            &identical_cards(&format!(
                 "repeats = {repeats}\ncard-order = \"{card_order}\""
             )),
             0.0,

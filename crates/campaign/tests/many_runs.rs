@@ -35,7 +35,7 @@ impl Operator for Nobody {
 const CARDS: usize = 4;
 const WORKLOADS: usize = 2;
 
-fn prices(path: &Path) -> Result<String, String> {
+fn model(path: &Path) -> Result<String, String> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut card = DeviceModel::plain(&name, Bytes(8 << 30));
     card.jitter_permille = 20;
@@ -50,7 +50,7 @@ fn wanted(repeats: usize) -> Campaign {
         "name = \"many\"\nrepeats = {repeats}\n{cards}[[workload]]\nsuite = [\"seq-write\", \"rand-read\"]\npace = \"quick\"\n"
     );
     let around = ResolveContext {
-        read_file: &prices,
+        read_file: &model,
         fio: &|_, _| Err("no fio here".to_owned()),
     };
     campaign(&text, &around).unwrap()

@@ -7,6 +7,7 @@ use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::published;
 use hakaru_campaign::campaign::ready::ready;
 use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
+use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::finding::{Bottleneck, Verdict};
 use hakaru_model::job::Op;
@@ -21,12 +22,17 @@ fn summary() -> &'static CampaignSummary {
     SUMMARY.get_or_init(make)
 }
 
-fn make() -> CampaignSummary {
+/// Returns the campaign of the article.
+fn article() -> Campaign {
     let around = ResolveContext {
         read_file: &|_| Err("nothing".to_owned()),
         fio: &|_, _| Err("nothing".to_owned()),
     };
-    let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
+    campaign(ready("article-a").unwrap().text, &around).unwrap()
+}
+
+fn make() -> CampaignSummary {
+    let campaign = article();
     let root = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../testdata/published/figures.csv"
@@ -46,38 +52,34 @@ fn make() -> CampaignSummary {
 
 /// Regression: a table in KB/s with one line in MB/s was shown without a note.
 #[test]
-fn a_unit_that_contradicts_the_iops_beside_it_is_told() {
-    let around = ResolveContext {
-        read_file: &|_| Err("nothing".to_owned()),
-        fio: &|_, _| Err("nothing".to_owned()),
-    };
-    let campaign = campaign(ready("article-a").unwrap().text, &around).unwrap();
+fn reports_a_unit_that_contradicts_the_iops() {
+    let campaign = article();
     let head = "card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev\n";
-    let told = |row: &str| {
+    let notes = |row: &str| {
         published::table(&format!("{head}{row}\n"), "x.csv", &campaign).map(|found| found.notes)
     };
-    let said = told("kingston,raw,rand-read-4k,10,7.7,0,KB/s,1973,4")
+    let note = notes("kingston,raw,rand-read-4k,10,7.7,0,KB/s,1973,4")
         .unwrap()
         .join("\n");
     assert!(
-        said.starts_with(
+        note.starts_with(
             "kingston, raw, rand-read-4k: 7.7 KB/s and 1973 IOPS contradict each other"
         ),
-        "{said}"
+        "{note}"
     );
-    assert!(said.contains("as if KB/s and MB/s were swapped"), "{said}");
-    let said = told("kingston,raw,rand-read-4k,10,64.6,0,MB/s,1973,4")
+    assert!(note.contains("as if KB/s and MB/s were swapped"), "{note}");
+    let note = notes("kingston,raw,rand-read-4k,10,64.6,0,MB/s,1973,4")
         .unwrap()
         .join("\n");
     assert!(
-        said.contains("by a factor of 8.0") && said.contains("bits were taken for bytes"),
-        "{said}"
+        note.contains("by a factor of 8.0") && note.contains("bits were taken for bytes"),
+        "{note}"
     );
     assert_eq!(
-        told("kingston,raw,rand-read-4k,10,8.08,0,MB/s,1973,4").unwrap(),
+        notes("kingston,raw,rand-read-4k,10,8.08,0,MB/s,1973,4").unwrap(),
         [""; 0]
     );
-    let wrong = told("kingston,raw,rand-read-4k,10,64.6,0,Mbit/s,1973,4")
+    let wrong = notes("kingston,raw,rand-read-4k,10,64.6,0,Mbit/s,1973,4")
         .unwrap_err()
         .to_string();
     assert_eq!(
@@ -110,62 +112,20 @@ fn table<'a>(page: &'a str, part: &str, title: &str) -> Vec<Vec<&'a str>> {
 fn its_tables_are_those_of_the_article() {
     let page = campaign_markdown(summary(), None);
     let rows = table(&page, "Results", "seq-write-1M");
-    let measured: Vec<Vec<&str>> = rows.iter().map(|row| row[..5].to_vec()).collect();
+    let measured: Vec<String> = rows.iter().map(|row| row[..5].join(" | ")).collect();
     let expected = [
-        [
-            "kingston",
-            "22.2 ± 0.1",
-            "22.0 ± &lt;0.05",
-            "18.0 ± 0.3",
-            "17.0 ± &lt;0.05",
-        ],
-        [
-            "gigastone",
-            "18.6 ± 0.6",
-            "18.0 ± &lt;0.05",
-            "15.6 ± 1.4",
-            "15.0 ± 1.0",
-        ],
-        [
-            "transcend",
-            "18.1 ± 0.1",
-            "17.0 ± &lt;0.05",
-            "15.5 ± 0.8",
-            "15.0 ± &lt;0.05",
-        ],
-        [
-            "suneast",
-            "26.3 ± 3.2",
-            "25.0 ± 3.0",
-            "18.4 ± 1.8",
-            "17.0 ± 1.0",
-        ],
-        [
-            "kioxia",
-            "25.6 ± 0.3",
-            "25.0 ± &lt;0.05",
-            "19.9 ± 0.1",
-            "19.0 ± &lt;0.05",
-        ],
-        [
-            "sandisk",
-            "33.6 ± 0.2",
-            "33.0 ± &lt;0.05",
-            "25.3 ± 0.1",
-            "25.0 ± &lt;0.05",
-        ],
+        "kingston | 22.2 ± 0.1 | 22.0 ± &lt;0.05 | 18.0 ± 0.3 | 17.0 ± &lt;0.05",
+        "gigastone | 18.6 ± 0.6 | 18.0 ± &lt;0.05 | 15.6 ± 1.4 | 15.0 ± 1.0",
+        "transcend | 18.1 ± 0.1 | 17.0 ± &lt;0.05 | 15.5 ± 0.8 | 15.0 ± &lt;0.05",
+        "suneast | 26.3 ± 3.2 | 25.0 ± 3.0 | 18.4 ± 1.8 | 17.0 ± 1.0",
+        "kioxia | 25.6 ± 0.3 | 25.0 ± &lt;0.05 | 19.9 ± 0.1 | 19.0 ± &lt;0.05",
+        "sandisk | 33.6 ± 0.2 | 33.0 ± &lt;0.05 | 25.3 ± 0.1 | 25.0 ± &lt;0.05",
     ];
     assert_eq!(measured, expected);
     let rows = table(&page, "Results", "rand-write-4k");
     assert_eq!(
-        rows[0][..5],
-        [
-            "kingston",
-            "3.70 ± &lt;0.005",
-            "947 ± 3",
-            "0.540 ± 0.254",
-            "134 ± 63"
-        ]
+        rows[0][..5].join(" | "),
+        "kingston | 3.70 ± &lt;0.005 | 947 ± 3 | 0.540 ± 0.254 | 134 ± 63"
     );
     assert!(
         rows.iter().all(|row| *row.last().unwrap() == "10"),
@@ -192,19 +152,22 @@ fn the_first_conclusion_no_card_reaches_what_is_printed() {
     }
     // A slow host bus is not a fault of the cards, and the table does not name the bus.
     assert!(promised.contains("? test conditions not met") && !promised.contains("✓ met"));
-    let said = |lead: &str| {
-        campaign_in_short(summary())
-            .into_iter()
-            .find(|(about, _)| about == lead)
-            .unwrap()
-            .1
-    };
-    let words = said("Rated vs. measured");
+}
+
+/// Returns the sentence of the short report about a subject.
+fn in_short(subject: &str) -> String {
+    let mut sentences = campaign_in_short(summary()).into_iter();
+    sentences.find(|(about, _)| about == subject).unwrap().1
+}
+
+#[test]
+fn the_first_conclusion_in_short_names_shares_and_no_bus() {
+    let words = in_short("Rated vs. measured");
     assert!(
         words.contains("sequential writes reach 84 to 85% of the rated speed"),
         "{words}"
     );
-    let read = said("seq-read-1M, raw");
+    let read = in_short("seq-read-1M, raw");
     // The table does not name the bus, so equal results of the cards prove nothing about it.
     assert!(
         read.contains("41.3 ± 0.2 MB/s, 1.04× the slowest (gigastone, "),
@@ -227,11 +190,7 @@ fn the_first_conclusion_no_card_reaches_what_is_printed() {
 
 #[test]
 fn the_second_conclusion_the_file_system_costs_writes() {
-    let words = campaign_in_short(summary())
-        .into_iter()
-        .find(|(about, _)| about == "vfat against raw")
-        .unwrap()
-        .1;
+    let words = in_short("vfat against raw");
     assert!(
         words.contains("70 to 86% for seq-write-1M (lower on all 6 cards)"),
         "{words}"
@@ -251,39 +210,28 @@ fn the_second_conclusion_the_file_system_costs_writes() {
     );
 }
 
+/// Returns the verdict on two cards about sequential writes to the raw device.
+fn verdict(x: &str, y: &str) -> Verdict {
+    let place = |name: &str| {
+        let mut cards = summary().cards.iter();
+        cards.position(|card| card.name == name).unwrap() as u32
+    };
+    let (x, y) = (place(x), place(y));
+    let mut rankings = summary().rankings.iter();
+    let ranking = rankings.find(|r| r.layer == "raw" && r.phase == "seq-write-1M");
+    let mut pairs = ranking.unwrap().pairs.iter();
+    let pair = pairs.find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x));
+    pair.unwrap().comparison.verdict
+}
+
 #[test]
 fn the_third_conclusion_cards_differ_and_some_only_seem_to() {
-    let ranking = summary()
-        .rankings
-        .iter()
-        .find(|r| r.layer == "raw" && r.phase == "seq-write-1M")
-        .unwrap();
-    let verdict = |x: &str, y: &str| {
-        let place = |name: &str| {
-            summary()
-                .cards
-                .iter()
-                .position(|card| card.name == name)
-                .unwrap() as u32
-        };
-        let (x, y) = (place(x), place(y));
-        let pair = ranking
-            .pairs
-            .iter()
-            .find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x))
-            .unwrap();
-        pair.comparison.verdict
-    };
     assert_eq!(verdict("sandisk", "kioxia"), Verdict::Different);
     assert_eq!(verdict("kingston", "transcend"), Verdict::Different);
     // 26.3 ± 3.2 against 25.6 ± 0.3, and 18.6 ± 0.6 against 18.1 ± 0.1: the second alone would be a difference.
     assert_ne!(verdict("suneast", "kioxia"), Verdict::Different);
     assert_ne!(verdict("gigastone", "transcend"), Verdict::Different);
-    let words = campaign_in_short(summary())
-        .into_iter()
-        .find(|(about, _)| about == "rand-write-4k, raw")
-        .unwrap()
-        .1;
+    let words = in_short("rand-write-4k, raw");
     assert!(
         words.starts_with("fastest: suneast, 1489 ± 65 IOPS, 5.86× the slowest (gigastone, "),
         "{words}"

@@ -39,27 +39,23 @@ type Stock = [Vec<f64>; PHASES.len()];
 
 /// A card with the default device model divided by `speed`.
 fn card(speed: f64) -> DeviceModel {
-    let mut prices = DeviceModel::plain("card", Bytes(1 << 30));
+    let mut model = DeviceModel::plain("card", Bytes(1 << 30));
     let cheaper = |price: Nanos| Nanos((price.0 as f64 / speed) as u64);
-    (prices.read_overhead, prices.read_seek) =
-        (cheaper(prices.read_overhead), cheaper(prices.read_seek));
-    (prices.write_overhead, prices.write_seek) =
-        (cheaper(prices.write_overhead), cheaper(prices.write_seek));
-    prices.read_rate = (prices.read_rate as f64 * speed) as u64;
-    prices.write_rate = (prices.write_rate as f64 * speed) as u64;
-    prices.jitter_permille = JITTER;
-    prices
+    (model.read_overhead, model.read_seek) =
+        (cheaper(model.read_overhead), cheaper(model.read_seek));
+    (model.write_overhead, model.write_seek) =
+        (cheaper(model.write_overhead), cheaper(model.write_seek));
+    model.read_rate = (model.read_rate as f64 * speed) as u64;
+    model.write_rate = (model.write_rate as f64 * speed) as u64;
+    model.jitter_permille = JITTER;
+    model
 }
 
-/// Measures a card repeatedly with the engine.
-fn stock(speed: f64, first_seed: u64) -> Stock {
-    let prices = card(speed);
+/// Returns the scenario of all phases on a card.
+fn scenario(model: &DeviceModel) -> Scenario {
     let phase = |&(name, op, random, block): &(&str, Op, bool, u64)| {
-        let mut job = Job::new(
-            name,
-            Target::Sim(Box::new(prices.clone())),
-            Access::only(op, random),
-        );
+        let target = Target::Sim(Box::new(model.clone()));
+        let mut job = Job::new(name, target, Access::only(op, random));
         job.ioengine = IoEngine::Sim;
         job.block = PerOp::all(BlockSize::Fixed(Bytes(block)));
         // Far fewer I/Os than blocks, so that random I/Os are rarely adjacent, which would save the seek.
@@ -70,11 +66,16 @@ fn stock(speed: f64, first_seed: u64) -> Stock {
             jobs: vec![job],
         }
     };
-    let mut scenario = Scenario {
+    Scenario {
         name: "stock".to_owned(),
         seed: 0,
         phases: PHASES.iter().map(phase).collect(),
-    };
+    }
+}
+
+/// Measures a card repeatedly with the engine.
+fn stock(speed: f64, first_seed: u64) -> Stock {
+    let mut scenario = scenario(&card(speed));
     let stop = AtomicBool::new(false);
     let options = RunOptions {
         clock: ClockChoice::best(),
@@ -132,35 +133,45 @@ fn campaigns_on_simulated_cards_tell_the_truth() {
     let usual = stock(1.0, 1);
     let mut rng = Rng::new(71);
     for ((name, ..), values) in PHASES.iter().zip(&usual) {
-        let all = SampleMoments::of(values).unwrap();
-        let spread = all.deviation / all.mean;
-        assert!(
-            (0.017..0.024).contains(&spread),
-            "{name}: runs differ by {spread}"
-        );
-        let campaigns = 4_000;
-        let covers = |_: &u32| {
-            let (low, high) = stats::mean_interval(
-                &SampleMoments::of(&draw(&mut rng, values)).unwrap(),
-                stats::LEVEL,
-            )
-            .unwrap();
-            low <= all.mean && all.mean <= high
-        };
-        let covered = (0..campaigns).filter(covers).count() as f64 / f64::from(campaigns);
-        println!(
-            "{name}: 95 % intervals cover the truth in {:.2} % of {campaigns} campaigns",
-            covered * 100.0
-        );
-        assert!(
-            (0.93..=0.97).contains(&covered),
-            "{name}: 95 % intervals cover the truth in {covered}"
-        );
+        check_coverage(name, values, &mut rng);
     }
-    let cries = |found: &[Comparison]| found.iter().any(|c| c.verdict == Verdict::Different);
+    check_false_alarms(&usual, &mut rng);
+    check_detection(&usual, &stock(1.05, 1_000_000), &mut rng);
+}
+
+/// Checks that 95% intervals of the mean cover the mean of all runs in about 95% of campaigns.
+fn check_coverage(name: &str, values: &[f64], rng: &mut Rng) {
+    let all = SampleMoments::of(values).unwrap();
+    let spread = all.deviation / all.mean;
+    let expected = 0.017..0.024;
+    assert!(
+        expected.contains(&spread),
+        "{name}: runs differ by {spread}"
+    );
+    let campaigns = 4_000;
+    let mut covers = || {
+        let drawn = SampleMoments::of(&draw(rng, values)).unwrap();
+        let (low, high) = stats::mean_interval(&drawn, stats::LEVEL).unwrap();
+        low <= all.mean && all.mean <= high
+    };
+    let covered = (0..campaigns).filter(|_| covers()).count() as f64 / f64::from(campaigns);
+    println!(
+        "{name}: 95 % intervals cover the truth in {:.2} % of {campaigns} campaigns",
+        covered * 100.0
+    );
+    assert!(
+        (0.93..=0.97).contains(&covered),
+        "{name}: 95 % intervals cover the truth in {covered}"
+    );
+}
+
+/// Checks that a card compared with itself is called different in at most 5% of campaigns.
+fn check_false_alarms(usual: &Stock, rng: &mut Rng) {
+    let is_false_alarm =
+        |found: &[Comparison]| found.iter().any(|c| c.verdict == Verdict::Different);
     let campaigns = 10_000;
     let alarms = (0..campaigns)
-        .filter(|_| cries(&compared(&mut rng, &usual, &usual)))
+        .filter(|_| is_false_alarm(&compared(rng, usual, usual)))
         .count();
     let share = alarms as f64 / f64::from(campaigns);
     println!(
@@ -171,10 +182,12 @@ fn campaigns_on_simulated_cards_tell_the_truth() {
         share <= 0.05,
         "a card compared with itself is called different in {share}"
     );
+}
 
-    let faster = stock(1.05, 1_000_000);
+/// Checks that a true difference of 5% is found in at least 95% of comparisons.
+fn check_detection(usual: &Stock, faster: &Stock, rng: &mut Rng) {
     let found: Vec<Comparison> = (0..1_000)
-        .flat_map(|_| compared(&mut rng, &usual, &faster))
+        .flat_map(|_| compared(rng, usual, faster))
         .collect();
     let different = found
         .iter()

@@ -20,18 +20,18 @@ impl Watcher for Nobody {}
 const MIB: f64 = 1048576.0;
 
 fn card() -> DeviceModel {
-    let mut prices = DeviceModel::plain("sim card", Bytes(64 << 30));
-    prices.flush = Nanos(3_000_000);
+    let mut model = DeviceModel::plain("sim card", Bytes(64 << 30));
+    model.flush = Nanos(3_000_000);
     // Two thirds of the sustained write fit into the cache; it is longer than any workload before it.
-    prices.cache = Some(SlcCache {
+    model.cache = Some(SlcCache {
         size: Bytes(5 << 30),
         write_rate: 60_000_000,
         drain_rate: 0,
     });
-    prices
+    model
 }
 
-fn wish(seed: u64) -> BenchRequest {
+fn request(seed: u64) -> BenchRequest {
     BenchRequest {
         path: ".".into(),
         pace: Some(SuiteLength::Standard),
@@ -44,8 +44,8 @@ fn wish(seed: u64) -> BenchRequest {
     }
 }
 
-fn run(prices: DeviceModel, wish: &BenchRequest, store: Option<&mut Store>) -> Vec<RunRecord> {
-    let decided: BenchPlan = bench::decide_simulated(wish, prices).unwrap();
+fn run(model: DeviceModel, request: &BenchRequest, store: Option<&mut Store>) -> Vec<RunRecord> {
+    let decided: BenchPlan = bench::decide_simulated(request, model).unwrap();
     bench::run(&decided, None, store, &AtomicBool::new(false), &mut Nobody)
         .unwrap()
         .records
@@ -86,10 +86,10 @@ fn quantile(p: &PhaseSummary, q: Quantile) -> Option<Nanos> {
 }
 
 #[test]
-fn every_figure_is_what_the_price_list_implies() {
-    let mut prices = card();
-    prices.cache = None;
-    let summary = hakaru_analysis::summarize(&run(prices, &wish(1), None));
+fn figures_follow_from_the_device_model() {
+    let mut model = card();
+    model.cache = None;
+    let summary = hakaru_analysis::summarize(&run(model, &request(1), None));
     let seq_write = phase(&summary, "seq-write", Op::Write);
     let per_write = 0.0002 + MIB / 20e6;
     close(seq_write.bandwidth.mean, MIB / per_write);
@@ -122,10 +122,10 @@ fn every_figure_is_what_the_price_list_implies() {
 
 #[test]
 fn the_cliff_is_found_where_the_cache_ends() {
-    let mut wish = wish(1);
-    wish.only = vec![hakaru_campaign::suite::SuiteWorkload::Sustained];
-    wish.repeats = Some(1);
-    let summary = hakaru_analysis::summarize(&run(card(), &wish, None));
+    let mut request = request(1);
+    request.only = vec![hakaru_campaign::suite::SuiteWorkload::Sustained];
+    request.repeats = Some(1);
+    let summary = hakaru_analysis::summarize(&run(card(), &request, None));
     let sustained = phase(&summary, "sustained", Op::Write)
         .sustained
         .as_ref()
@@ -152,10 +152,10 @@ fn the_cliff_is_found_where_the_cache_ends() {
 
 #[test]
 fn one_seed_gives_identical_records() {
-    let mut prices = card();
-    prices.jitter_permille = 30;
+    let mut model = card();
+    model.jitter_permille = 30;
     let measured = |seed| {
-        let records = run(prices.clone(), &wish(seed), None);
+        let records = run(model.clone(), &request(seed), None);
         records
             .into_iter()
             .map(|r| serde_json::to_string(&(r.scenario, r.phases)).unwrap())
@@ -169,7 +169,7 @@ fn one_seed_gives_identical_records() {
 fn each_round_is_stored_before_it_is_analysed_and_comes_back_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = Store::open(dir.path().join("db")).unwrap();
-    let records = run(card(), &wish(1), Some(&mut store));
+    let records = run(card(), &request(1), Some(&mut store));
     assert_eq!(store.series(&records[0].series).unwrap(), records);
     let summary = hakaru_analysis::summarize(&records);
     let page = hakaru_report::html(std::slice::from_ref(&summary));

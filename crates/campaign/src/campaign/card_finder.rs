@@ -29,22 +29,18 @@ pub(super) struct PresentDisk {
     pub(super) node: PathBuf,
     /// Its permanent IDs.
     ids: Vec<String>,
-    sequence: Option<u64>,
     presence: Presence,
 }
 
 impl PresentDisk {
     fn of(node: &Path, candidate: &Candidate) -> PresentDisk {
-        let sequence = candidate.sequence();
-        let presence = Presence {
-            size: candidate.size(),
-            sequence,
-        };
         PresentDisk {
             node: node.to_owned(),
             ids: candidate.own_ids().to_vec(),
-            sequence,
-            presence,
+            presence: Presence {
+                size: candidate.size(),
+                sequence: candidate.sequence(),
+            },
         }
     }
 
@@ -75,7 +71,7 @@ impl PresentDisk {
     pub(super) fn candidate(&self, roots: &Roots) -> Result<Candidate, String> {
         let candidate = guard::passive(&self.node, roots).map_err(|refusal| with_help(&refusal))?;
         let same = PresentDisk::of(&self.node, &candidate);
-        if (&same.ids, same.sequence) != (&self.ids, self.sequence) {
+        if same.ids != self.ids || same.presence.sequence != self.presence.sequence {
             return Err(format!(
                 "{} is a different disk than before",
                 self.node.display()
@@ -128,10 +124,7 @@ impl CardFinder<'_> {
         };
         let is_expected =
             |path: &Path| node.is_some() || wanted.iter().any(|id| self.is_in_use(path, id));
-        let mut why = match &wanted {
-            Some(id) => format!("no disk has the ID {id}"),
-            None => "device ID not known yet".to_owned(),
-        };
+        let mut why = not_found(wanted.as_deref());
         let mut all: Vec<(PathBuf, Candidate)> = Vec::new();
         for path in node.map_or_else(
             || hakaru_device::disks(self.roots),
@@ -278,6 +271,14 @@ impl CardFinder<'_> {
             key: key(card, candidate),
             disk: Some(PresentDisk::of(node, candidate)),
         })
+    }
+}
+
+/// Returns the message if no disk is the card.
+fn not_found(id: Option<&str>) -> String {
+    match id {
+        Some(id) => format!("no disk has the ID {id}"),
+        None => "device ID not known yet".to_owned(),
     }
 }
 

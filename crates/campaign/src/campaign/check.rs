@@ -105,29 +105,14 @@ fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
     if !campaign.about.is_empty() {
         let _ = writeln!(out, "{}", campaign.about);
     }
-    let wanted = |what: &str, wanted: usize, all: usize| match wanted < all {
-        true => format!("{wanted} of {}", counted(all as u64, what)),
-        false => counted(all as u64, what),
-    };
+    let cards = selected("card", campaign.wanted_cards(), campaign.cards.len());
+    let layers = selected("layer", campaign.wanted_layers(), campaign.layers.len());
+    let workloads = campaign.wanted_workloads();
+    let workloads = selected("workload", workloads, campaign.workloads.len());
+    let repeats = estimate::repeats_in_words(campaign.repeats);
     let _ = writeln!(
         out,
-        "\n{}, {}, {}, each point {}.",
-        wanted(
-            "card",
-            campaign.wanted_cards().count(),
-            campaign.cards.len()
-        ),
-        wanted(
-            "layer",
-            campaign.wanted_layers().count(),
-            campaign.layers.len()
-        ),
-        wanted(
-            "workload",
-            campaign.wanted_workloads().count(),
-            campaign.workloads.len()
-        ),
-        estimate::repeats_in_words(campaign.repeats)
+        "\n{cards}, {layers}, {workloads}, each point {repeats}."
     );
     let done = journal.done_of(campaign);
     let _ = writeln!(out, "{} runs at most, {done} stored.", campaign.count());
@@ -139,6 +124,16 @@ fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
         );
     }
     out + "\n"
+}
+
+/// Formats the number of selected things: `2 cards`, `1 of 3 layers`.
+fn selected(what: &str, selected: impl Iterator<Item = usize>, all: usize) -> String {
+    let selected = selected.count();
+    let all_of_them = counted(all as u64, what);
+    match selected < all {
+        true => format!("{selected} of {all_of_them}"),
+        false => all_of_them,
+    }
 }
 
 /// Writes the plan of the recheck, if there is one. Returns its seconds.

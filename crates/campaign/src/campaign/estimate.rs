@@ -192,26 +192,12 @@ pub(super) fn card_seconds(
     size: Option<Bytes>,
 ) -> f64 {
     let key = journal.key_of(&campaign.cards[card].label);
-    let most = campaign.repeats.most();
     let mut seconds = 0.0;
     let mut first = key.is_none_or(|key| !journal.knows(key));
     let layers = campaign.layers_of(card).count();
     for layer in campaign.layers_of(card) {
-        let mut runs = 0;
-        for workload in campaign.wanted_workloads() {
-            let stored = key.map_or(0, |key| {
-                journal.repeats(&PointKey::of(campaign, key, layer, workload))
-            });
-            let open = most.saturating_sub(stored);
-            let point = Point {
-                card,
-                layer,
-                workload,
-                repeat: 0,
-            };
-            seconds += f64::from(open) * run_seconds(campaign, &point, journal);
-            runs += open;
-        }
+        let (runs, measuring) = open_runs(campaign, journal, (card, layer), key);
+        seconds += measuring;
         let times = preparations(campaign, runs, layers);
         if times > 0.0 {
             let preparation = |first| preparation_seconds(campaign, card, layer, first, size);
@@ -220,6 +206,30 @@ pub(super) fn card_seconds(
         }
     }
     seconds
+}
+
+/// Returns the maximum number of open runs of a card through a layer, and their seconds.
+fn open_runs(
+    campaign: &Campaign,
+    journal: &CampaignProgress,
+    (card, layer): (usize, usize),
+    key: Option<&str>,
+) -> (u32, f64) {
+    let (mut runs, mut seconds) = (0, 0.0);
+    for workload in campaign.wanted_workloads() {
+        let cell = key.map(|key| PointKey::of(campaign, key, layer, workload));
+        let stored = cell.map_or(0, |cell| journal.repeats(&cell));
+        let open = campaign.repeats.most().saturating_sub(stored);
+        let point = Point {
+            card,
+            layer,
+            workload,
+            repeat: 0,
+        };
+        runs += open;
+        seconds += f64::from(open) * run_seconds(campaign, &point, journal);
+    }
+    (runs, seconds)
 }
 
 /// Returns how often a layer is prepared for a number of runs.

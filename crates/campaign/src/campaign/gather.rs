@@ -52,13 +52,14 @@ pub fn gather(
         .notes
         .extend(summary.unreadable.iter().map(excluded));
     cards.extend(more);
-    let stopping = conclusions::optional_stopping(campaign, &cards);
+    let mut design = Vec::new();
+    design.extend(conclusions::optional_stopping(campaign, &cards));
+    design.extend(sequential.then_some(Weakness::CardsInSequence));
+    design.extend(summary.rechecks.iter().filter_map(recheck::drift));
+    design.extend(circumstances.changes());
     conclusions::conclude(campaign, &mut summary, cards);
     let weaknesses = &mut summary.weaknesses;
-    weaknesses.extend(stopping);
-    weaknesses.extend(sequential.then_some(Weakness::CardsInSequence));
-    weaknesses.extend(summary.rechecks.iter().filter_map(recheck::drift));
-    weaknesses.extend(circumstances.changes());
+    weaknesses.append(&mut design);
     if all_measured {
         weaknesses.extend(conclusions::weaknesses_of_plan(campaign, summary.runs));
     }
@@ -101,14 +102,7 @@ impl StoredResults {
         store: &Store,
         summary: &mut CampaignSummary,
     ) -> Result<StoredResults, FindError> {
-        let mut points = Points::default();
-        for row in store.points(&campaign.id)? {
-            match counts(campaign, &row) {
-                Some(RunStatus::Counts) => points.add(row),
-                Some(RunStatus::HalfDone) => fail(summary, &row, store)?,
-                Some(RunStatus::OtherDefinition) | None => summary.other_definition += 1,
-            }
-        }
+        let mut points = Points::read(campaign, store, summary)?;
         let sequence = points.sequence();
         let mut reader = RunReader {
             campaign,
@@ -146,11 +140,27 @@ struct Points {
 type Cells = BTreeMap<(String, String), BTreeMap<u32, PointRow>>;
 
 impl Points {
+    /// Reads the points of the runs that count, and lists the others in the summary.
+    fn read(
+        campaign: &Campaign,
+        store: &Store,
+        summary: &mut CampaignSummary,
+    ) -> Result<Points, FindError> {
+        let mut points = Points::default();
+        for row in store.points(&campaign.id)? {
+            match counts(campaign, &row) {
+                Some(RunStatus::Counts) => points.add(row),
+                Some(RunStatus::HalfDone) => fail(summary, &row, store)?,
+                Some(RunStatus::OtherDefinition) | None => summary.other_definition += 1,
+            }
+        }
+        Ok(points)
+    }
+
     fn add(&mut self, row: PointRow) {
-        let of = if row.repeat >= RECHECK {
-            &mut self.rechecks
-        } else {
-            &mut self.cards
+        let of = match row.repeat >= RECHECK {
+            true => &mut self.rechecks,
+            false => &mut self.cards,
         };
         let cells = of.entry((row.host.clone(), row.card.clone())).or_default();
         let cell = cells
@@ -258,11 +268,7 @@ impl RunReader<'_> {
                 continue;
             }
             note_preparation(&mut prepared, &records);
-            for run in &records {
-                if !run.caveats.contains(&Caveat::Simulated) {
-                    self.circumstances.note(card, &run.target, &run.environment);
-                }
-            }
+            self.note_circumstances(card, &records);
             parts.push(hakaru_analysis::summarize(&records));
         }
         Ok(
@@ -275,6 +281,15 @@ impl RunReader<'_> {
                 prepared,
             }),
         )
+    }
+
+    /// Notes the circumstances of runs on a real card.
+    fn note_circumstances(&mut self, card: &str, records: &[RunRecord]) {
+        for run in records {
+            if !run.caveats.contains(&Caveat::Simulated) {
+                self.circumstances.note(card, &run.target, &run.environment);
+            }
+        }
     }
 
     /// Reads the runs of a cell in the order of time.
@@ -324,15 +339,13 @@ fn note_preparation(prepared: &mut Vec<PreparedStep>, records: &[RunRecord]) {
 
 /// Describes the point of a run.
 fn point_words(row: &PointRow) -> String {
-    let name = if row.label.is_empty() {
-        &row.card
-    } else {
-        &row.label
+    let name = match row.label.is_empty() {
+        true => &row.card,
+        false => &row.label,
     };
-    let repeat = if row.repeat >= RECHECK {
-        "recheck"
-    } else {
-        "repeat"
+    let repeat = match row.repeat >= RECHECK {
+        true => "recheck",
+        false => "repeat",
     };
     format!(
         "{name}, {}, {}, {repeat} {}",

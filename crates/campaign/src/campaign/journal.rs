@@ -52,19 +52,13 @@ impl StoredPoint {
     /// Adds a repeat. Returns whether it is new and not part of a recheck.
     fn add(&mut self, repeat: u32, series: &str) -> bool {
         let recheck = repeat >= RECHECK;
-        let known = if recheck {
-            &mut self.recheck_series
-        } else {
-            &mut self.series
+        let (known, repeats) = match recheck {
+            true => (&mut self.recheck_series, &mut self.rechecks),
+            false => (&mut self.series, &mut self.repeats),
         };
         if known.is_empty() {
             series.clone_into(known);
         }
-        let repeats = if recheck {
-            &mut self.rechecks
-        } else {
-            &mut self.repeats
-        };
         repeats.insert(repeat) && !recheck
     }
 
@@ -165,9 +159,8 @@ impl CampaignProgress {
         // Summing the bytes of preparations requires reading all records, so this is done only if the campaign limits
         // them.
         if campaign.limits.written.is_some() {
-            journal
-                .written
-                .extend(store.written_besides(&campaign.id, host)?);
+            let written = store.written_besides(&campaign.id, host)?;
+            journal.written.extend(written);
         }
         let rows = store.points(&campaign.id)?.into_iter();
         for row in rows.filter(|row| row.host == host) {
@@ -235,10 +228,9 @@ impl CampaignProgress {
     /// Returns the series of a cell or of its recheck, if it has one.
     pub(super) fn series(&self, cell: &PointKey, recheck: bool) -> Option<String> {
         let stored = self.cells.get(cell)?;
-        let series = if recheck {
-            &stored.recheck_series
-        } else {
-            &stored.series
+        let series = match recheck {
+            true => &stored.recheck_series,
+            false => &stored.series,
         };
         Some(series.clone()).filter(|series| !series.is_empty())
     }

@@ -4,6 +4,7 @@
 use super::card_finder::PresentDisk;
 use super::file::{DiscardMode, FillEntry, PartitionTableEntry, PrepareScope};
 use super::operator::Operator;
+use super::quantity::Share;
 use super::retarget::{FreeRoom, RetargetTo, files};
 use super::spec::{Campaign, Card, CardLocation, FsSpec, Layer, LayerKind};
 use crate::target::{self, usable};
@@ -243,10 +244,7 @@ impl TargetSetup<'_> {
         };
         let mounted = preparation.mount(erasable, &request)?;
         if let Some(level) = self.campaign.preparation.fill_level {
-            let (percent, seed) = ((level.0 * 100.0).round() as u32, self.campaign.seed);
-            let mut progress = progress(self.operator, self.stop, "filling the file system");
-            let filled = preparation.fill_level(mounted.folder(), percent, seed, &mut progress);
-            stopped_or(filled, self.stop)?;
+            self.fill_level(&mut preparation, mounted.folder(), level)?;
         }
         let room = FreeRoom {
             all: free(mounted.folder()),
@@ -259,6 +257,19 @@ impl TargetSetup<'_> {
             preparation: Some(preparation),
             room,
         })
+    }
+
+    /// Fills a file system to a share of its space.
+    fn fill_level(
+        &mut self,
+        preparation: &mut Preparation,
+        folder: &Path,
+        level: Share,
+    ) -> Result<(), StageError> {
+        let (percent, seed) = ((level.0 * 100.0).round() as u32, self.campaign.seed);
+        let mut progress = progress(self.operator, self.stop, "filling the file system");
+        let filled = preparation.fill_level(folder, percent, seed, &mut progress);
+        stopped_or(filled, self.stop).map(drop)
     }
 
     /// Creates a partition table with one partition, and returns the partition.

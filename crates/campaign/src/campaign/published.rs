@@ -59,21 +59,19 @@ pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedT
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty());
-    let head: Vec<&str> = lines
-        .next()
-        .map(|(_, line)| line.split(',').map(str::trim).collect())
-        .unwrap_or_default();
+    let cells = |line| str::split(line, ',').map(str::trim).collect::<Vec<&str>>();
+    let head = lines.next().map(|(_, line)| cells(line));
+    let head = head.unwrap_or_default();
     let mut found = PublishedTable::default();
     let mut rows = Vec::new();
     for (index, line) in lines {
-        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let failed = |message: String| TableError {
             line: index + 1,
             message,
         };
         let columns = TableColumns {
             head: &head,
-            cells: &cells,
+            cells: &cells(line),
         };
         match row(&columns, campaign).map_err(failed)? {
             Some(row) => rows.push(row),
@@ -200,10 +198,10 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
         ("KB/s", 1.024),
         ("kB/s", 1.024),
     ] {
-        let told = rows
+        let in_unit = rows
             .iter()
             .filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
-        let ratios: Vec<f64> = told
+        let ratios: Vec<f64> = in_unit
             .filter_map(|row| Some(implied(row)? / row.bandwidth.mean))
             .collect();
         let Some(ratio) = hakaru_analysis::stats::median(&ratios) else {
@@ -227,6 +225,18 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
 /// Maximum factor between bandwidth and IOPS that rounding, or decimal prefixes for binary units, can explain.
 const AGREES: f64 = 1.25;
 
+/// Returns the mistake that explains a factor between bandwidth and IOPS, if one is likely.
+fn likely_mistake(factor: f64) -> &'static str {
+    let near = |of: f64| (factor / of - 1.0).abs() < 0.06;
+    if near(1000.0) || near(1024.0) {
+        ", as if KB/s and MB/s were swapped"
+    } else if near(8.0) {
+        ", as if bits were taken for bytes"
+    } else {
+        ""
+    }
+}
+
 /// Reports a row whose bandwidth and IOPS contradict each other with any prefix of its unit.
 fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
     let PublishedRow {
@@ -245,14 +255,7 @@ fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
     if times <= AGREES {
         return None;
     }
-    let near = |of: f64| (times / of - 1.0).abs() < 0.06;
-    let hint = if near(1000.0) || near(1024.0) {
-        ", as if KB/s and MB/s were swapped"
-    } else if near(8.0) {
-        ", as if bits were taken for bytes"
-    } else {
-        ""
-    };
+    let hint = likely_mistake(times);
     Some(format!(
         "{card}, {layer}, {}: {printed} {unit} and {} IOPS contradict each other by a factor of \
         {times:.1}{hint}; both are shown as published",

@@ -12,35 +12,18 @@ pub struct TemplateCampaign {
 
 /// All built-in campaigns.
 pub const READY: [TemplateCampaign; 7] = [
-    TemplateCampaign {
-        name: "quick",
-        text: include_str!("../../ready/quick.toml"),
-    },
-    TemplateCampaign {
-        name: "full",
-        text: include_str!("../../ready/full.toml"),
-    },
-    TemplateCampaign {
-        name: "article-a",
-        text: include_str!("../../ready/article-a.toml"),
-    },
-    TemplateCampaign {
-        name: "article-b",
-        text: include_str!("../../ready/article-b.toml"),
-    },
-    TemplateCampaign {
-        name: "article-c",
-        text: include_str!("../../ready/article-c.toml"),
-    },
-    TemplateCampaign {
-        name: "article-d",
-        text: include_str!("../../ready/article-d.toml"),
-    },
-    TemplateCampaign {
-        name: "article-e",
-        text: include_str!("../../ready/article-e.toml"),
-    },
+    template("quick", include_str!("../../ready/quick.toml")),
+    template("full", include_str!("../../ready/full.toml")),
+    template("article-a", include_str!("../../ready/article-a.toml")),
+    template("article-b", include_str!("../../ready/article-b.toml")),
+    template("article-c", include_str!("../../ready/article-c.toml")),
+    template("article-d", include_str!("../../ready/article-d.toml")),
+    template("article-e", include_str!("../../ready/article-e.toml")),
 ];
+
+const fn template(name: &'static str, text: &'static str) -> TemplateCampaign {
+    TemplateCampaign { name, text }
+}
 
 /// Returns the built-in campaign with this name.
 pub fn ready(name: &str) -> Option<TemplateCampaign> {

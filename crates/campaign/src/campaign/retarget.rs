@@ -49,20 +49,21 @@ pub(super) fn retarget(
             job.ioengine = IoEngine::Sim;
         }
     }
-    let files = files(&scenario);
-    let together = files
-        .values()
-        .fold(0u64, |sum, size| sum.saturating_add(*size));
-    // Each file fits by itself; if all together do not, they share the space equally.
-    if let (RetargetTo::Folder(_), true) = (place, together > room.all.0) {
-        let share = Bytes(room.all.0 / (files.len() as u64).max(1));
-        scenario
-            .phases
-            .iter_mut()
-            .flat_map(|phase| &mut phase.jobs)
-            .for_each(|job| fit(job, share));
+    if let RetargetTo::Folder(_) = place {
+        share_room(&mut scenario, room.all);
     }
     scenario
+}
+
+/// Divides the space equally among the files if they do not fit together.
+fn share_room(scenario: &mut Scenario, all: Bytes) {
+    let files = files(scenario);
+    let together = files.values().copied().fold(0u64, u64::saturating_add);
+    if together > all.0 {
+        let share = Bytes(all.0 / (files.len() as u64).max(1));
+        let jobs = scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
+        jobs.for_each(|job| fit(job, share));
+    }
 }
 
 /// Returns the files of a workload with their maximum sizes, as far as its jobs specify them.

@@ -18,7 +18,7 @@ use hakaru_engine::{ClockChoice, RunError};
 use hakaru_model::campaign::{CampaignPoint, PreparedStep};
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::job::Scenario;
-use hakaru_model::record::{Outcome, Overhead};
+use hakaru_model::record::{Outcome, Overhead, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_store::{OrphanedRun, Store};
 use std::path::Path;
@@ -370,18 +370,20 @@ impl<'a> Runner<'a> {
 
     /// Returns earlier preparation steps of the whole card, so that they are not repeated.
     fn done_to_whole_card(&mut self, key: &str) -> Result<Vec<PreparedStep>, CampaignError> {
-        let Some(run) = self.journal.a_run_of(key) else {
-            return Ok(Vec::new());
-        };
-        let record = match self.store.run(run) {
-            // An unreadable record does not show its preparation, but other points can still be measured.
-            Err(error) if error.is_unreadable() => return Ok(Vec::new()),
-            found => found?,
-        };
-        let steps = record.campaign.map(|point| point.prepared);
+        let steps = self.a_run_of(key)?.and_then(|run| run.campaign);
+        let steps = steps.map(|point| point.prepared);
         let mut steps = steps.unwrap_or_default();
         steps.retain(prepared_target::of_whole_card);
         Ok(without_measurements(steps))
+    }
+
+    /// Returns a stored run of a card, if one can be read: other points can be measured without it.
+    fn a_run_of(&self, key: &str) -> Result<Option<RunRecord>, CampaignError> {
+        let run = self.journal.a_run_of(key).map(|run| self.store.run(run));
+        match run.transpose() {
+            Err(error) if error.is_unreadable() => Ok(None),
+            found => Ok(found?),
+        }
     }
 
     /// Prepares the card, measures a group of points and tears the storage down. `Some` ends the card.

@@ -160,6 +160,15 @@ impl CardStatus {
             format!("{done}/{}", done + open)
         })
     }
+
+    /// Formats the ID of the card, unless it is the label.
+    fn key(&self) -> String {
+        match &self.key {
+            Some(key) if *key == self.label => String::new(),
+            Some(key) => format!("  {key}"),
+            None => "  not measured yet".to_owned(),
+        }
+    }
 }
 
 fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
@@ -185,11 +194,6 @@ fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
     let _ = writeln!(out, "  {:label$}{heads}", "");
     for line in lines {
         let cells = row(&|layer| line.cell(layer));
-        let key = match &line.key {
-            Some(key) if *key == line.label => String::new(),
-            Some(key) => format!("  {key}"),
-            None => "  not measured yet".to_owned(),
-        };
-        let _ = writeln!(out, "  {:<label$}{cells}{key}", line.label);
+        let _ = writeln!(out, "  {:<label$}{cells}{}", line.label, line.key());
     }
 }

@@ -90,12 +90,10 @@ fn skipped_worker(skipped: &SkippedJob, job: &Job) -> WorkerRecord {
 /// Adds the workers of a phase that could not be started because of `error`, if any: affected workers get its error
 /// number, the others are canceled.
 fn add_unstarted(plan: &Plan, error: Option<&RunError>, phases: &mut Vec<PhaseRecord>) {
+    let error = error.filter(|error| !matches!(error, RunError::StoppedEarly));
     let (Some(error), Some(phase)) = (error, plan.phases.get(phases.len())) else {
         return;
     };
-    if matches!(error, RunError::StoppedEarly) {
-        return;
-    }
     // An error that matches no worker applies to all.
     let any = phase.workers.iter().any(|w| concerns(error, w, phase));
     let path = error.path().map(|path| path.display().to_string());
@@ -136,10 +134,10 @@ fn io_error(error: &PlanError) -> IoError {
         PlanError::NotMeasurable { path, .. } => (Errno::ISDIR, Some(path)),
         PlanError::Missing { path, .. } => (Errno::NOENT, Some(path)),
         PlanError::TrimOnFile { path, .. } => (Errno::NOTTY, Some(path)),
-        PlanError::Misaligned { path, .. } => (Errno::INVAL, Some(path)),
         PlanError::ReadOnly { path, .. } => (Errno::ROFS, Some(path)),
-        PlanError::NoSize { path, .. } => (Errno::INVAL, Some(path)),
-        PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
+        PlanError::Misaligned { path, .. }
+        | PlanError::NoSize { path, .. }
+        | PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
         PlanError::MayNotCreate { path, .. } => (Errno::NOENT, Some(path)),
         PlanError::OddBlock { .. } => (Errno::PERM, None),
         _ => (Errno::INVAL, None),

@@ -5,15 +5,14 @@ use super::*;
 
 /// Simulates a machine with plain files: two slots of one USB reader, which share its serial number.
 fn reader(folder: &Path) -> Roots {
-    let write = |path: &str, text: &str| {
+    let place = |path: &str| {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        path
     };
+    let write = |path: &str, text: &str| std::fs::write(place(path), text).unwrap();
     let link = |target: &str, path: &str| {
-        let path = folder.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(folder.join(target), path).unwrap();
+        std::os::unix::fs::symlink(folder.join(target), place(path)).unwrap();
     };
     write("proc/self/mountinfo", "20 1 0:20 / / rw - tmpfs tmpfs rw\n");
     let usb = "sys/devices/pci0000:00/0000:00:14.0/usb2/2-1";
@@ -28,20 +27,14 @@ fn reader(folder: &Path) -> Roots {
     for (slot, name) in ["sdb", "sdc"].into_iter().enumerate() {
         let block = format!("{usb}/2-1:1.0/host6/target6:0:0/6:0:0:{slot}/block/{name}");
         let number = format!("8:{}", 16 * (slot + 1));
-        for (file, text) in [
-            ("dev", number.as_str()),
-            ("size", "62333952"),
-            ("diskseq", "9"),
-        ] {
-            write(&format!("{block}/{file}"), text);
-        }
+        let alias = format!("dev/disk/by-id/usb-Reader_000000001536-0:{slot}");
+        write(&format!("{block}/dev"), &number);
+        write(&format!("{block}/size"), "62333952");
+        write(&format!("{block}/diskseq"), "9");
         link(&block, &format!("sys/dev/block/{number}"));
         link(&block, &format!("sys/class/block/{name}"));
         write(&format!("dev/{name}"), "");
-        link(
-            &format!("dev/{name}"),
-            &format!("dev/disk/by-id/usb-Reader_000000001536-0:{slot}"),
-        );
+        link(&format!("dev/{name}"), &alias);
     }
     Roots::beneath(folder)
 }
@@ -70,46 +63,39 @@ fn a_named_device_binds() {
     let roots = reader(folder.path());
     let (sdb, absent) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdq"));
     for device in [&absent, &folder.path().join("dev/sdc")] {
-        let campaign = super::super::testing::campaign(&format!(
-            "[[card]]\nlabel = \"x\"\ndevice = \"{}\"",
-            device.display()
-        ));
-        let (journal, card) = (CampaignProgress::default(), &campaign.cards[0]);
-        let bench = CardFinder {
-            campaign: &campaign,
-            journal: &journal,
-            roots: &roots,
-        };
-        let CardSearch::NotThere(why) = bench.take(card, &sdb) else {
+        let (found, seen) = take(&roots, device, &sdb);
+        let CardSearch::NotThere(why) = found else {
             panic!("another device was taken")
         };
         assert!(
             why.contains("names") && why.contains("is a different device"),
             "{why}"
         );
-        assert!(
-            bench.seen(card).iter().all(|seen| seen.node == *device),
-            "{:?}",
-            bench.seen(card)
-        );
+        assert!(seen.iter().all(|seen| seen.node == *device), "{seen:?}");
     }
-    let link = folder
+    let alias = folder
         .path()
         .join("dev/disk/by-id/usb-Reader_000000001536-0:0");
-    let campaign = super::super::testing::campaign(&format!(
-        "[[card]]\nlabel = \"x\"\ndevice = \"{}\"",
-        link.display()
-    ));
-    let journal = CampaignProgress::default();
-    let bench = CardFinder {
-        campaign: &campaign,
-        journal: &journal,
-        roots: &roots,
-    };
+    let (found, _) = take(&roots, &alias, &sdb);
     assert!(
-        matches!(bench.take(&campaign.cards[0], &sdb), CardSearch::Found(_)),
+        matches!(found, CardSearch::Found(_)),
         "another path to the same device"
     );
+}
+
+/// Takes a node for a card whose campaign names a device; also returns the disks that the user is offered.
+fn take(roots: &Roots, named: &Path, node: &Path) -> (CardSearch, Vec<CandidateDisk>) {
+    let campaign = super::super::testing::campaign(&format!(
+        "[[card]]\nlabel = \"x\"\ndevice = \"{}\"",
+        named.display()
+    ));
+    let (journal, card) = (CampaignProgress::default(), &campaign.cards[0]);
+    let finder = CardFinder {
+        campaign: &campaign,
+        journal: &journal,
+        roots,
+    };
+    (finder.take(card, node), finder.seen(card))
 }
 
 /// Regression: the first slot was used and erased.
@@ -117,9 +103,9 @@ fn a_named_device_binds() {
 fn two_slots_with_one_serial_number_are_no_identity() {
     let folder = tempfile::tempdir().unwrap();
     let roots = reader(folder.path());
-    let told = look(&roots, "id = \"000000001536\"").unwrap_err();
-    let told = told.replace(&folder.path().display().to_string(), "");
-    insta::assert_snapshot!(told, @"/dev/sdb and /dev/sdc have the same ID 000000001536; help: name the slot with device =, or use a /dev/disk/by-id name as id =");
+    let why = look(&roots, "id = \"000000001536\"").unwrap_err();
+    let why = why.replace(&folder.path().display().to_string(), "");
+    insta::assert_snapshot!(why, @"/dev/sdb and /dev/sdc have the same ID 000000001536; help: name the slot with device =, or use a /dev/disk/by-id name as id =");
     let (sdb, sdc) = (folder.path().join("dev/sdb"), folder.path().join("dev/sdc"));
     let named = format!("id = \"000000001536\"\ndevice = \"{}\"", sdc.display());
     assert_eq!(look(&roots, &named), Ok(sdc));

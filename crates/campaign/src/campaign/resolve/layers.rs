@@ -23,20 +23,25 @@ pub(super) fn layers(
     unique(names.zip(spans), |name| {
         format!("duplicate layer \"{name}\": their results could not be distinguished")
     })?;
+    add_implied(&mut layers, cards);
+    Ok(layers)
+}
+
+/// Adds the layers that the cards need and the file does not name.
+fn add_implied(layers: &mut Vec<Layer>, cards: &[Card]) {
     // A card in a reader gets an implied raw layer, which erases it, only if the file names no layer.
-    let raw = match entries.is_empty() {
+    let raw = match layers.is_empty() {
         true => LayerKind::Raw,
         false => LayerKind::Simulated,
     };
     for (name, through) in [("as-is", LayerKind::AsIs), ("raw", raw)] {
-        let layer = implied(name, through, &layers);
+        let layer = implied(name, through, layers);
         let lacking =
             |card: &Card| layer.suits(card) && !layers.iter().any(|known| known.suits(card));
         if cards.iter().any(lacking) {
             layers.push(layer);
         }
     }
-    Ok(layers)
 }
 
 /// Returns a layer that the file does not name, under a name that no other layer has.

@@ -89,18 +89,7 @@ fn fio_workload(
     authored: AuthoredEntry,
     around: &ResolveContext<'_>,
 ) -> Result<CampaignWorkload, FileError> {
-    let (default, span, content) = match (&entry.fio, &entry.fio_text) {
-        (Some(path), _) => {
-            let stem = path.get_ref().file_stem().unwrap_or_default();
-            let content = (around.read_file)(path.get_ref())
-                .map_err(|message| FileError::at(path, message))?;
-            (stem.to_string_lossy().into_owned(), path.span(), content)
-        }
-        (None, text) => {
-            let text = text.as_ref().expect("the entry has a fio job");
-            ("fio".to_owned(), text.span(), text.get_ref().clone())
-        }
-    };
+    let (default, span, content) = fio_text(entry, around)?;
     let name = entry
         .name
         .as_ref()
@@ -116,6 +105,21 @@ fn fio_workload(
         name,
         authored: authored.with_content(&content),
     })
+}
+
+/// Returns the default name of a fio job, the position of its text in the campaign file, and the text.
+fn fio_text(
+    entry: &WorkloadEntry,
+    around: &ResolveContext<'_>,
+) -> Result<(String, Range<usize>, String), FileError> {
+    if let Some(path) = &entry.fio {
+        let stem = path.get_ref().file_stem().unwrap_or_default();
+        let content = (around.read_file)(path.get_ref());
+        let content = content.map_err(|message| FileError::at(path, message))?;
+        return Ok((stem.to_string_lossy().into_owned(), path.span(), content));
+    }
+    let text = entry.fio_text.as_ref().expect("the entry has a fio job");
+    Ok(("fio".to_owned(), text.span(), text.get_ref().clone()))
 }
 
 /// Rejects jobs that replay a log, because the log names its own files.
@@ -168,23 +172,28 @@ fn suite_workloads(
             seed: 1,
             ioengine: IoEngine::Psync,
         };
-        let mut scenario = suite.scenario(&Target::Paths(vec![PathBuf::from("suite.data")]));
-        // As in `bench`, all workloads share one fully written file.
-        let jobs = scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
-        jobs.for_each(|job| job.files.overwrite = true);
-        let name = workload.name().to_owned();
-        CampaignWorkload {
-            scenario: named(&name, scenario),
-            authored: authored.with_content(&name),
-            name,
-        }
+        suite_workload(workload, &suite, authored)
     };
-    let chosen = entry
-        .suite
-        .iter()
-        .map(suite_names)
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok(chosen.concat().into_iter().map(workload).collect())
+    let chosen = entry.suite.iter().map(suite_names);
+    let chosen = chosen.collect::<Result<Vec<_>, _>>()?.concat();
+    Ok(chosen.into_iter().map(workload).collect())
+}
+
+/// Returns a workload of the suite. As in `bench`, all workloads share one fully written file.
+fn suite_workload(
+    workload: SuiteWorkload,
+    suite: &Suite,
+    authored: &AuthoredEntry,
+) -> CampaignWorkload {
+    let mut scenario = suite.scenario(&Target::Paths(vec![PathBuf::from("suite.data")]));
+    let jobs = scenario.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
+    jobs.for_each(|job| job.files.overwrite = true);
+    let name = workload.name().to_owned();
+    CampaignWorkload {
+        scenario: named(&name, scenario),
+        authored: authored.with_content(&name),
+        name,
+    }
 }
 
 /// Returns the workloads of the suite with this name: one, or all.

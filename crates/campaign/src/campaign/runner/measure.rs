@@ -139,10 +139,9 @@ impl Runner<'_> {
         match (&record.outcome, error) {
             (Outcome::Interrupted, _) => Err(RunFailure::Stopped),
             (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
-            (Outcome::Failed { .. }, None) => {
-                let because = text::failed_run(&record);
-                Err(RunFailure::Failed(because.unwrap_or_default()))
-            }
+            (Outcome::Failed { .. }, None) => Err(RunFailure::Failed(
+                text::failed_run(&record).unwrap_or_default(),
+            )),
             (Outcome::Completed, None) => {
                 let label = &self.campaign.cards[point.card].label;
                 self.journal.note(cell, label, &record);

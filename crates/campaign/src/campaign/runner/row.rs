@@ -152,12 +152,8 @@ impl Runner<'_> {
         else {
             return Ok(None);
         };
-        let Some(run) = self.journal.a_run_of(key) else {
+        let Some(before) = self.a_run_of(key)?.map(|run| run.target) else {
             return Ok(None);
-        };
-        let before = match self.store.run(run) {
-            Err(error) if error.is_unreadable() => return Ok(None),
-            found => found?.target,
         };
         let now = hakaru_device::recognise(folder, &self.roots);
         Ok(another_device(&before, &now).map(|(before, now)| {
@@ -212,7 +208,7 @@ mod tests {
 
     /// Regression: two cards mounted at the same directory one after another appeared as one card in the report.
     #[test]
-    fn another_card_under_a_folder_is_noticed_where_both_tell_who_they_are() {
+    fn notices_another_card_below_a_directory_by_its_serial() {
         let unknown = [
             "serial",
             "rotational",
@@ -243,16 +239,16 @@ mod tests {
                 label: Some("photos".to_owned()),
             }
         };
-        let mut told = |before, now| another_device(&labelled(before), &labelled(now));
+        let mut exchanged = |before, now| another_device(&labelled(before), &labelled(now));
         assert_eq!(
-            told(Some("0x1"), Some("0x2")),
+            exchanged(Some("0x1"), Some("0x2")),
             Some(("SE32G (0x1)".to_owned(), "SE32G (0x2)".to_owned()))
         );
         assert_eq!(
             [
-                told(Some("0x1"), Some("0x1")),
-                told(None, Some("0x2")),
-                told(Some("0x1"), None)
+                exchanged(Some("0x1"), Some("0x1")),
+                exchanged(None, Some("0x2")),
+                exchanged(Some("0x1"), None)
             ],
             [None, None, None]
         );
