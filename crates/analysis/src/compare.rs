@@ -88,7 +88,7 @@ pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Compa
 }
 
 /// Compares each pair, primary figures as one family and the others as another: the probability of
-/// a false "different" in a family is at most [`ALPHA`]. Pairs with an empty side are skipped.
+/// a false "different" in a family is at most 5%. Pairs with an empty side are skipped.
 pub fn compare_family(pairs: &[SamplePair<'_>]) -> Vec<Comparison> {
     let tested: Vec<TestedComparison> = pairs.iter().filter_map(TestedComparison::of).collect();
     let family_of = |primary: bool| {

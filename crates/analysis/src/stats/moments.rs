@@ -25,7 +25,7 @@ impl SampleMoments {
     /// Computes the moments of a sample; `None` for fewer than two values, or if one is not finite.
     ///
     /// The order of the values matters: if consecutive values are correlated, `effective` is less than their number
-    /// ([`effective_runs`]).
+    /// (see `effective_runs`).
     pub fn of(values: &[f64]) -> Option<SampleMoments> {
         let moments = SampleMoments::independent(values)?;
         Some(SampleMoments {
