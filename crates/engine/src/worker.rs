@@ -217,11 +217,24 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         result: Result<u32, Errno>,
         done: u64,
     ) -> ControlFlow<StopReason> {
+        // Taken apart, so that the I/O stays in registers: only an error needs it in memory.
         let InflightIo {
-            request,
+            request:
+                IoRequest {
+                    op,
+                    region,
+                    offset,
+                    len,
+                },
             created,
             issued,
         } = *flight;
+        let request = || IoRequest {
+            op,
+            region,
+            offset,
+            len,
+        };
         match result {
             Ok(moved) if moved > 0 => {
                 let slat = D::QUEUED.then(|| self.clock.nanos(issued.saturating_sub(created)));
@@ -234,8 +247,8 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
                     self.clock.nanos(done.saturating_sub(created))
                 };
                 self.account.stats.count(CompletedIo {
-                    op: request.op,
-                    wanted: request.len,
+                    op,
+                    wanted: len,
                     moved,
                     slat,
                     clat,
@@ -243,8 +256,8 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
                 });
                 Continue(())
             }
-            Ok(_) => self.refuse(&request, Errno::IO, done),
-            Err(errno) => self.refuse(&request, errno, done),
+            Ok(_) => self.refuse(&request(), Errno::IO, done),
+            Err(errno) => self.refuse(&request(), errno, done),
         }
     }
 

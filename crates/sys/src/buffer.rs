@@ -90,6 +90,8 @@ pub struct Slots {
     memory: AlignedBuffer,
     size: usize,
     stride: usize,
+    /// Largest length of a buffer: `size` in whole pages.
+    whole: usize,
     /// The last offset in its memory where the buffer of a slot may start.
     last_start: usize,
     slots: Box<[Slot]>,
@@ -132,6 +134,7 @@ impl Slots {
             memory,
             size,
             stride,
+            whole,
             last_start: stride - whole,
             slots,
         })
@@ -161,12 +164,13 @@ impl Slots {
         let next = (place.start + len + step - 1) & !(step - 1);
         let start = if next > self.last_start { 0 } else { next };
         place.start = start;
-        if place.busy || len > self.stride - start {
+        if place.busy || len > self.whole {
             cannot_take(slot, len);
         }
         let first = slot * self.stride + start;
         // SAFETY: the memory has `stride` bytes for each slot, `slot` is one of them (indexed above), and
-        // `start + len <= stride`. `&mut self` makes this the only reference, and the kernel is not using the slot.
+        // `start + len <= last_start + whole = stride`. `&mut self` makes this the only reference, and the kernel is not
+        // using the slot.
         unsafe {
             self.memory
                 .as_mut_slice()
@@ -214,7 +218,7 @@ impl Slots {
     #[inline]
     pub(crate) fn lend(&mut self, slot: usize, len: usize) -> *mut u8 {
         let Slot { busy, start } = self.slots[slot];
-        if busy || len > self.stride - start {
+        if busy || len > self.whole {
             cannot_take(slot, len);
         }
         self.slots[slot].busy = true;

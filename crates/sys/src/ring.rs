@@ -286,7 +286,8 @@ mod real {
                 buffer: slot as u16 & self.buffer_mask,
                 personality: 0,
                 splice_fd: 0,
-                rest: [0; 2],
+                unused: 0,
+                unused_too: 0,
             }
         }
 

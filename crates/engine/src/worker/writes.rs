@@ -15,8 +15,9 @@ pub(super) const MARKED: u32 = 4096;
 const SECTOR: usize = 512;
 /// Cache line size in bytes on all known CPUs.
 const LINE: usize = 64;
-/// Difference between the marks of adjacent sectors.
-const NEXT_MARK: u64 = 0xd1b5_4a32_d192_ed03;
+/// Difference between the marks of adjacent sectors. Up to 8 sectors of a page, multiples of it are constants within an
+/// instruction.
+const NEXT_MARK: u64 = 0x0d1b_54a3;
 
 impl<B: Files> Issue<B> {
     /// Makes the content of each write unique, so that no device can deduplicate it. A checker
@@ -30,7 +31,20 @@ impl<B: Files> Issue<B> {
         request: &IoRequest,
     ) {
         if self.fills_anew {
-            self.fill_anew(check, slot, request);
+            let IoRequest {
+                op,
+                region,
+                offset,
+                len,
+            } = *request;
+            // A new value: a pointer to the request itself would keep the request of every I/O in memory.
+            let request = IoRequest {
+                op,
+                region,
+                offset,
+                len,
+            };
+            self.fill_anew(check, slot, &request);
         } else if self.scramble {
             self.mark_write(slot, request);
         }
@@ -73,12 +87,11 @@ impl<B: Files> Issue<B> {
 /// Marks each sector of a page.
 #[inline(always)]
 fn mark_page(page: &mut [u8; MARKED as usize], mark: u64) {
-    let mut word = mark;
     for number in 0..MARKED as usize / SECTOR {
+        let word = mark.wrapping_add(number as u64 * NEXT_MARK);
         // A different position in each sector: equal positions would share a few cache lines.
         let at = number * (SECTOR + LINE);
         page[at..at + 8].copy_from_slice(&word.to_le_bytes());
-        word = word.wrapping_add(NEXT_MARK);
     }
 }
 

@@ -85,7 +85,9 @@ pub(super) struct SqeWords {
     pub(super) buffer: u16,
     pub(super) personality: u16,
     pub(super) splice_fd: u32,
-    pub(super) rest: [u64; 2],
+    // Two fields: an array would be copied through memory for each entry.
+    pub(super) unused: u64,
+    pub(super) unused_too: u64,
 }
 
 const _: () = assert!(size_of::<SqeWords>() == size_of::<squeue::Entry>());
@@ -103,7 +105,8 @@ impl SqeWords {
         buffer: 0,
         personality: 0,
         splice_fd: 0,
-        rest: [0; 2],
+        unused: 0,
+        unused_too: 0,
     };
 
     pub(super) fn of(entry: squeue::Entry) -> SqeWords {
@@ -143,7 +146,8 @@ mod tests {
                     buffer,
                     personality: 0,
                     splice_fd: 0,
-                    rest: [0; 2],
+                    unused: 0,
+                    unused_too: 0,
                 };
                 assert_eq!(words, SqeWords::of(built), "{target:?} {memory:?} {write}");
             }
