@@ -21,8 +21,8 @@ use std::hint::black_box;
 
 /// Number of I/Os between two checks of the clock.
 const CHUNK: u64 = 1024;
-/// Number of precomputed offsets; a loop cycles through them.
-const OFFSETS: usize = 1 << 16;
+/// Number of precomputed offsets, enough for each block of 1 GiB; a loop cycles through them.
+const OFFSETS: usize = 1 << 18;
 const DEPTH: usize = 32;
 
 type Outcome = Result<u64, Box<dyn Error>>;
@@ -59,10 +59,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
         "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
-        "uring-32" | "uring-32-direct" => uring(&mut meter, file, name.ends_with("direct"), DEPTH)?,
-        "uring-128" | "uring-128-direct" => uring(&mut meter, file, name.ends_with("direct"), 128)?,
-        "uring-1" | "uring-1-direct" => uring(&mut meter, file, name.ends_with("direct"), 1)?,
         "uring-nop" => nop(&mut meter)?,
+        _ if name.starts_with("uring-") => uring(&mut meter, file, &name["uring-".len()..])?,
         "libaio" | "libaio-direct" => libaio(&mut meter, file, name.ends_with("direct"))?,
         _ => return Err(format!("unknown loop `{name}`").into()),
     };
@@ -189,14 +187,26 @@ fn recorded(meter: &mut Meter) -> Outcome {
     Ok(count)
 }
 
-/// Waits for at least `batch` completions each time. Submits into free slots and reaps what has completed, and blocks
-/// for one completion only if there is none, as the engine does.
-fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
+/// `variant` is the depth, with `-single` if each call submits one I/O, and `-direct` for direct I/O.
+///
+/// Submits into free slots and reaps what has completed, and blocks for one completion only if there is none, as the
+/// engine does.
+fn uring(meter: &mut Meter, file: &str, variant: &str) -> Outcome {
+    let mut words = variant.split('-');
+    let depth: usize = words.next().unwrap_or_default().parse()?;
+    let (mut single, mut direct) = (false, false);
+    for word in words {
+        match word {
+            "single" => single = true,
+            "direct" => direct = true,
+            _ => return Err(format!("unknown loop `uring-{variant}`").into()),
+        }
+    }
     let (fd, size) = open(file, direct, false)?;
     let offsets = offsets(size, 4096, true);
     let options = RingOptions {
-        fixed_buffers: true,
-        fixed_files: true,
+        fixed_buffers: !single,
+        fixed_files: !single,
         ..RingOptions::default()
     };
     let mut ring = Ring::new(Slots::new(depth, 4096)?, vec![fd], options)?;
@@ -208,8 +218,13 @@ fn uring(meter: &mut Meter, file: &str, direct: bool, depth: usize) -> Outcome {
             for slot in free.drain(..) {
                 ring.prepare(slot, 0, false, offsets[issued % OFFSETS], 4096);
                 issued += 1;
+                if single {
+                    ring.submit(0)?;
+                }
             }
-            ring.submit(0)?;
+            if !single {
+                ring.submit(0)?;
+            }
             let mut done = ring.reap(depth, |done| free.push(done.slot));
             while done == 0 {
                 ring.submit(1)?;
