@@ -48,9 +48,9 @@ impl ExtraFigure {
     }
 }
 
-fn job(rw: &str, file: &Path, ios: u64) -> Vec<String> {
+fn job(engine: &str, rw: &str, file: &Path, ios: u64) -> Vec<String> {
     let job = format!(
-        "--name=j --ioengine=psync --rw={rw} --bs=4k --size=256m --io_size={} --direct=1 --invalidate=0 --filename={} --output-format=json",
+        "--name=j --ioengine={engine} --rw={rw} --bs=4k --size=256m --io_size={} --direct=1 --invalidate=0 --filename={} --output-format=json",
         ios * 4096,
         file.display()
     );
@@ -65,21 +65,26 @@ pub(crate) fn instructions(bench: &PerfSetup) -> Result<Vec<ExtraFigure>> {
         return Ok(Vec::new());
     }
     let mut lines = Vec::new();
-    for rw in ["randread", "randwrite"] {
+    for (engine, rw, at_most) in [
+        ("psync", "randread", Some(320.0)),
+        ("psync", "randwrite", Some(320.0)),
+        ("null", "randread", None),
+        ("null", "randrw", None),
+    ] {
         let an_io = |program: &Path, words: &[&str]| -> Result<f64> {
             let (few, many) = (20_000, 40_000);
-            let count = |ios| callgrind(program, words, &job(rw, &bench.tmpfs, ios));
+            let count = |ios| callgrind(program, words, &job(engine, rw, &bench.tmpfs, ios));
             Ok((count(many)? - count(few)?) / (many - few) as f64)
         };
         let ours = an_io(&bench.ours, &["fio"])?;
         // fio runs its jobs in the same process only as threads; callgrind would not see other processes.
         let fio = bench.fio.as_ref().map(|fio| an_io(fio, &[])).transpose()?;
         lines.push(ExtraFigure {
-            name: format!("psync, {rw} 4k, tmpfs: instructions an I/O in user space"),
+            name: format!("{engine}, {rw} 4k: instructions an I/O in user space"),
             unit: "instructions",
             ours,
             fio,
-            at_most: Some(320.0),
+            at_most,
             at_most_share: None,
         });
     }
@@ -113,7 +118,7 @@ fn callgrind(program: &Path, words: &[&str], job: &[String]) -> Result<f64> {
 /// Time from start to exit for one 4 KiB I/O, and peak memory for many jobs.
 pub(crate) fn start_and_memory(bench: &PerfSetup, rounds: usize) -> Result<Vec<ExtraFigure>> {
     let mut lines = Vec::new();
-    let one = job("randread", &bench.tmpfs, 1);
+    let one = job("psync", "randread", &bench.tmpfs, 1);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..rounds.max(5) {
         ours.push(elapsed_ms(Command::new(&bench.ours).arg("fio").args(&one))?);
@@ -132,7 +137,7 @@ pub(crate) fn start_and_memory(bench: &PerfSetup, rounds: usize) -> Result<Vec<E
         at_most_share: Some(1.0),
     });
     for jobs in [1, 16, 64] {
-        let mut words = job("randread", &bench.tmpfs, 256);
+        let mut words = job("psync", "randread", &bench.tmpfs, 256);
         words.push(format!("--numjobs={jobs}"));
         let ours = peak_kib(&bench.ours, &["fio"], &words)?;
         let fio = bench

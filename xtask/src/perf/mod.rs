@@ -120,19 +120,15 @@ fn verdicts(
     let mut missed = Vec::new();
     for (contest, measured) in results {
         for bound in &contest.bounds {
-            let ratio = bound.ratio(measured);
-            let text = format!(
-                "{}: {} is {:.2}, wanted {}",
-                contest.name,
-                bound.name,
-                ratio.middle,
-                bound.wanted()
-            );
-            if bound.holds(&ratio) {
-                held += 1
-            } else {
-                missed.push(text)
+            let judged = bound.judge(measured);
+            if judged.holds {
+                held += 1;
+                continue;
             }
+            missed.push(format!(
+                "{}: {} is {:.2}, wanted {}",
+                contest.name, bound.name, judged.ratio.middle, judged.wanted
+            ));
         }
     }
     for line in instructions.iter().chain(costs) {

@@ -1,7 +1,7 @@
 //! The table of results, for the terminal and for `docs/METHOD.md`.
 
 use super::PerfOptions;
-use super::contest::{Contest, Measured, PerfSetup, Score, median};
+use super::contest::{Contest, JudgedRatio, Measured, PerfSetup, Score, median};
 use super::extras::ExtraFigure;
 use anyhow::{Context, Result, bail};
 use std::fmt::Write;
@@ -57,20 +57,16 @@ pub(crate) fn contest(contest: &Contest, measured: &Measured) -> String {
     }
     text.push('\n');
     for bound in &contest.bounds {
-        let ratio = bound.ratio(measured);
-        let verdict = if bound.holds(&ratio) {
-            "holds"
-        } else {
-            "**missed**"
-        };
+        let JudgedRatio {
+            ratio,
+            wanted,
+            holds,
+        } = bound.judge(measured);
+        let verdict = if holds { "holds" } else { "**missed**" };
         let _ = writeln!(
             text,
-            "- {}: **{:.2}** ({:.2}–{:.2}), wanted {}: {verdict}",
-            bound.name,
-            ratio.middle,
-            ratio.min,
-            ratio.max,
-            bound.wanted()
+            "- {}: **{:.2}** ({:.2}–{:.2}), wanted {wanted}: {verdict}",
+            bound.name, ratio.middle, ratio.min, ratio.max,
         );
     }
     text.push('\n');
