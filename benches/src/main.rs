@@ -24,6 +24,8 @@ const CHUNK: u64 = 1024;
 /// Number of precomputed offsets, enough for each block of 1 GiB; a loop cycles through them.
 const OFFSETS: usize = 1 << 18;
 const DEPTH: usize = 32;
+/// Number of blocks of 4 KiB until the content of writes repeats, as in the engine: 132 KiB.
+const FRESH: u64 = 33;
 
 type Outcome = Result<u64, Box<dyn Error>>;
 
@@ -54,11 +56,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?,
         "recorded" => recorded(&mut meter)?,
         "pread" | "pread-direct" => pread(&mut meter, file, name.ends_with("direct"), 4096, true)?,
-        "pwrite" | "pwrite-direct" => {
-            pwrite(&mut meter, file, name.ends_with("direct"), 4096, true)?
+        "pwrite" | "pwrite-direct" => pwrite(&mut meter, file, name.ends_with("direct"), 4096, 1)?,
+        "pwrite-fresh" | "pwrite-fresh-direct" => {
+            pwrite(&mut meter, file, name.ends_with("direct"), 4096, FRESH)?
         }
         "pread-1m" => pread(&mut meter, file, false, 1 << 20, false)?,
-        "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, false)?,
+        "pwrite-1m" => pwrite(&mut meter, file, false, 1 << 20, 1)?,
         "uring-nop" => nop(&mut meter)?,
         _ if name.starts_with("uring-") => uring(&mut meter, file, &name["uring-".len()..])?,
         "libaio" | "libaio-direct" => libaio(&mut meter, file, name.ends_with("direct"))?,
@@ -158,17 +161,24 @@ fn pread(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool) 
     })
 }
 
-fn pwrite(meter: &mut Meter, file: &str, direct: bool, block: u64, random: bool) -> Outcome {
+/// Writes `contents` different blocks in turn: 4 KiB blocks at random offsets, larger ones sequentially.
+fn pwrite(meter: &mut Meter, file: &str, direct: bool, block: u64, contents: u64) -> Outcome {
     let (fd, size) = open(file, direct, true)?;
-    let offsets = offsets(size, block, random);
-    let mut buffer = AlignedBuffer::new(block as usize)?;
+    let offsets = offsets(size, block, block == 4096);
+    let mut buffer = AlignedBuffer::new((block * contents) as usize)?;
     let mut rng = Rng::new(2);
     buffer
         .as_mut_slice()
         .chunks_exact_mut(8)
         .for_each(|w| w.copy_from_slice(&rng.next_u64().to_le_bytes()));
+    let mut next = 0;
     meter.run(|i| {
-        rustix::io::pwrite(&fd, buffer.as_slice(), offsets[i as usize % OFFSETS])?;
+        let content = &buffer.as_slice()[next..next + block as usize];
+        next += block as usize;
+        if next == buffer.as_slice().len() {
+            next = 0;
+        }
+        rustix::io::pwrite(&fd, content, offsets[i as usize % OFFSETS])?;
         Ok(())
     })
 }
