@@ -53,7 +53,7 @@ fn most(
 
 impl BoundSpec {
     /// Lowers the bound where this bare loop does not reach it.
-    fn as_far_as(self, bare: &'static str) -> BoundSpec {
+    fn limited_by(self, bare: &'static str) -> BoundSpec {
         BoundSpec {
             ceiling: Some(bare),
             ..self
@@ -309,14 +309,14 @@ impl ContestBuilder<'_> {
                         "fio, batched",
                         2.0,
                     )
-                    .as_far_as("bare, batched"),
+                    .limited_by("bare, batched"),
                     least(
                         "IOPS, ours / fio, both by one",
                         "ours, by one",
                         "fio, by one",
                         2.0,
                     )
-                    .as_far_as("bare, by one"),
+                    .limited_by("bare, by one"),
                 ],
             );
         }
