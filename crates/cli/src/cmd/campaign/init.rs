@@ -284,7 +284,7 @@ fn file(answers: &Answers) -> String {
     for layer in &answers.layers {
         text += &format!("[[layer]]\nfs = \"{layer}\"\n\n");
     }
-    let names: Vec<String> = answers.workloads.iter().map(quoted).collect();
+    let names: Vec<String> = answers.workloads.iter().map(|name| quoted(name)).collect();
     let names = names.join(", ");
     let pace = if answers.quick { "quick" } else { "standard" };
     text + &format!("[[workload]]\nsuite = [{names}]\npace = \"{pace}\"\n")
@@ -305,8 +305,8 @@ fn cards(answers: &Answers) -> String {
     text
 }
 
-fn quoted(text: &String) -> String {
-    toml::Value::String(text.clone()).to_string()
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]
