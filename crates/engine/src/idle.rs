@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_hundredths() {
+    fn shares_are_percentages() {
         let profiler = IdleProfiler::start();
         std::thread::sleep(std::time::Duration::from_millis(30));
         let idle = profiler.finish().unwrap();

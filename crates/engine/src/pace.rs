@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_catches_up_after_thinking_unless_told_not_to() {
+    fn a_rate_catches_up_after_thinktime_unless_disabled() {
         for (ignore, second) in [(false, 1_000_000), (true, 6_000_000)] {
             let mut p = pacer(|r| {
                 r.iops.read = Some(1000);

@@ -115,7 +115,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         }
         let ready = self.run_command("prerun", self.plan.commands.before.as_deref());
         self.begin();
-        let stop = match (self.told_to_stop(), ready) {
+        let stop = match (self.stop_requested(), ready) {
             (Some(stop), _) => stop,
             (None, false) => StopReason::Error,
             (None, true) => self.work(),
@@ -137,7 +137,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
     /// Sleeps through `startdelay` in short steps, so that it notices a stop request.
     fn wait_for_start(&mut self) {
         let until = self.clock.now() + self.clock.ticks(self.plan.startdelay.0);
-        while self.clock.now() < until && self.told_to_stop().is_none() {
+        while self.clock.now() < until && self.stop_requested().is_none() {
             self.clock
                 .sleep_until(until.min(self.clock.now() + self.clock.ticks(GLANCE)));
         }
@@ -298,7 +298,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
     #[cold]
     fn event(&mut self, mut now: u64) -> Option<StopReason> {
         self.publish();
-        if let Some(stop) = self.told_to_stop() {
+        if let Some(stop) = self.stop_requested() {
             return Some(stop);
         }
         if self.time.in_ramp && now >= self.time.end {

@@ -57,7 +57,7 @@ fn files_that_are_not_to_stay_are_removed() {
 }
 
 #[test]
-fn a_missing_folder_or_right_is_an_error_with_its_cure() {
+fn reports_a_missing_directory_or_permission_with_the_cure() {
     let job = on_file(
         "/proc/no/such/file".as_ref(),
         IoEngine::Psync,

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_that_do_not_touch_stay_apart() {
+    fn segments_that_do_not_touch_stay_apart() {
         let mut map = SpeedMap::default();
         for offset in [0, 100, 200] {
             map.add(

@@ -426,8 +426,10 @@ mod tests {
             share: Quantile::P999,
             value: Nanos(5),
         };
-        let mut worker = WorkerReport::default();
-        worker.members = 16;
+        let mut worker = WorkerReport {
+            members: 16,
+            ..WorkerReport::default()
+        };
         worker.ops.read.clat = vec![percentile];
         let reported = Reported {
             blocks: vec![block],

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_hundredths_are_polled_for() {
+    fn polls_for_the_requested_percentage() {
         let flags = ReadWriteFlags::HIPRI | ReadWriteFlags::NOWAIT;
         for percent in [0, 30, 100] {
             let mut some = VectoredSome::new(Vectored2(flags, flags), percent, 5);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_finds_as_it_closes_is_told_and_all_is_closed() {
+    fn reports_errors_of_closing_and_closes_all_files() {
         let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let engine = Counting {
             now,

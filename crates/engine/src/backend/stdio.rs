@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_device_is_told_when_the_buffer_goes_out() {
+    fn reports_a_full_device_when_the_buffer_is_written() {
         let full = std::fs::OpenOptions::new()
             .write(true)
             .open("/dev/full")

@@ -46,9 +46,9 @@ pub enum WorkerStage {
     /// Waiting for its start, or for another job.
     Waiting,
     /// In its ramp time.
-    LeadIn,
+    Ramping,
     /// Measuring.
-    AtWork,
+    Running,
     /// Finished.
     Done,
 }

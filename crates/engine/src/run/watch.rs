@@ -69,8 +69,8 @@ impl PhaseWatch<'_> {
             match (record, published.begun.load(Relaxed), measuring) {
                 (Some(_), ..) => WorkerStage::Done,
                 (None, false, _) => WorkerStage::Waiting,
-                (None, true, false) => WorkerStage::LeadIn,
-                (None, true, true) => WorkerStage::AtWork,
+                (None, true, false) => WorkerStage::Ramping,
+                (None, true, true) => WorkerStage::Running,
             }
         };
         workers.zip(records).map(stage).collect()
@@ -117,7 +117,7 @@ impl PhaseWatch<'_> {
     }
 
     /// Forwards an external stop; workers that still `wait` for each other do not start.
-    fn hear_stop(&self, wait: bool) {
+    fn forward_stop(&self, wait: bool) {
         if self.options.stop.load(Relaxed) {
             self.shared.stop.store(true, Relaxed);
             if wait {
@@ -180,7 +180,7 @@ impl PhaseWatch<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            self.hear_stop(ready < total);
+            self.forward_stop(ready < total);
             if meter.since_look() >= LOOK {
                 self.pauses.look();
                 if ready == total && !awaited && observer.wants_so_far() {

@@ -55,7 +55,7 @@ pub(crate) struct VerifySchedule {
 #[derive(Debug)]
 pub(crate) struct Checker {
     inspector: Arc<Inspector>,
-    crew: Option<VerifyPool>,
+    pool: Option<VerifyPool>,
     schedule: VerifySchedule,
     /// Whether the job writes; otherwise it verifies the data of another job.
     writes: bool,
@@ -111,7 +111,7 @@ impl Checker {
             scheme: Scheme::new(verify, &plan.buffers),
             files: names.to_vec(),
         });
-        let crew = match rules.async_threads {
+        let pool = match rules.async_threads {
             0 => None,
             threads => Some(
                 VerifyPool::new(threads, &rules.async_cpus, &inspector).map_err(|e| {
@@ -133,7 +133,7 @@ impl Checker {
             .map_or(0, |bytes| bytes / u64::from(plan.max_block.max(1)));
         Ok(Some(Box::new(Checker {
             inspector,
-            crew,
+            pool,
             schedule: VerifySchedule {
                 rounds: if writes { verify.loops.max(1) } else { 1 },
                 rehearses: rules.only && writes,
@@ -328,8 +328,8 @@ impl Checker {
         let Some(wanted) = self.wanted(slot, request) else {
             return Vec::new();
         };
-        match &mut self.crew {
-            Some(crew) => crew.give(*request, block, wanted),
+        match &mut self.pool {
+            Some(pool) => pool.give(*request, block, wanted),
             None => match self.inspector.inspect(request, block, wanted) {
                 found if found.is_empty() => Vec::new(),
                 found => vec![(*request, found)],
@@ -388,9 +388,9 @@ impl Checker {
     /// Ends reading back. Returns the failed blocks that the verify threads found.
     pub(crate) fn end_reading(&mut self) -> Vec<FailedBlock> {
         self.expected.clear();
-        self.crew
+        self.pool
             .as_mut()
-            .map(|crew| crew.collect(true))
+            .map(|pool| pool.collect(true))
             .unwrap_or_default()
     }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
     /// Returns the stop reason if the run or another worker ended this worker.
-    pub(super) fn told_to_stop(&self) -> Option<StopReason> {
+    pub(super) fn stop_requested(&self) -> Option<StopReason> {
         if self.context.shared.stop.load(Relaxed) {
             return Some(StopReason::Stopped);
         }
@@ -43,7 +43,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             return;
         }
         self.clock.step_aside();
-        let give_up = || self.told_to_stop().is_some();
+        let give_up = || self.stop_requested().is_some();
         self.context
             .shared
             .done

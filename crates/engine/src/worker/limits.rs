@@ -272,8 +272,10 @@ mod tests {
         let mut least = MinRateCheck::new(rate);
         least.settled = 2 * SECOND;
         let mut look = |at: u64, bytes, reads: bool| {
-            let mut done = PerOp::default();
-            done.read = (1, bytes);
+            let done = PerOp {
+                read: (1, bytes),
+                ..PerOp::default()
+            };
             let works = |op| op != Op::Read || reads;
             least.missed(done, at, SECOND, works, |ticks| ticks)
         };

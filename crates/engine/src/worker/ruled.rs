@@ -75,7 +75,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             longest: [None; 3],
             issued,
         }) {
-            self.tell_log();
+            self.send_log();
         }
         stop
     }
@@ -220,7 +220,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             return;
         };
         if !self.time.in_ramp && log.look(now, at, periods, last, &mut self.account.stats) {
-            self.tell_log();
+            self.send_log();
         }
     }
 
@@ -237,7 +237,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         }
     }
 
-    fn tell_log(&mut self) {
+    fn send_log(&mut self) {
         let Some(log) = &mut self.account.log else {
             return;
         };

@@ -315,8 +315,8 @@ impl FioStatusReporter<'_> {
         let (before, after) = phases.split_at(self.phase.min(phases.len()));
         let state = |(worker, stage): (&WorkerPlan, &WorkerStage)| match stage {
             WorkerStage::Waiting => WorkerState::NotBegun,
-            WorkerStage::LeadIn => WorkerState::Ramping,
-            WorkerStage::AtWork => WorkerState::running(&worker.stream.access),
+            WorkerStage::Ramping => WorkerState::Ramping,
+            WorkerStage::Running => WorkerState::running(&worker.stream.access),
             WorkerStage::Done => WorkerState::Reaped,
         };
         let mut states = vec![WorkerState::Reaped; workers(before)];
@@ -330,7 +330,7 @@ impl FioStatusReporter<'_> {
     fn status(&self, phase: &PhasePlan, progress: &PhaseProgress, since: Duration) -> String {
         let extras = self.invocation.extras.iter().flatten().next();
         let is_active =
-            |stage: &WorkerStage| matches!(stage, WorkerStage::LeadIn | WorkerStage::AtWork);
+            |stage: &WorkerStage| matches!(stage, WorkerStage::Ramping | WorkerStage::Running);
         let now = phase.workers.iter().zip(&progress.stages);
         let active = now.filter(|(_, stage)| is_active(stage));
         let active: Vec<&WorkerPlan> = active.map(|(worker, _)| worker).collect();
