@@ -327,8 +327,9 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
         anstream::eprint!("Would do:\n{steps}");
     }
     let erasable = erase::ask(&args.device, id)?;
-    let mut preparation = Preparation::begin(&recover::state_directory()?, roots.clone())?;
+    // The reporter takes signals, which must come before the journal, as in `verify`.
     let mut reporter = ScanReporter::new(args.quiet);
+    let mut preparation = Preparation::begin(&recover::state_directory()?, roots.clone())?;
     let done = carry_out(&plan, erasable, &mut preparation, &mut reporter, &roots);
     reporter.end();
     match done {

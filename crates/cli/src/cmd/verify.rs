@@ -171,6 +171,9 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     let mut store = place::open(db)?;
     let id = args.erase.as_deref().unwrap_or_default();
     let erasable = erase::ask(&args.path, id)?;
+    // The reporter takes signals, which must come before the journal: an interrupt at any later
+    // moment undoes what the journal names.
+    let mut reporter = ScanReporter::new(args.quiet);
     let mut preparation = Preparation::begin(&recover::state_directory()?, roots)?;
     let restored = args.keep;
     let scope = match sampled {
@@ -178,7 +181,6 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
         false => Scope::Whole { restored },
     };
     let target = VerifyTarget::new(args, identity, scope);
-    let mut reporter = ScanReporter::new(args.quiet);
     let mut report = |progress| reporter.report(progress);
     let found = preparation.verify(&erasable, extent, target.seed, &mut report);
     reporter.end();
