@@ -8,7 +8,7 @@ use common::{
     write_seq,
 };
 use hakaru_model::job::rules::{FileLock, Lifetime, RangeSync, Zones};
-use hakaru_model::job::{Access, IoEngine, Job, Op};
+use hakaru_model::job::{Access, IoEngine, Job, Op, SizeSpec, Target};
 use hakaru_model::record::StopReason;
 use hakaru_model::units::Bytes;
 use std::os::unix::fs::MetadataExt;
@@ -114,6 +114,23 @@ fn files_are_made_anew_between_loops() {
             }
         }
     }
+}
+
+#[test]
+fn a_queue_with_a_rate_is_filled_to_its_depth() {
+    // With I/Os submitted one by one, each was waited for before the next: `fio --iodepth=16 --rate_iops=1m` had 2 to 4
+    // in flight.
+    let mut job = Job::new("j", Target::Nothing, Access::only(Op::Read, true));
+    job.ioengine = IoEngine::Null;
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+    (job.queue.iodepth, job.queue.batch_submit) = (8, 1);
+    job.queue.batch_complete_max = 1;
+    job.rate.iops.read = Some(1_000_000_000);
+    let report = go(&scenario(vec![job]));
+    let worker = only(&report);
+    let [one, two, four, eight, ..] = worker.depth.level;
+    assert_eq!((one, two, four), (1, 2, 4));
+    assert_eq!(eight, worker.ops.read.ios - 7);
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(super) struct InFlight {
     pub(super) more: bool,
     /// Whether the queue is being filled, rather than emptied down to its low mark.
     pub(super) filling: bool,
+    /// Whether the next request cannot be issued yet: it waits for its time, or for I/Os in flight.
+    pub(super) stalled: bool,
     pub(super) stop: Option<StopReason>,
 }
 
@@ -65,6 +67,7 @@ impl InFlight {
             followed: Vec::with_capacity(depth),
             more: true,
             filling: true,
+            stalled: false,
             stop: None,
         }
     }

@@ -57,6 +57,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
             self.plan.queue.batch_submit as usize,
         );
         q.filling |= q.count() <= low;
+        q.stalled = false;
         if !q.filling || !q.more || q.stop.is_some() {
             return;
         }
@@ -97,7 +98,10 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
             let (request, created) = if self.source.gated {
                 match self.careful_turn(q) {
                     NextIo::Go(request, at) => (Some(request), at),
-                    NextIo::Later => return false,
+                    NextIo::Later => {
+                        q.stalled = true;
+                        return false;
+                    }
                     NextIo::End(reason) => {
                         q.more = false;
                         q.stop = q.stop.or(reason);
@@ -134,7 +138,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     /// wait: the next batch is submitted first.
     fn how_many_to_wait_for(&self, q: &InFlight) -> usize {
         let goes_on = q.more && q.stop.is_none();
-        if goes_on && (self.source.gated || q.filling && !q.free.is_empty()) {
+        if goes_on && (q.stalled || q.filling && !q.free.is_empty()) {
             return 0;
         }
         (self.plan.queue.batch_complete_min.max(1) as usize).min(q.count())
@@ -144,7 +148,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     // Shared by all loops, so that the handling of each I/O is inlined into the backend's completion loop.
     #[inline(never)]
     pub(super) fn collect(&mut self, q: &mut InFlight, wait_for: usize) -> Result<u64, StopReason> {
-        let paced = self.source.gated;
+        let paced = q.stalled;
         if wait_for == 0 && !paced {
             return Ok(self.clock.now());
         }
