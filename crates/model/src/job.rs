@@ -336,6 +336,10 @@ pub struct ErrorPolicy {
     /// Errors to ignore (`ignore_error`).
     #[serde(default)]
     pub ignored: IgnoredErrors,
+    /// Counts a queued read that returns no data, as behind the end of a file, as completed. Otherwise it fails with
+    /// EIO.
+    #[serde(default)]
+    pub accept_empty_reads: bool,
 }
 
 /// Latencies, intervals and logs that a job records.

@@ -41,6 +41,10 @@ pub(crate) fn lower(
     job.queue.separate_submit = true;
     job.files.reserve_unflushed = true;
     job.files.begin_refused = true;
+    job.errors.accept_empty_reads = matches!(
+        job.ioengine,
+        IoEngine::Libaio | IoEngine::IoUring | IoEngine::Posixaio
+    );
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
     buffers(&mut job, spec);

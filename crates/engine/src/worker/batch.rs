@@ -83,7 +83,7 @@ pub(super) struct BatchSink<'a, C> {
     pub(super) clock: &'a C,
     pub(super) flights: &'a [InflightIo],
     pub(super) free: &'a mut Vec<u32>,
-    pub(super) refused: &'a mut Vec<(u32, Errno)>,
+    pub(super) refused: &'a mut Vec<(u32, Option<Errno>)>,
     pub(super) followed: &'a mut Vec<(u32, u32)>,
     /// Whether follow-up work may be due after a completed write.
     pub(super) follows: bool,
@@ -120,8 +120,8 @@ impl<C: Clock> CompletionSink for BatchSink<'_, C> {
                     self.followed.push((slot, moved));
                 }
             }
-            Ok(_) => self.refused.push((slot, Errno::IO)),
-            Err(errno) => self.refused.push((slot, errno)),
+            Ok(_) => self.refused.push((slot, None)),
+            Err(errno) => self.refused.push((slot, Some(errno))),
         }
     }
 }

@@ -29,8 +29,8 @@ pub(super) struct InFlight {
     pub(super) fresh: Vec<u32>,
     /// Whether the backend rejected some submitted I/Os for lack of resources.
     pub(super) unsent: bool,
-    /// I/Os that completed with an error.
-    pub(super) refused: Vec<(u32, Errno)>,
+    /// I/Os that completed with an error, or without data (`None`).
+    pub(super) refused: Vec<(u32, Option<Errno>)>,
     /// Completed I/Os that may need a flush or verification, with their bytes.
     pub(super) followed: Vec<(u32, u32)>,
     /// Whether more requests remain.

@@ -8,6 +8,7 @@ use super::next_io::NextIo;
 use super::steps::{count_batch, count_depth};
 use crate::backend::QueueBackend;
 use crate::clock::Clock;
+use crate::worker_stats::CompletedIo;
 use hakaru_model::job::Op;
 use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_model::stream::{IoRequest, StreamPlan};
@@ -229,6 +230,12 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
             self.source.release_zone(&request, false);
             // A failed I/O must not be inspected as a completed one.
             q.flights[slot as usize].request.len = 0;
+            if errno.is_none() && self.accepts_empty(request.op) {
+                let stop = self.count_empty(&q.flights[slot as usize], now);
+                q.stop = q.stop.or(stop);
+                continue;
+            }
+            let errno = errno.unwrap_or(Errno::IO);
             if let Break(stop) = self.refuse(&request, errno, now) {
                 q.stop.get_or_insert(stop);
             }
@@ -248,6 +255,28 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
                 Err(stop) => q.stop = Some(stop),
             }
         }
+    }
+
+    /// Whether a read that returns no data counts as completed.
+    fn accepts_empty(&self, op: Op) -> bool {
+        op == Op::Read && self.plan.errors.accept_empty_reads && self.account.check.is_none()
+    }
+
+    /// Counts an I/O that completed without data.
+    #[cold]
+    fn count_empty(&mut self, flight: &InflightIo, done: u64) -> Option<StopReason> {
+        let since = |moment: u64| self.clock.nanos(done.saturating_sub(moment));
+        let (clat, lat) = (since(flight.issued), since(flight.created));
+        self.account.stats.count(CompletedIo {
+            op: flight.request.op,
+            wanted: 0,
+            moved: 0,
+            slat: Some(lat.saturating_sub(clat)),
+            clat,
+            lat,
+        });
+        let inspects = self.account.inspects_each;
+        inspects.then(|| self.look_at(flight, done)).flatten()
     }
 
     /// Submits the prepared I/Os to the backend, and records their issue time.
@@ -302,7 +331,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
                 Err(errno) => match self.issue.backend.withdraw() {
                     Some(slot) => {
                         q.free.push(slot);
-                        q.refused.push((slot, errno));
+                        q.refused.push((slot, Some(errno)));
                         let now = self.clock.now();
                         self.settle(q, now);
                     }

@@ -112,6 +112,8 @@ const _: fn(&Buffers, &ErrorPolicy, &Measure) = |buffers, errors, measure| {
         continue_on: _,
         continue_on_mismatch: _,
         ignored: _,
+        // `worker/queue.rs`.
+        accept_empty_reads: _,
     } = errors;
     let Measure {
         // `worker_stats`, `worker/account.rs` and `iolog`.

@@ -46,6 +46,7 @@ const LATER_FIELDS: &[&str] = &[
     "/errors/continue_on_mismatch",
     "/errors/ignored",
     "/errors/ignored/verify",
+    "/errors/accept_empty_reads",
     "/measure/logs",
     "/measure/logs/window",
     "/files/reserve_unflushed",

@@ -324,6 +324,7 @@ impl<'a> ReportedJob<'a> {
             continue_on,
             continue_on_mismatch,
             ignored,
+            accept_empty_reads: _,
         } = &self.job.errors;
         *ignored != IgnoredErrors::default()
             || *continue_on_mismatch
