@@ -159,16 +159,19 @@ fn what_the_target_refuses_fails_at_the_first_io() {
 /// fio starts such a job and creates its logs before it finds that the file is missing.
 #[test]
 fn a_job_without_its_file_leaves_empty_logs() {
-    let home = Home::new();
-    let out = hakaru(&home)
-        .args("fio --readonly --name=g --rw=read --bs=4k --size=64k --write_lat_log=acc".split(' '))
-        .current_dir(home.work())
-        .output()
-        .unwrap();
-    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
-    for kind in ["lat", "slat", "clat"] {
-        let log = std::fs::read(home.work().join(format!("acc_{kind}.1.log"))).unwrap();
-        assert!(log.is_empty(), "{kind}");
+    for (words, code) in [("--readonly", 1), ("--nrfiles=0", 0)] {
+        let home = Home::new();
+        let out = hakaru(&home)
+            .args(["fio", "--name=g", words])
+            .args("--rw=read --bs=4k --size=64k --write_lat_log=acc".split(' '))
+            .current_dir(home.work())
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(code), "{}", text(&out.stderr));
+        for kind in ["lat", "slat", "clat"] {
+            let log = std::fs::read(home.work().join(format!("acc_{kind}.1.log")));
+            assert_eq!(log.unwrap(), b"", "{words} {kind}");
+        }
     }
 }
 
@@ -250,6 +253,32 @@ fn files_that_may_not_be_made_are_errors_of_their_jobs() {
         10_000,
         (1, &[none]),
     );
+}
+
+/// fio completes a queued read behind the end of a file with 0 bytes; with a synchronous engine it fails with EIO.
+#[test]
+fn queued_reads_behind_the_end_complete_without_data() {
+    let words = "--readonly --rw=read --bs=4k --size=32k";
+    for (engine, ios) in [("libaio", 8), ("posixaio", 8), ("psync", 3)] {
+        let error = if ios == 8 { 0 } else { 5 };
+        let expected: (i32, &[[u64; 5]]) = (i32::from(error > 0), &[[error, ios, 0, 0, 0]]);
+        check(&format!("{words} --ioengine={engine}"), 8192, expected);
+    }
+}
+
+/// fio removes all files between two loops; a job that only reads cannot create them again.
+#[test]
+fn files_of_each_loop_are_removed_together() {
+    let words = "--size=128k --bs=4k --nrfiles=4 --unlink_each_loop=1";
+    for engine in ["psync", "posixaio", "vsync"] {
+        let words = format!("{words} --ioengine={engine}");
+        let read = format!("--rw=read --loops=2 {words}");
+        check(&read, 0, (1, &[[2, 32, 0, 0, 0]]));
+        let write = format!("--rw=write --loops=3 {words}");
+        check(&write, 0, (0, &[[0, 0, 96, 0, 0]]));
+    }
+    let mapped = format!("--rw=read --loops=2 --ioengine=mmap {words}");
+    check(&mapped, 0, (1, &[[2, 32, 0, 0, 0]]));
 }
 
 #[test]

@@ -186,23 +186,36 @@ pub(crate) struct FileRecreator<'a> {
 }
 
 impl FileRecreator<'_> {
-    /// Recreates the file of a region and opens it. `None` if it is not a regular file.
+    /// The file of a region, if it is a regular file.
+    fn regular(&self, region: u32) -> Option<&FilePlan> {
+        let place = self.plan.stream.regions.get(region as usize)?;
+        let file = self.files.get(place.file as usize)?;
+        matches!(file.kind, TargetKind::File | TargetKind::Absent).then_some(file)
+    }
+
+    /// Removes the file of a region, if it is a regular file.
+    ///
+    /// # Errors
+    /// The error of the file system.
+    pub(crate) fn remove(&self, region: u32) -> Result<(), Errno> {
+        match self
+            .regular(region)
+            .map(|file| rustix::fs::unlink(&file.path))
+        {
+            // Another worker on the same file may have removed it already.
+            None | Some(Ok(()) | Err(Errno::NOENT)) => Ok(()),
+            Some(Err(errno)) => Err(errno),
+        }
+    }
+
+    /// Creates the file of a region again and opens it. `None` if it is not a regular file.
     ///
     /// # Errors
     /// The error of the file system; ENOENT for a worker that only reads.
     pub(crate) fn renew(&self, region: u32) -> Result<Option<OwnedFd>, Errno> {
-        let place = self.plan.stream.regions.get(region as usize);
-        let Some(file) = place.and_then(|place| self.files.get(place.file as usize)) else {
+        let Some(file) = self.regular(region) else {
             return Ok(None);
         };
-        if !matches!(file.kind, TargetKind::File | TargetKind::Absent) {
-            return Ok(None);
-        }
-        // Another worker on the same file may have removed it already.
-        match rustix::fs::unlink(&file.path) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(errno) => return Err(errno),
-        }
         let opened = open_one(self.plan, file, self.direct_fallback, &mut Vec::new());
         let fd = opened.map_err(|error| match error {
             RunError::Open { errno, .. } => errno,

@@ -22,6 +22,7 @@ pub(crate) struct PosixaioBackend {
     pool: ThreadPool<Slots>,
     /// Shared with the threads.
     files: Arc<OpenFiles>,
+    regions: usize,
 }
 
 impl PosixaioBackend {
@@ -30,14 +31,27 @@ impl PosixaioBackend {
     /// # Errors
     /// ENOMEM when there is not enough memory, EAGAIN when there are too many threads.
     pub(crate) fn new(files: Vec<OwnedFd>, buffers: Vec<Slots>) -> Result<PosixaioBackend, Errno> {
-        let threads = buffers.len().min(files.len()).clamp(1, THREADS);
+        let regions = files.len();
+        let files = Arc::new(OpenFiles::new(files));
+        Ok(PosixaioBackend {
+            pool: Self::pool(&files, regions, buffers)?,
+            files,
+            regions,
+        })
+    }
+
+    /// Starts threads that work on these files, and only borrow the buffers.
+    fn pool(
+        files: &Arc<OpenFiles>,
+        regions: usize,
+        buffers: Vec<Slots>,
+    ) -> Result<ThreadPool<Slots>, Errno> {
         let terms = PoolConfig {
             name: "posixaio",
-            threads,
-            ordered_regions: files.len(),
+            threads: buffers.len().min(regions).clamp(1, THREADS),
+            ordered_regions: regions,
         };
-        let files = Arc::new(OpenFiles::new(files));
-        let theirs = Arc::clone(&files);
+        let theirs = Arc::clone(files);
         let perform = move |request: &IoRequest, buffer: &mut Slots| {
             let file = theirs.get(request.region).ok_or(Errno::BADF)?;
             let memory = buffer.get_mut(0, request.len as usize);
@@ -47,10 +61,7 @@ impl PosixaioBackend {
             };
             moved.map(|moved| moved as u32)
         };
-        Ok(PosixaioBackend {
-            pool: ThreadPool::new(terms, buffers, perform)?,
-            files,
-        })
+        ThreadPool::new(terms, buffers, perform)
     }
 }
 
@@ -72,6 +83,15 @@ impl Files for PosixaioBackend {
 
     fn sync(&mut self, region: u32, kind: SyncKind) -> Result<(), Errno> {
         self.files.sync(region, kind)
+    }
+
+    /// The threads share the files, so they are started again.
+    fn replace_file(&mut self, region: u32, file: OwnedFd) -> Result<(), Errno> {
+        self.pool.dismiss();
+        let files = Arc::get_mut(&mut self.files).ok_or(Errno::BUSY)?;
+        let closed = files.replace(region, file);
+        self.pool = Self::pool(&self.files, self.regions, self.pool.take_tools())?;
+        closed
     }
 
     /// Joins the threads first; the time of closing includes this.

@@ -174,6 +174,11 @@ impl<T: Send + 'static> ThreadPool<T> {
         self.home.iter_mut().flatten()
     }
 
+    /// Removes the resources of all free slots, in their order. Nothing can be prepared afterwards.
+    pub(super) fn take_tools(&mut self) -> Vec<T> {
+        self.home.drain(..).flatten().collect()
+    }
+
     fn take(&mut self, slot: u32) -> T {
         self.home[slot as usize]
             .take()

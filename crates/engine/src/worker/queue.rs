@@ -3,7 +3,7 @@
 use super::Worker;
 use super::batch::{BatchSink, EqualCompletions};
 use super::drive::Queued;
-use super::in_flight::InFlight;
+use super::in_flight::{InFlight, InflightIo};
 use super::next_io::NextIo;
 use super::steps::{count_batch, count_depth};
 use crate::backend::QueueBackend;

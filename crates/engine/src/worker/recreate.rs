@@ -44,6 +44,11 @@ impl<'a> FileRecreation<'a> {
         backend: &mut impl Files,
     ) -> Result<(), (u32, Errno)> {
         self.next_at = self.next_at.saturating_sub(self.pass);
+        // All are removed before the first is created: a job that only reads leaves none.
+        for region in 0..regions {
+            let removed = self.reopener.remove(region);
+            removed.map_err(|errno| (region, errno))?;
+        }
         for region in 0..regions {
             let file = self.reopener.renew(region);
             file.and_then(|file| file.map_or(Ok(()), |f| backend.replace_file(region, f)))

@@ -54,7 +54,6 @@ const QUEUED: EngineTraits = EngineTraits {
 /// Traits of queued engines that collect I/Os or run their own threads.
 const OWN_QUEUE: EngineTraits = EngineTraits {
     can_offload: false,
-    can_renew_files: false,
     ..QUEUED
 };
 /// Traits of engines that operate on file names.
@@ -144,7 +143,7 @@ engines! {
     #[doc = "Does nothing, for measuring the tool's own overhead."]
     Null "null" => QUEUED,
     #[doc = "A simulated card on a virtual clock."]
-    Sim "sim" => OWN_QUEUE,
+    Sim "sim" => EngineTraits { can_renew_files: false, ..OWN_QUEUE },
 }
 
 impl IoEngine {

@@ -77,8 +77,17 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
             why,
         );
     }
-    if job.files.unlink_each_loop && (!job.ioengine.traits().can_renew_files || job.queue.offload) {
-        let why = "files are renewed for psync and its kin, libaio and io_uring, and without io_submit_mode=offload";
+    if job.files.append && job.ioengine.traits().cannot_extend {
+        let why = "a mapped file cannot grow; leave it out, or use another engine";
+        return bad("file_append", "1".to_owned(), why);
+    }
+    // A job that only reads ends with the first file that is gone.
+    let renews = job.files.unlink_each_loop && job.access.destroys();
+    if renews && !job.ioengine.traits().can_renew_files
+        || job.files.unlink_each_loop && job.queue.offload
+    {
+        let why = "files are renewed for psync and its kin, libaio, io_uring and posixaio, and without \
+                   io_submit_mode=offload";
         return bad("unlink_each_loop", "1".to_owned(), why);
     }
     if job.access.run_length == 0 {

@@ -231,7 +231,7 @@ fn value(kind: LogKind, sample: &LogSample, [slat, clat, lat]: [Option<u64>; 3])
     }
 }
 
-/// Creates empty logs for jobs whose files cannot be opened: fio creates the logs before it opens the files.
+/// Creates empty logs for jobs that have no files, or whose files cannot be opened: fio creates the logs before it opens the files.
 fn make_empty(invocation: &Invocation, plan: &Plan) -> anyhow::Result<()> {
     let mut number = 0;
     let phases = invocation.scenario.phases.iter().zip(&invocation.extras);
@@ -242,7 +242,10 @@ fn make_empty(invocation: &Invocation, plan: &Plan) -> anyhow::Result<()> {
                 let fails = plan.skipped.iter().any(|skipped| {
                     let place = (skipped.phase, skipped.job as usize, skipped.clone);
                     place == (phase, index, clone)
-                        && matches!(skipped.error, PlanError::Missing { .. })
+                        && matches!(
+                            skipped.error,
+                            PlanError::Missing { .. } | PlanError::NoFiles { .. }
+                        )
                 });
                 let logs =
                     fails.then(|| WorkerLogs::of(job, extras, (index as u32, clone), number));
