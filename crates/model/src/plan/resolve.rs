@@ -308,9 +308,16 @@ fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
 }
 
 /// The queue of a job, with the depth that its engine keeps.
+///
+/// As in fio, a trim is submitted alone: where each write is followed by one, nothing else is in flight, unless the
+/// engine submits I/Os one by one and its trims are complete when their call returns.
 fn queue(job: &Job) -> Queue {
+    let batches = job.queue.batch_submit > 1 || job.ioengine == IoEngine::Posixaio;
     Queue {
-        iodepth: job.effective_depth(),
+        iodepth: match job.access.trim_before_write && batches {
+            true => 1,
+            false => job.effective_depth(),
+        },
         // A trim that completes after the write to the same block would destroy its data.
         serialize_overlap: job.queue.serialize_overlap || job.access.trim_before_write,
         ..job.queue.clone()

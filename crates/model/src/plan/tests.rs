@@ -243,6 +243,37 @@ fn a_write_waits_for_the_trim_before_it() {
 }
 
 #[test]
+fn trims_of_batches_have_nothing_in_flight_beside_them() {
+    // `fio --rw=trimwrite --ioengine=libaio --iodepth=8`: eight trims come first, and writes complete beside later ones.
+    // With `--iodepth_batch=4`, and with posixaio, each trim is followed by the end of its write.
+    for (engine, batch, depth) in [
+        (IoEngine::Libaio, 1, 8),
+        (IoEngine::IoUring, 1, 8),
+        (IoEngine::Libaio, 4, 1),
+        (IoEngine::Posixaio, 1, 1),
+    ] {
+        let mut job = job(Op::Write);
+        (job.ioengine, job.access.trim_before_write) = (engine, true);
+        (job.queue.iodepth, job.queue.batch_submit) = (8, batch);
+        let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
+        let queue = &plan.phases[0].workers[0].queue;
+        assert_eq!(queue.iodepth, depth, "{engine:?}, batches of {batch}");
+    }
+}
+
+#[test]
+fn a_new_file_has_its_whole_size_from_100_percent_on_as_in_fio() {
+    // `fio --rw=write --bs=12k --filesize=128k --size=N%`: the file has 110592 bytes for 90, 131072 for 100 and 110.
+    for (percent, bytes) in [(90, 110_592), (100, 131_072), (110, 131_072)] {
+        let mut job = job(Op::Write).with_block(Bytes(12 << 10));
+        job.extent.filesize = Some(Bytes(128 << 10));
+        job.extent.size = Some(SizeSpec::Percent(percent));
+        let plan = resolve(job, &[facts("f", TargetKind::Absent, 0)]).unwrap();
+        assert_eq!(plan.phases[0].files[0].size, Bytes(bytes), "{percent}%");
+    }
+}
+
+#[test]
 fn an_offset_in_percent_is_rounded_by_the_smallest_block_of_any_operation() {
     // `fio --rw=write --bs=4k,8k,16k --filesize=400k --offset=10% --offset_increment=33% --numjobs=3`: the last job begins
     // at 176128, and with --bs=8k at 180224.

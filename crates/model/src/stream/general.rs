@@ -53,6 +53,8 @@ pub(super) struct GeneralStream {
     run: RunAfterSeek,
     /// Pending write after a trim of the same range.
     pending: Option<IoRequest>,
+    /// Offsets of the last trim and the last write, if the two differ in size.
+    unpaired: Option<PerOp<u64>>,
 }
 
 /// Passes through all regions.
@@ -109,6 +111,16 @@ impl StreamPlan {
         region.len.div_ceil(smallest.unwrap_or(1).max(1)).max(1)
     }
 
+    /// Whether trims and the writes after them differ in size. As in fio, each then continues at its own end.
+    fn trims_by_another_size(&self) -> bool {
+        let Access {
+            trim_before_write,
+            random,
+            ..
+        } = self.access;
+        trim_before_write && !random && self.block.trim != self.block.write
+    }
+
     /// Whether each block is accessed once per pass although I/O sizes differ.
     pub(super) fn comes_in_pieces(&self, used: &[Op]) -> bool {
         let first = used.first().map(|&op| &self.block[op]);
@@ -131,14 +143,16 @@ impl GeneralStream {
         });
         let plan = paired.as_ref().unwrap_or(plan);
         let does = |op: &Op| plan.access.does(*op);
+        let unpaired = plan.trims_by_another_size();
         let in_line = plan.sizes.in_line.iter().map(|block| block.min().0);
         let blocks = Op::ALL
             .into_iter()
             .filter(does)
             .map(|op| plan.block[op].min().0);
         let smallest = blocks.chain(in_line).min().unwrap_or(1).max(1);
-        // The trim before each write is not drawn: it uses the range of the write.
-        let drawn = |op: &Op| does(op) && (*op == Op::Write || !plan.access.trim_before_write);
+        // The trim before each write is not drawn: it uses the range of the write, unless their sizes differ.
+        let paired = plan.access.trim_before_write && !unpaired;
+        let drawn = |op: &Op| does(op) && (*op == Op::Write || !paired);
         let used: Vec<Op> = Op::ALL.into_iter().filter(drawn).collect();
         let align = plan.align.max(1);
         let place = |(i, &region): (usize, &Region)| {
@@ -222,6 +236,7 @@ impl GeneralStream {
             through: false,
             run: RunAfterSeek::default(),
             pending: None,
+            unpaired: unpaired.then(|| PerOp::all(u64::MAX)),
         }
     }
 
@@ -236,6 +251,10 @@ impl GeneralStream {
     fn draw_op(&mut self) -> Op {
         if let Some(op) = self.sizes.single_op {
             return op;
+        }
+        // As in fio, a trim follows when the last write began where the last trim did.
+        if self.unpaired.is_some_and(|last| last.trim == last.write) {
+            return Op::Trim;
         }
         if self.access.trim_before_write {
             return Op::Write;
@@ -500,7 +519,12 @@ impl GeneralStream {
             offset,
             len: len as u32,
         };
-        if self.access.trim_before_write {
+        if let Some(last) = &mut self.unpaired {
+            last[op] = offset;
+            if op == Op::Trim {
+                return Some(request);
+            }
+        } else if self.access.trim_before_write {
             self.pending = Some(request);
             return Some(IoRequest {
                 op: Op::Trim,

@@ -406,6 +406,23 @@ fn trim_comes_before_its_write() {
 }
 
 #[test]
+fn trims_of_another_size_go_on_by_themselves_as_in_fio() {
+    // `fio --rw=trimwrite --size=64k --bs=4k,WRITE,TRIM`, as operation and offset in units of 4 KiB.
+    let listed = |write: u64, trim: u64| -> String {
+        let mut access = Access::only(Op::Write, false);
+        access.trim_before_write = true;
+        let mut p = plan(access, 4096, 64 << 10, Some(64 << 10));
+        p.block.write = BlockSize::Fixed(Bytes(write));
+        p.block.trim = BlockSize::Fixed(Bytes(trim));
+        p.pass_end = PassEnd::Stop;
+        let word = |r: IoRequest| format!("{}{}", &r.op.name()[..1], r.offset / 4096 - 1);
+        p.requests().map(word).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(listed(8192, 16_384), "t0 w0 t4 w2 w4 t8 w6 w8 t12 w10 w12");
+    assert_eq!(listed(16_384, 8192), "t0 w0 t2 w4 w8 w12");
+}
+
+#[test]
 fn skewed_jobs_prefer_few_blocks() {
     for (distribution, most) in [
         (Distribution::Zipf(1.2), 0.4),

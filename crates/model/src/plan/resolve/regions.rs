@@ -82,7 +82,7 @@ impl Resolver {
             )?;
             // As in fio, a file that is used only in part is created no larger than that part, in whole blocks.
             let needed = match job.extent.size {
-                Some(SizeSpec::Percent(percent)) if fixed == 0 && facts.size.0 < full => {
+                Some(SizeSpec::Percent(percent @ ..100)) if fixed == 0 && facts.size.0 < full => {
                     let part = percent_of(full, percent);
                     let whole = part - part % smallest_block(job);
                     resolve_offset(job, clone, base)
