@@ -62,6 +62,52 @@ fn mix_comes_again(set: &OptionSet) -> bool {
     mixes(set) && (random(set) && without_map || passes || holes || set.has("zonesize"))
 }
 
+/// Whether a job has several files.
+fn several_files(set: &OptionSet) -> bool {
+    let files = set.value("nrfiles");
+    !["", "0", "1"].contains(&files) && !set.has("filename") || set.value("filename").contains(':')
+}
+
+/// Bytes of each file that the options ask for; `None` if they are drawn or missing.
+fn file_bytes(set: &OptionSet) -> Option<u64> {
+    let bytes = |text: &str| match text.strip_suffix('k') {
+        Some(number) => number.parse::<u64>().ok().map(|number| number << 10),
+        None => text.strip_suffix('m').map_or_else(
+            || text.parse().ok(),
+            |number| number.parse::<u64>().ok().map(|number| number << 20),
+        ),
+    };
+    let (size, filesize) = (set.value("size"), bytes(set.value("filesize")));
+    let percent = size
+        .strip_suffix('%')
+        .and_then(|text| text.parse::<u64>().ok());
+    let files = match set.has("filesize") {
+        true => 1,
+        false => bytes(set.value("nrfiles")).unwrap_or(1).max(1),
+    };
+    let wanted = match percent {
+        Some(percent) => filesize.map(|whole| whole * percent / 100),
+        None => bytes(size).map(|size| size / files),
+    };
+    match (wanted, filesize) {
+        (Some(wanted), Some(filesize)) => Some(wanted.min(filesize)),
+        (wanted, filesize) => wanted.or(filesize),
+    }
+}
+
+/// Whether the zones of `random_distribution=zoned_abs`, 192 KiB together, are longer than what they are drawn in.
+fn zones_exceed(set: &OptionSet) -> bool {
+    let room = file_bytes(set).unwrap_or(0);
+    let short = room < 192 << 10 || set.has("offset") || set.has("zonesize");
+    set.value("random_distribution").starts_with("zoned_abs") && short
+}
+
+/// Whether the last block of a file is cut.
+fn is_ragged(set: &OptionSet) -> bool {
+    let smallest = smallest_by_operation(set).unwrap_or([4096; 3]);
+    file_bytes(set).is_none_or(|bytes| smallest.iter().any(|block| bytes % block.max(&1) != 0))
+}
+
 fn skews_files(set: &OptionSet) -> bool {
     let service = set.value("file_service_type");
     ["zipf", "pareto", "normal"]
@@ -121,6 +167,12 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         applies: |set| checks_numbers(set) && mix_comes_again(set),
     },
     Excluded {
+        combination: "verify with headers, reads mixed with writes in order (`rw=rw`), several files",
+        fault: "false corruption: error 84, bad header rand_seed, for blocks that it wrote again",
+        evidence: "fio --name=g --rw=rw --size=128k --bs=4k --nrfiles=4 --verify=crc64",
+        applies: |set| checks_numbers(set) && mixes(set) && !random(set) && several_files(set),
+    },
+    Excluded {
         combination: "experimental_verify, reads mixed with writes",
         fault: "false corruption, by chance: it draws the job again to check it, and takes reads of that for blocks that were written",
         evidence: "fio --name=g --rw=rw --size=128k --bs=20k --verify=pattern --verify_pattern=%o --experimental_verify=1 --randrepeat=0",
@@ -145,10 +197,24 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         applies: |set| set.value("ioengine") == "vsync" && set.value("rw").contains("trim"),
     },
     Excluded {
-        combination: "ioengine=vsync, iodepth above 1",
-        fault: "does not end with holes and a low mark",
-        evidence: "fio --name=g --rw=write:4k --size=128k --bs=8k --ioengine=vsync --iodepth=8 --iodepth_low=2",
-        applies: |set| set.value("ioengine") == "vsync" && set.has("iodepth") && set.value("iodepth") != "1",
+        combination: "ioengine=vsync, iodepth above 1 without iodepth_batch, or in a mix",
+        fault: "leaves the bytes of its last I/Os uncounted (102400 of 131072), and does not end with a low mark or serialize_overlap",
+        evidence: "fio --name=g --rw=read --size=128k --bs=4k --ioengine=vsync --iodepth=8",
+        applies: |set| {
+            let deep = set.has("iodepth") && set.value("iodepth") != "1";
+            set.value("ioengine") == "vsync" && deep && (!set.has("iodepth_batch") || mixes(set))
+        },
+    },
+    Excluded {
+        combination: "ioengine=vsync, I/Os behind the end of a file, or direct I/O that is refused",
+        fault: "counts all bytes of an I/O that moved none: reads 64 KiB of a file of 10000 bytes",
+        evidence: "fio --name=g --rw=read --size=64k --bs=4k --ioengine=vsync --create_on_open=1",
+        applies: |set| {
+            let empty = set.has("create_on_open") || set.has("unlink_each_loop") || set.has("readonly");
+            let direct = set.value("direct") == "1" || set.value("buffered") == "0";
+            let unaligned = ["50001", "100"].contains(&set.value("offset")) || set.has("bs_unaligned");
+            set.value("ioengine") == "vsync" && (empty || direct && unaligned)
+        },
     },
     Excluded {
         combination: "ioengine=mmap, trims before writes, verify",
@@ -193,16 +259,26 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         applies: |set| set.has("openfiles") && set.has("verify_backlog"),
     },
     Excluded {
-        combination: "latency_target in a job without runtime",
-        fault: "does not end where the job ends before its size is reached: holes, ragged sizes, io_size, verify_only",
+        combination: "latency_target without runtime, in a job that may end before its size is reached (a ragged size, filesize, io_size, loops, holes, runs, zones, trims, verify_only, blockalign)",
+        fault: "does not end",
         evidence: "fio --name=g --rw=randwrite --size=130k --bs=4k --latency_target=10s --latency_window=1s --latency_percentile=99",
-        applies: |set| set.has("latency_target"),
+        applies: |set| {
+            let early = ["filesize", "io_size", "loops", "zonesize", "verify_only", "blockalign", "bs_unaligned"];
+            let steps = set.value("rw").contains(':') || set.value("rw").contains("trim");
+            set.has("latency_target") && (is_ragged(set) || steps || early.iter().any(|option| set.has(option)))
+        },
     },
     Excluded {
-        combination: "io_submit_mode=offload",
-        fault: "does not end, or is killed by a signal, by chance: with queues, flushes, verify, trims and sizes that are drawn",
+        combination: "io_submit_mode=offload with iodepth above 1, io_uring, mixes, flushes, verify, trims, loops, io_size or number_ios",
+        fault: "does not end, is killed by a signal, or transfers another number of bytes, by chance",
         evidence: "fio --name=g --rw=write --size=64k --bs=4k --io_submit_mode=offload --fsync=2",
-        applies: |set| set.value("io_submit_mode") == "offload",
+        applies: |set| {
+            let deep = set.has("iodepth") && set.value("iodepth") != "1";
+            let others = ["loops", "io_size", "number_ios", "fsync", "fdatasync", "sync_file_range", "write_barrier", "verify"];
+            let kinds = set.value("ioengine") == "io_uring" || mixes(set) || set.value("rw").contains("trim");
+            let offloads = set.value("io_submit_mode") == "offload";
+            offloads && (deep || kinds || others.iter().any(|option| set.has(option)))
+        },
     },
     Excluded {
         combination: "rw=randtrimwrite, zones",
@@ -215,9 +291,8 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         fault: "is killed by a signal where the last block goes past what it mapped",
         evidence: "fio --name=g --rw=read --filesize=1m --size=513k --bs=8k --ioengine=mmap",
         applies: |set| {
-            let ragged = ["130k", "300001", "1000000", "513k"].contains(&set.value("size"));
             let longer = set.existing().is_some() || set.has("filesize") || set.value("filename") == "{loop}";
-            set.value("ioengine") == "mmap" && ragged && longer
+            set.value("ioengine") == "mmap" && is_ragged(set) && longer
         },
     },
     Excluded {
@@ -249,6 +324,18 @@ pub(super) const EXCLUDED: &[Excluded] = &[
             let sizes = set.has("bsrange") || set.has("bssplit") || set.value("bs").contains(',');
             random(set) && set.value("random_generator") == "lfsr" && (sizes || set.has("blockalign"))
         },
+    },
+    Excluded {
+        combination: "random_distribution=zoned_abs, zones that are longer than the file, or with an offset or zonemode=strided",
+        fault: "prints `zoned_abs sizes exceed file size`, transfers nothing or a part of the size, and ends with 0",
+        evidence: "fio --name=g --rw=randread --size=128k --bs=4k --random_distribution=zoned_abs:60/128k:40/64k",
+        applies: |set| random(set) && zones_exceed(set),
+    },
+    Excluded {
+        combination: "ioengine=mmap, unlink_each_loop, writes",
+        fault: "does nothing in the second loop and leaves empty files, or is killed by a signal",
+        evidence: "fio --name=g --rw=write --size=128k --bs=4k --ioengine=mmap --unlink_each_loop=1 --loops=2",
+        applies: |set| set.value("ioengine") == "mmap" && set.has("unlink_each_loop") && writes(set),
     },
     Excluded {
         combination: "numjobs=0",
@@ -286,6 +373,13 @@ mod tests {
             "fio --name=g --rw=randrw --size=256k --bsrange=4k-16k",
             "fio --name=g --rw=rw --size=256k --bs=4k --verify=pattern --verify_pattern=0x55 --loops=2",
             "fio --name=g --rw=read --filename=one:two --nrfiles=2 --direct=1 --ioengine=vsync",
+            "fio --name=g --rw=read --size=256k --ioengine=vsync --iodepth=16 --iodepth_batch=4",
+            "fio --name=g --rw=randread --size=64k --bs=4k --ioengine=libaio --iodepth=1 --io_submit_mode=offload",
+            "fio --name=g --rw=write --size=64k --bs=4k --latency_target=10s --latency_window=1s --latency_percentile=99",
+            "fio --name=g --rw=randread --size=256k --random_distribution=zoned_abs:60/128k:40/64k",
+            "fio --name=g --rw=randrw --size=256k --bs=4k --nrfiles=4 --verify=md5",
+            "fio --name=g --rw=write --filesize=1m --size=256k --bs=8k --ioengine=mmap",
+            "fio --name=g --rw=read --size=256k --ioengine=mmap --unlink_each_loop=1 --loops=2",
         ];
         for command in commands {
             let found = excluded(&OptionSet::of_command(command));

@@ -61,17 +61,6 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
-        "direct I/O and trims of any number of bytes fail at the first that is no multiple of a sector: how many come before \
-         is drawn",
-        |set, misfit| {
-            let aligned = set.value("direct") == "1" || set.value("rw").contains("trim");
-            let drawn = aligned && set.has("bs_unaligned");
-            let counted = misfit.is("io_bytes") || misfit.is("total_ios");
-            let left = misfit.is("written parts") || IN_LOG.iter().any(|part| misfit.is(part));
-            drawn && (counted || left)
-        },
-    ),
-    known(
         "whether a mix reads a block of a file that it makes before it has written it is drawn",
         |set, misfit| {
             let mix = ["rw", "randrw"]

@@ -374,6 +374,16 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 }
 
 impl ObservedKey {
+    #[cfg(test)]
+    pub(super) fn new(rank: u8, name: &str) -> ObservedKey {
+        key(rank, name)
+    }
+
+    /// Whether the value is of the accesses and what they left, and not of the end of the run or its errors.
+    pub(super) fn is_of_accesses(&self) -> bool {
+        self.rank >= 3
+    }
+
     /// Whether the value is also valid for runs that end by time.
     pub(super) fn is_outcome(&self) -> bool {
         self.rank <= 1 || self.name.ends_with("error") || self.name.ends_with("total_err")

@@ -184,6 +184,13 @@ impl OptionSet {
         self.has(name) || (sizes.contains(&name) && sizes.iter().any(|size| self.has(size)))
     }
 
+    /// Whether the log has the I/Os of a queue in the order in which they completed.
+    pub(super) fn logs_completions(&self) -> bool {
+        let queued = ["libaio", "io_uring", "posixaio"].contains(&self.value("ioengine"));
+        let deep = self.has("iodepth") && self.value("iodepth") != "1";
+        self.watch == ObserveBy::LatencyLog && queued && deep
+    }
+
     /// Whether the first job has this option.
     pub(super) fn has(&self, name: &str) -> bool {
         self.first().any(|word| key(word) == name)
@@ -291,15 +298,12 @@ impl OptionSet {
         // A seed alone does not change the offsets, because randrepeat overrides it.
         let seed =
             rand_seed.map(|seed| ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]);
-        let seed = seed
-            .filter(|_| !self.has("randrepeat"))
-            .into_iter()
-            .flatten();
-        words.extend(seed.clone());
+        let own = seed.clone().filter(|_| !self.has("randrepeat"));
+        words.extend(own.into_iter().flatten());
         if !second.is_empty() {
             words.push("--name=h".to_owned());
             words.extend(second);
-            words.extend(seed);
+            words.extend(seed.into_iter().flatten());
         }
         words
     }
