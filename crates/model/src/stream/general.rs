@@ -118,7 +118,13 @@ impl StreamPlan {
             random,
             ..
         } = self.access;
-        trim_before_write && !random && self.block.trim != self.block.write
+        let fixed = |block: &BlockSize| matches!(block, BlockSize::Fixed(_));
+        let differ = self.block.trim != self.block.write;
+        differ
+            && trim_before_write
+            && !random
+            && fixed(&self.block.trim)
+            && fixed(&self.block.write)
     }
 
     /// Whether each block is accessed once per pass although I/O sizes differ.
@@ -182,6 +188,7 @@ impl GeneralStream {
             let end = region.offset + len;
             let end = match &walk {
                 RegionOrder::Independent(skew) if skew.ends_at_a_part() => end.max(region.file_len),
+                _ if unpaired => end.max(region.file_len),
                 _ => end,
             };
             RegionCursor {
@@ -298,6 +305,7 @@ impl GeneralStream {
             wraps,
             rng,
             zone_bytes,
+            unpaired,
             ..
         } = self;
         let RegionCursor {
@@ -321,6 +329,12 @@ impl GeneralStream {
             return fits.then(|| (at, sizes.draw(*op, true, room - at, rng)));
         }
         match walk {
+            RegionOrder::Sequential { next } if unpaired.is_some() => {
+                // An I/O that begins in the region may extend past it.
+                let (at, len) = (next[*op], sizes.least[*op]);
+                next[*op] = at + len;
+                (at < end && at + len <= *last).then_some((at, len))
+            }
             RegionOrder::Sequential { next } => {
                 let least = sizes.least[*op];
                 let at = match (
@@ -408,7 +422,7 @@ impl GeneralStream {
                 let none = |&op: &Op| {
                     next_behind(next[op], *region, stride, self.sizes.least[op]).is_none()
                 };
-                !self.wraps && self.used.iter().all(none)
+                !self.wraps && self.unpaired.is_none() && self.used.iter().all(none)
             }
             RegionOrder::EachOnce(permutation) => {
                 self.ends_with_blocks() && permutation.left() == 0

@@ -407,19 +407,24 @@ fn trim_comes_before_its_write() {
 
 #[test]
 fn trims_of_another_size_go_on_by_themselves_as_in_fio() {
-    // `fio --rw=trimwrite --size=64k --bs=4k,WRITE,TRIM`, as operation and offset in units of 4 KiB.
-    let listed = |write: u64, trim: u64| -> String {
+    // `fio --rw=trimwrite --filename=DEVICE --size=SIZE --bs=4k,WRITE,TRIM`, as operation and offset in units of 4 KiB.
+    let listed = |size: u64, write: u64, trim: u64| -> String {
         let mut access = Access::only(Op::Write, false);
         access.trim_before_write = true;
-        let mut p = plan(access, 4096, 64 << 10, Some(64 << 10));
+        let mut p = plan(access, 4096, size, Some(size));
+        p.regions[0].file_len = 2 << 20;
         p.block.write = BlockSize::Fixed(Bytes(write));
         p.block.trim = BlockSize::Fixed(Bytes(trim));
         p.pass_end = PassEnd::Stop;
         let word = |r: IoRequest| format!("{}{}", &r.op.name()[..1], r.offset / 4096 - 1);
         p.requests().map(word).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(listed(8192, 16_384), "t0 w0 t4 w2 w4 t8 w6 w8 t12 w10 w12");
-    assert_eq!(listed(16_384, 8192), "t0 w0 t2 w4 w8 w12");
+    let larger_trims = "t0 w0 t4 w2 w4 t8 w6 w8 t12 w10 w12";
+    assert_eq!(listed(64 << 10, 8192, 16_384), larger_trims);
+    let one_more = format!("{larger_trims} t16 w14 w16");
+    assert_eq!(listed(72 << 10, 8192, 16_384), one_more);
+    assert_eq!(listed(64 << 10, 16_384, 8192), "t0 w0 t2 w4 w8 w12");
+    assert_eq!(listed(72 << 10, 16_384, 8192), "t0 w0 t2 w4 w8 w12 w16");
 }
 
 #[test]
