@@ -8,7 +8,7 @@ use common::{
     write_seq,
 };
 use hakaru_model::job::rules::{FileLock, Lifetime, RangeSync, Zones};
-use hakaru_model::job::{Access, IoEngine, Job, Op, SizeSpec, Target};
+use hakaru_model::job::{Access, IoEngine, Job, Op};
 use hakaru_model::record::StopReason;
 use hakaru_model::units::Bytes;
 use std::os::unix::fs::MetadataExt;
@@ -117,15 +117,15 @@ fn files_are_made_anew_between_loops() {
 }
 
 #[test]
-fn a_queue_with_a_rate_is_filled_to_its_depth() {
-    // With I/Os submitted one by one, each was waited for before the next: `fio --iodepth=16 --rate_iops=1m` had 2 to 4
-    // in flight.
-    let mut job = Job::new("j", Target::Nothing, Access::only(Op::Read, true));
-    job.ioengine = IoEngine::Null;
-    job.extent.size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+fn a_queue_that_looks_for_overlaps_is_filled_to_its_depth() {
+    // With I/Os submitted one by one, each was waited for before the next: `fio --iodepth=16 --serialize_overlap=1` had
+    // 1 to 8 in flight, and with `--rate_iops=20000` 2 to 4.
+    let dir = tempfile::tempdir().unwrap();
+    let (path, reads) = (dir.path().join("f"), Access::only(Op::Read, true));
+    let mut job = on_file(&path, IoEngine::Posixaio, reads, 4096, MIB);
     (job.queue.iodepth, job.queue.batch_submit) = (8, 1);
     job.queue.batch_complete_max = 1;
-    job.rate.iops.read = Some(1_000_000_000);
+    job.queue.serialize_overlap = true;
     let report = go(&scenario(vec![job]));
     let worker = only(&report);
     let [one, two, four, eight, ..] = worker.depth.level;
