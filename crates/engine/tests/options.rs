@@ -120,14 +120,13 @@ fn files_are_made_anew_between_loops() {
 fn a_queue_that_looks_for_overlaps_is_filled_to_its_depth() {
     // With I/Os submitted one by one, each was waited for before the next: `fio --iodepth=16 --serialize_overlap=1` had
     // 1 to 8 in flight, and with `--rate_iops=20000` 2 to 4.
-    let dir = tempfile::tempdir().unwrap();
-    let (path, reads) = (dir.path().join("f"), Access::only(Op::Read, true));
+    let (_dir, path) = scratch();
+    let reads = Access::only(Op::Read, true);
     let mut job = on_file(&path, IoEngine::Posixaio, reads, 4096, MIB);
     (job.queue.iodepth, job.queue.batch_submit) = (8, 1);
     job.queue.batch_complete_max = 1;
     job.queue.serialize_overlap = true;
-    let report = go(&scenario(vec![job]));
-    let worker = only(&report);
+    let worker = run_worker(job);
     let [one, two, four, eight, ..] = worker.depth.level;
     assert_eq!((one, two, four), (1, 2, 4));
     assert_eq!(eight, worker.ops.read.ios - 7);
