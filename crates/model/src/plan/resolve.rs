@@ -15,7 +15,7 @@ use super::{
 use crate::caveat::Caveat;
 use crate::facts::TargetKind;
 use crate::job::rules::{Placement, TraversalOrder};
-use crate::job::{Access, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::job::{Access, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
