@@ -86,6 +86,10 @@ pub struct StreamPlan {
     /// in fio, an offset in percent then refers to the file that the job created.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_starts: Vec<u64>,
+    /// Bytes after which a pass ends even if its regions go on, and the next one repeats it from the start. As in fio,
+    /// engines with a queue do so at the end of `size`, while others continue to the end of the files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart_bytes: Option<u64>,
 }
 
 fn one() -> u32 {
@@ -288,6 +292,10 @@ impl StreamPlan {
             PlainOrder::Line { .. } => region.len / u64::from(len.max(1)),
             PlainOrder::EachOnce { permutation, .. } => permutation.left(),
         };
+        let pass = per_pass.saturating_mul(len.into());
+        if self.restart_bytes.is_some_and(|bytes| bytes < pass) {
+            return None;
+        }
         let left = self
             .ios_of(len.into(), per_pass)?
             .min(self.limit_ios.unwrap_or(u64::MAX));

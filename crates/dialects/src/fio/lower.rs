@@ -73,7 +73,7 @@ fn flushes(job: &mut Job, spec: &JobSpec) {
 fn set_access(job: &mut Job, spec: &JobSpec) -> Result<(), String> {
     let access = access(spec)?;
     (job.block, job.block_rules.in_line) = blocks(spec, &access);
-    job.block_align = align(spec, &access)?;
+    job.block_align = align(spec, &access, &job.block)?;
     let mut every_block_once = job.access.every_block_once || spec.lfsr;
     // Offsets with their own alignment cannot cover each block exactly once, and neither can skewed ones.
     every_block_once &= job.block_align.is_none() && access.distribution == Distribution::Uniform;
@@ -186,16 +186,22 @@ fn align_by_order(spec: &JobSpec, access: &Access) -> Option<Bytes> {
     Some(block(spec, op).min()).filter(|size| *size > block(spec, Op::Write).max())
 }
 
-fn align(spec: &JobSpec, access: &Access) -> Result<Option<Bytes>, String> {
+fn align(
+    spec: &JobSpec,
+    access: &Access,
+    block: &PerOp<BlockSize>,
+) -> Result<Option<Bytes>, String> {
     let used = Op::ALL
         .into_iter()
         .filter(|&op| access.does(op))
         .map(|op| spec.align[op]);
     let mut given: Vec<Option<u64>> = used.collect();
     given.dedup();
+    // As in fio, the alignment that all block sizes have anyway changes nothing.
+    let own = |align: &u64| Op::ALL.iter().any(|&op| block[op].min().0 != *align);
     match given.as_slice() {
         [] => Ok(None),
-        [one] => Ok(one.filter(|_| access.random).map(Bytes)),
+        [one] => Ok(one.filter(|one| access.random && own(one)).map(Bytes)),
         _ => Err(
             "different blockalign values for reads, writes and trims are not supported: use \
         a single value"

@@ -14,8 +14,10 @@ use super::{
 };
 use crate::caveat::Caveat;
 use crate::facts::TargetKind;
-use crate::job::rules::{Placement, TraversalOrder};
-use crate::job::{Access, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target};
+use crate::job::rules::{Placement, TraversalOrder, Zones};
+use crate::job::{
+    Access, Extent, IoEngine, Job, Measure, Op, PerOp, Phase, Queue, SizeSpec, Target,
+};
 use crate::rng::Rng;
 use crate::stream::{PassEnd, Region, StreamPlan};
 use crate::units::{Bytes, Nanos};
@@ -127,9 +129,10 @@ impl Resolver {
         }
         super::checks::whole_units(job)?;
         let bytes = bytes_of(&regions);
-        let in_passes = super::verify::in_passes(job, |job| total(job, room, bytes));
+        let in_passes = super::verify::in_passes(job, &regions, |job| total(job, room, bytes));
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
+        let restart_bytes = restart_bytes(job, total_of_size(job, room, bytes));
         // Data that is verified by reading is verified only once.
         let most = if checks_once(job) { bytes } else { u64::MAX };
         let max_block = largest_buffer(job);
@@ -167,6 +170,7 @@ impl Resolver {
             wait_for: job.timing.wait_for.clone(),
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
         };
+        plan.stream.restart_bytes = restart_bytes;
         plan.stream.later_starts = later_starts(job, clone, (&plan.stream.regions, files));
         if let Some(verify) = &mut plan.verify {
             verify.flushes_last_write = in_passes.is_some();
@@ -265,13 +269,34 @@ fn total(job: &Job, room: u64, blocks: u64) -> u64 {
             percent_of(blocks, p).min(size.0)
         }
         (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
-        (None, _) if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
-        // These orders access each whole block, and nothing else.
-        (None, _) if job.access.order != TraversalOrder::Forward => blocks,
-        // If files have their own size, `size` limits the transferred bytes.
-        (None, Some(SizeSpec::Bytes(size))) => size.0.min(room),
-        (None, _) => room,
+        (None, _) => total_of_size(job, room, blocks),
     }
+}
+
+/// Returns the bytes that `size` asks for, as [`total`] does without `io_size`.
+fn total_of_size(job: &Job, room: u64, blocks: u64) -> u64 {
+    match job.extent.size {
+        _ if lies_apart(job) => blocks / alignment_of_offsets(job) * smallest_block(job),
+        // These orders access each whole block, and nothing else.
+        _ if job.access.order != TraversalOrder::Forward => blocks,
+        // If files have their own size, `size` limits the transferred bytes.
+        Some(SizeSpec::Bytes(size)) => size.0.min(room),
+        _ => room,
+    }
+}
+
+/// Returns the bytes after which a job of several passes starts again. As in fio, only those with a queue do.
+fn restart_bytes(job: &Job, size: u64) -> Option<u64> {
+    let Extent { io_size, loops, .. } = &job.extent;
+    let endless = job.timing.time_based && job.timing.runtime.is_some();
+    let again = *loops > 1 || matches!(io_size, Some(SizeSpec::Bytes(_)));
+    let queued = match job.ioengine {
+        IoEngine::Null => job.effective_depth() > 1,
+        engine => !engine.is_synchronous(),
+    };
+    let checked = job.verify.is_some() || !job.replay.read.is_empty();
+    let zoned = matches!(job.access.zones, Zones::Device { .. });
+    (again && queued && !endless && !checked && !zoned).then_some(size.max(1))
 }
 
 /// Whether blocks are smaller than the alignment of their offsets and each is accessed once, so that they do not cover
@@ -381,13 +406,14 @@ fn stream(
         loops,
         pass_end: match (endless, job.extent.io_size.filter(|_| !once)) {
             (true, _) => PassEnd::Repeat,
-            (false, Some(_)) => PassEnd::MoveBytes(total),
-            (false, None) => PassEnd::Stop,
+            (false, Some(SizeSpec::Bytes(_))) => PassEnd::MoveBytes(total),
+            (false, Some(SizeSpec::Percent(_)) | None) => PassEnd::Stop,
         },
         seed: Rng::fork(seed, u64::from(clone)).next_u64(),
         turns: job.files.turns.clone(),
         sizes: job.block_rules.clone(),
         later_starts: Vec::new(),
+        restart_bytes: None,
     }
 }
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
 use std::collections::BTreeSet;
 
+mod passes;
+
 fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {
         path: path.into(),

@@ -4,6 +4,8 @@ use super::PlanError;
 use crate::job::rules::{Verify, VerifyMethod, Zones};
 use crate::job::{BlockSize, IoEngine, Job, Op, SizeSpec};
 use crate::rng::Rng;
+use crate::stream::Region;
+use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// Verification plan of a worker.
@@ -75,15 +77,40 @@ fn moves_data(job: &Job) -> bool {
 }
 
 /// Converts a job whose `io_size` is reached by whole verified passes to a job with that number of loops and without
-/// `io_size`. `total` returns the bytes of a pass.
-pub(super) fn in_passes(job: &Job, total: impl Fn(&Job) -> u64) -> Option<Job> {
-    if job.verify.is_none() || job.extent.io_size.is_none() {
-        return None;
-    }
+/// `io_size`. `total` returns the bytes of a pass without gaps.
+///
+/// As in fio, a job with gaps and without `io_size` goes on to `size` in the same way.
+pub(super) fn in_passes(job: &Job, regions: &[Region], total: impl Fn(&Job) -> u64) -> Option<Job> {
+    let verify = job.verify.as_ref()?;
     let mut looped = job.clone();
-    looped.extent.io_size = None;
-    looped.extent.loops = passes(job, total(&looped))?;
+    let io_size = looped.extent.io_size.take();
+    let all = total(&looped);
+    looped.extent.loops = if io_size.is_some() {
+        passes(job, all)?
+    } else {
+        let mut asked = job.clone();
+        asked.extent.io_size = Some(SizeSpec::Bytes(Bytes(all)));
+        let once = !verify.read_back || verify.only || job.access.does(Op::Read);
+        let pass = bytes_with_gaps(job, regions).filter(|_| !once)?;
+        passes(&asked, pass)?
+    };
     Some(looped)
+}
+
+/// Returns the bytes of a pass of a sequential job with gaps; `None` if its sizes are drawn, or if it starts again at
+/// the end of a file.
+fn bytes_with_gaps(job: &Job, regions: &[Region]) -> Option<u64> {
+    let (BlockSize::Fixed(Bytes(block)), 1..) = (&job.block.write, job.access.stride) else {
+        return None;
+    };
+    let gap = job.access.stride.unsigned_abs();
+    let bytes = |region: &Region| {
+        let ios = region.len.checked_sub(*block)? / (block + gap) + 1;
+        let next = ios * (block + gap);
+        let ends = next - gap >= region.len || next < region.file_len;
+        ends.then_some(ios * block)
+    };
+    regions.iter().map(bytes).sum()
 }
 
 /// Returns the number of passes, each written and read back, to reach an `io_size` of a pass or more; `None` if only
@@ -214,7 +241,6 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
 mod tests {
     use super::*;
     use crate::job::{Access, PerOp, Target};
-    use crate::units::Bytes;
 
     fn job(rw: Access, io_size: u64) -> Job {
         let mut job = Job::new("g", Target::Nothing, rw);
@@ -242,6 +268,32 @@ mod tests {
         assert_eq!(passes(&job(write, 32 << 10), 64 << 10), None);
         let mix = job(Access::mixed(50, true), 256 << 10);
         assert_eq!(passes(&mix, 64 << 10), Some(3));
+    }
+
+    /// fio 3.33 with `rw=write:12k bs=4k verify=md5`: 32 writes and as many reads per pass of `size=513k`, which goes on
+    /// without end with `size=512k`; with `write:4k bs=1k size=256k`, 52 of each.
+    #[test]
+    fn verified_passes_with_gaps_go_on_until_writes_and_reads_make_size() {
+        for (gap, block, size, expected) in [
+            (12 << 10, 4096, 513 << 10, Some(2)),
+            (12 << 10, 4096, 516 << 10, Some(2)),
+            (4 << 10, 1024, 256 << 10, Some(3)),
+            (12 << 10, 4096, 512 << 10, None),
+            (0, 4096, 512 << 10, None),
+        ] {
+            let mut job = job(Access::only(Op::Write, false), 0);
+            job.extent.io_size = None;
+            job.access.stride = gap;
+            job.block = PerOp::all(BlockSize::Fixed(Bytes(block)));
+            let region = Region {
+                file: 0,
+                offset: 0,
+                len: size,
+                file_len: size,
+            };
+            let looped = in_passes(&job, &[region], |_| size);
+            assert_eq!(looped.map(|job| job.extent.loops), expected, "{size}");
+        }
     }
 
     /// fio 3.33: `--rw=write --bs=8k,4k --verify=crc32`, then `--rw=read --bs=8k,4k --verify=crc32` exits with 0, and

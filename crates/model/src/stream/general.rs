@@ -8,6 +8,7 @@ pub(super) use walk::{next_behind, next_in_reverse};
 
 use super::turns::Turns;
 use super::{IoRequest, PassEnd, Region, StreamPlan};
+use crate::job::rules::Zones;
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use sizes::DrawnSizes;
@@ -46,6 +47,8 @@ pub(super) struct GeneralStream {
     passes: Passes,
     /// Start offsets of the regions from the second pass on, if different.
     later_starts: Vec<u64>,
+    /// Start of each pass that ends by its bytes.
+    restart: Option<Box<Restart>>,
     /// Bytes transferred since the start of the last zone, if the job uses zones.
     zone_bytes: u64,
     /// Whether no requests are left, although fewer bytes than requested were transferred.
@@ -55,6 +58,15 @@ pub(super) struct GeneralStream {
     pending: Option<IoRequest>,
     /// Offsets of the last trim and the last write, if the two differ in size.
     unpaired: Option<PerOp<u64>>,
+}
+
+/// State at the start of a pass, which the next one repeats.
+#[derive(Clone, Debug)]
+struct Restart {
+    /// Bytes of a pass.
+    bytes: u64,
+    places: Vec<RegionCursor>,
+    rng: Rng,
 }
 
 /// Passes through all regions.
@@ -89,6 +101,21 @@ impl Passes {
             self.moved = 0;
             (self.drew, self.continued) = (false, true);
         }
+    }
+
+    /// Returns the number of consecutive passes without a request, with the one that ends.
+    fn count_empty(&mut self) -> u32 {
+        let drew = std::mem::take(&mut self.drew);
+        self.empty = if drew { 0 } else { self.empty + 1 };
+        self.empty
+    }
+}
+
+impl RegionCursor {
+    /// Starts again at the start of the region.
+    fn begin_pass(&mut self) {
+        self.behind = PerOp::all(self.region.offset);
+        self.walk.begin_pass(self.region);
     }
 }
 
@@ -158,10 +185,18 @@ impl GeneralStream {
         let smallest = blocks.chain(in_line).min().unwrap_or(1).max(1);
         // The trim before each write is not drawn: it uses the range of the write, unless their sizes differ.
         let paired = plan.access.trim_before_write && !unpaired;
+        let fixed = |op: Op| matches!(plan.block[op], BlockSize::Fixed(_));
         let drawn = |op: &Op| does(op) && (*op == Op::Write || !paired);
         let used: Vec<Op> = Op::ALL.into_iter().filter(drawn).collect();
         let align = plan.align.max(1);
+        // As in fio, zones end with the part of the file if sizes are drawn.
+        let fixed_sizes = used.iter().all(|&op| fixed(op));
         let place = |(i, &region): (usize, &Region)| {
+            let file_len = match plan.access.zones {
+                Zones::Strided { .. } if !fixed_sizes => region.offset + region.len,
+                _ => region.file_len,
+            };
+            let region = Region { file_len, ..region };
             let slots = region
                 .len
                 .checked_sub(smallest)
@@ -199,7 +234,12 @@ impl GeneralStream {
                 end,
             }
         };
-        let places = plan.regions.iter().enumerate().map(place).collect();
+        let places: Vec<RegionCursor> = plan.regions.iter().enumerate().map(place).collect();
+        let rng = Rng::fork(plan.seed, 0);
+        let restart = plan.restart_bytes.map(|bytes| {
+            let (places, rng) = (places.clone(), rng.clone());
+            Box::new(Restart { bytes, places, rng })
+        });
         let mut least = PerOp::all(smallest);
         used.iter()
             .for_each(|&op| least[op] = plan.block[op].min().0.max(1));
@@ -210,7 +250,8 @@ impl GeneralStream {
             .unwrap_or(1);
         GeneralStream {
             places,
-            turns: (plan.regions.len() > 1).then(|| Turns::new(&plan.turns, plan.regions.len())),
+            turns: (plan.regions.len() > 1)
+                .then(|| Turns::new(&plan.turns, plan.regions.len(), plan.seed)),
             access: plan.access.clone(),
             sizes: DrawnSizes {
                 single_op,
@@ -224,7 +265,8 @@ impl GeneralStream {
             wraps: used.len() > 1 && plan.pass_end == PassEnd::Repeat,
             used,
             percent_random: plan.access.percentage_random.filter(|_| plan.access.random),
-            rng: Rng::fork(plan.seed, 0),
+            rng,
+            restart,
             bytes_left: plan.limit_bytes.unwrap_or(u64::MAX),
             ios_left: plan.limit_ios.unwrap_or(u64::MAX),
             passes: Passes {
@@ -319,7 +361,8 @@ impl GeneralStream {
         if let RegionOrder::Strided(zones) = walk {
             zones.enter(zone_bytes);
             let at = zones.next(*op, in_line, sizes.least[*op])?;
-            return Some((at, sizes.draw(*op, in_line, end - at, rng)));
+            let len = sizes.draw(*op, in_line, end - at, rng);
+            return Some((at, zones.take(at, len)));
         }
         if in_line && behind[*op] != end {
             // As in fio, an I/O that would extend past the end of the file ends the pass, and so does one that has
@@ -559,34 +602,56 @@ impl GeneralStream {
     /// Closes a region that has no I/O left.
     #[inline]
     fn look_for_end(&mut self, place: usize) {
-        if matches!(self.places[place].walk, RegionOrder::Strided(_)) {
+        let restart = self.restart.as_ref();
+        if restart.is_some_and(|restart| self.passes.moved >= restart.bytes) {
+            self.end_pass();
+            self.repeat_pass();
+        } else if matches!(self.places[place].walk, RegionOrder::Strided(_)) {
             self.passes.count_by_bytes();
         } else if self.is_through(place) {
             self.close(place);
         }
     }
 
-    /// Continues with the other regions; the pass ends if none is left.
+    /// Continues with the other regions; the pass ends if none is left. As in fio, a region that a skewed job has
+    /// completed starts again, and only bytes or I/Os end the job.
     #[cold]
     fn close(&mut self, place: usize) {
-        if self.turns.as_mut().is_none_or(|turns| turns.close(place)) {
+        if self.turns.as_ref().is_some_and(Turns::are_skewed) {
+            self.places[place].begin_pass();
+            self.through = self.passes.count_empty() >= EMPTY_PASSES;
+        } else if self.turns.as_mut().is_none_or(|turns| turns.close(place)) {
             self.end_pass();
         }
+    }
+
+    /// Takes the offsets, sizes and operations of this pass from the first.
+    fn repeat_pass(&mut self) {
+        let Some(restart) = &self.restart else {
+            return;
+        };
+        for (place, first) in self.places.iter_mut().zip(&restart.places) {
+            // Later passes may begin elsewhere.
+            if place.region == first.region {
+                place.clone_from(first);
+            }
+        }
+        self.rng = restart.rng.clone();
     }
 
     /// Starts the next pass, if any.
     fn end_pass(&mut self) {
         let trims = self.access.trim_before_write;
+        let empty = self.passes.count_empty();
         let Passes {
             more,
             end,
             bytes,
             limit,
             largest,
-            drew,
             moved,
             continued,
-            empty,
+            ..
         } = &mut self.passes;
         let in_all = limit.saturating_sub(self.bytes_left);
         // As in fio, trimmed bytes count when deciding about another pass.
@@ -604,10 +669,9 @@ impl GeneralStream {
         // A pass without I/O would be followed by another one, unless offsets are random. A pass that continued from
         // the previous one starts again at the end of the file.
         let goes_on = std::mem::take(continued);
-        *empty = if std::mem::take(drew) { 0 } else { *empty + 1 };
         let may_draw = match self.places[0].walk {
-            RegionOrder::Strided(_) if self.access.random => *empty < EMPTY_PASSES,
-            _ => *empty == 0,
+            RegionOrder::Strided(_) if self.access.random => empty < EMPTY_PASSES,
+            _ => empty == 0,
         };
         if goes_on {
             *more += 1;
@@ -628,10 +692,7 @@ impl GeneralStream {
             let Region { offset, len, .. } = &mut place.region;
             (*len, *offset) = ((*offset + *len).saturating_sub(start), start);
         }
-        self.places.iter_mut().for_each(|place| {
-            place.behind = PerOp::all(place.region.offset);
-            place.walk.begin_pass(place.region);
-        });
+        self.places.iter_mut().for_each(RegionCursor::begin_pass);
         if let Some(turns) = &mut self.turns {
             turns.begin_pass();
         }

@@ -76,6 +76,16 @@ impl RandomMap {
         Some(block * self.unit)
     }
 
+    /// Returns a random free block among those of the first `room` bytes; `None` if there is none.
+    pub(super) fn draw_within(&mut self, room: u64) -> Option<u64> {
+        let blocks = (room / self.unit).max(1);
+        let drawn = self.rng.below(blocks);
+        let within = |block: &u64| *block < blocks;
+        let later = self.next_free(drawn).filter(within);
+        let block = later.or_else(|| self.next_free(0).filter(within))?;
+        Some(block * self.unit)
+    }
+
     /// Marks the blocks of an I/O of at most `len` bytes from `at`, and returns its size: up to the next block that was
     /// accessed.
     #[inline]

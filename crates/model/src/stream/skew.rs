@@ -92,6 +92,8 @@ impl Zipf {
 pub(super) struct RankSpread {
     /// Block of rank 0.
     base: u64,
+    /// Distance of the blocks of two ranks that follow one another.
+    step: u64,
 }
 
 impl RankSpread {
@@ -101,11 +103,12 @@ impl RankSpread {
     fn at(share: f64, n: u64) -> RankSpread {
         RankSpread {
             base: (share * n as f64) as u64 % n,
+            step: Self::GOLDEN,
         }
     }
 
     fn place(self, rank: u64, n: u64) -> u64 {
-        rank.wrapping_mul(Self::GOLDEN).wrapping_add(self.base) % n
+        rank.wrapping_mul(self.step).wrapping_add(self.base) % n
     }
 }
 
@@ -152,6 +155,18 @@ impl Skew {
                 Skew::zoned(zones.iter().map(share))
             }
         }
+    }
+
+    /// Prepares to draw from `n` files: those of neighbouring ranks follow one another, the most frequent one is drawn,
+    /// and that of a normal distribution is in the middle.
+    pub(super) fn of_neighbours(distribution: &Distribution, n: u64, rng: &mut Rng) -> Skew {
+        let mut skew = Skew::new(distribution, None, n, 1, rng);
+        match &mut skew {
+            Skew::Zipf(_, spread) | Skew::Pareto { spread, .. } => spread.step = 1,
+            Skew::Normal { spread, .. } => *spread = RankSpread { base: 0, step: 1 },
+            Skew::Uniform | Skew::Zoned(_) => {}
+        }
+        skew
     }
 
     /// Creates consecutive zones, each with its percentage of the accesses and its blocks.

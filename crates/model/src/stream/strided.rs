@@ -6,6 +6,7 @@
 use super::Region;
 use super::general::{next_behind, next_in_reverse};
 use super::permutation::Permutation;
+use super::random_map::RandomMap;
 use super::skew::Skew;
 use crate::job::{Access, Distribution, Op, PerOp};
 use crate::rng::Rng;
@@ -35,6 +36,8 @@ pub(super) struct Strided {
 enum ZoneOrder {
     InLine,
     EachOnce(Permutation),
+    /// Sizes are drawn: a map has the blocks of the zone that are left, and an I/O may reach into the next zone.
+    Mapped(RandomMap),
     Anew(Rng),
     /// Drawn with a distribution over this number of blocks.
     Drawn(Skew, u64, Rng),
@@ -46,14 +49,17 @@ impl Strided {
         access: &Access,
         region: Region,
         (align, slots): (u64, u64),
+        map: Option<RandomMap>,
         rng: Rng,
     ) -> Strided {
         let (range, size, skip) = zones;
+        let by_size = match map {
+            Some(map) => ZoneOrder::Mapped(map),
+            None => ZoneOrder::EachOnce(Permutation::new(range / align, rng.clone())),
+        };
         let order = match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => ZoneOrder::InLine,
-            (true, true, Distribution::Uniform) => {
-                ZoneOrder::EachOnce(Permutation::new(range / align, rng))
-            }
+            (true, true, Distribution::Uniform) => by_size,
             (true, _, Distribution::Uniform) => ZoneOrder::Anew(rng),
             (true, _, distribution) => {
                 let mut rng = rng;
@@ -99,12 +105,21 @@ impl Strided {
             ZoneOrder::EachOnce(_) if self.range < self.align => return None,
             ZoneOrder::EachOnce(permutation) if permutation.left() == 0 => return None,
             ZoneOrder::EachOnce(permutation) => self.start + permutation.draw() * self.align,
+            ZoneOrder::Mapped(map) => self.start + map.draw_within(self.range)?,
             ZoneOrder::Anew(rng) => {
                 self.start + rng.below((self.range / self.align).max(1)) * self.align
             }
             ZoneOrder::Drawn(skew, slots, rng) => self.start + skew.draw(*slots, rng) * self.align,
         };
         (at.saturating_add(least) <= self.end).then_some(at)
+    }
+
+    /// Returns the size of an I/O of at most `len` bytes.
+    pub(super) fn take(&mut self, at: u64, len: u64) -> u64 {
+        match &mut self.order {
+            ZoneOrder::Mapped(map) => map.take(at - self.start, len),
+            _ => len,
+        }
     }
 
     /// Returns the next sequential offset. An I/O that ends past its zone is followed by one at its start, even with a
@@ -144,8 +159,10 @@ impl Strided {
     fn begin_zone(&mut self, start: u64) {
         self.start = start;
         self.behind = PerOp::all(start);
-        if let ZoneOrder::EachOnce(permutation) = &mut self.order {
-            permutation.begin_pass();
+        match &mut self.order {
+            ZoneOrder::EachOnce(permutation) => permutation.begin_pass(),
+            ZoneOrder::Mapped(map) => map.begin_pass(),
+            ZoneOrder::InLine | ZoneOrder::Anew(_) | ZoneOrder::Drawn(..) => {}
         }
     }
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 
 mod ends;
+mod repeats;
 
 fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan {
     StreamPlan {
@@ -27,6 +28,7 @@ fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan 
         turns: FileTurns::default(),
         sizes: BlockSizeRules::default(),
         later_starts: Vec::new(),
+        restart_bytes: None,
     }
 }
 

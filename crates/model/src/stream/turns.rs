@@ -9,6 +9,8 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     draws: Option<Skew>,
+    /// Whether some files are drawn more often than others.
+    skewed: bool,
     run_length: u32,
     left_of_run: u32,
     /// Indexes of the open files, in order.
@@ -25,21 +27,15 @@ pub(super) struct Turns {
 
 impl Turns {
     /// Creates the selection for a number of files; at least one.
-    pub(super) fn new(rules: &FileTurns, files: usize) -> Turns {
+    pub(super) fn new(rules: &FileTurns, files: usize, seed: u64) -> Turns {
         let FileTurns {
             order,
             run_length,
             open_files,
         } = rules;
-        // The first file is the most frequent one, for every seed.
         let skew = |distribution| {
-            Some(Skew::new(
-                &distribution,
-                Some(0.0),
-                files as u64,
-                1,
-                &mut Rng::new(0),
-            ))
+            let mut rng = Rng::fork(seed, 0x7000);
+            Some(Skew::of_neighbours(&distribution, files as u64, &mut rng))
         };
         let (draws, most_open) = match order {
             FileOrder::RoundRobin => (None, files),
@@ -52,7 +48,9 @@ impl Turns {
         let most_open = open_files
             .map_or(most_open, |most| most_open.min(most as usize))
             .max(1);
+        let skewed = !matches!(draws, None | Some(Skew::Uniform));
         let mut turns = Turns {
+            skewed,
             draws,
             run_length: (*run_length).max(1),
             left_of_run: 0,
@@ -66,6 +64,11 @@ impl Turns {
         turns.begin_pass();
         turns.turn = 0;
         turns
+    }
+
+    /// Whether some files are drawn more often than others. None is closed then.
+    pub(super) fn are_skewed(&self) -> bool {
+        self.skewed
     }
 
     /// Opens the first files after all are closed. As in fio, if all are open at once, the round robin order continues.
@@ -133,7 +136,7 @@ mod tests {
     use super::*;
 
     fn order(rules: FileTurns, sizes: &[u64], n: usize) -> String {
-        let mut turns = Turns::new(&rules, sizes.len());
+        let mut turns = Turns::new(&rules, sizes.len(), 1);
         let (mut rng, mut left) = (Rng::new(1), sizes.to_vec());
         let mut drawn = |_| {
             let file = turns.draw(&mut rng);

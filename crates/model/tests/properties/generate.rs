@@ -181,6 +181,7 @@ pub(crate) fn plan_of(
         turns: FileTurns::default(),
         sizes: BlockSizeRules::default(),
         later_starts: Default::default(),
+        restart_bytes: Default::default(),
     }
 }
 

@@ -348,6 +348,15 @@ pub(super) const EXCLUDED: &[Excluded] = &[
         applies: |set| set.value("ioengine") == "mmap" && set.has("unlink_each_loop") && writes(set),
     },
     Excluded {
+        combination: "a filesize range that begins below bs",
+        fault: "does not make a file for which it draws less than a block, and fails when it opens it: error 2",
+        evidence: "fio --name=g --rw=read --size=128k --bs=64k --nrfiles=3 --filesize=16k-64k",
+        applies: |set| {
+            let drawn = set.value("filesize") == "16k-64k";
+            drawn && smallest_by_operation(set).is_some_and(|sizes| sizes.iter().all(|&size| size > 16 << 10))
+        },
+    },
+    Excluded {
         combination: "numjobs=0",
         fault: "makes clones until it has no room for another and fails, or does not end",
         evidence: "fio --name=g --numjobs=0 --rw=read:8k --size=130k --bs=20k",

@@ -119,12 +119,18 @@ impl Resolver {
         let count = names.len().max(1);
         let size = given(job.extent.size).map(|size| size / count as u64);
         let mut sizes = FileSizes::of(job, clone, seed);
+        // As in fio, sizes are not drawn for files that are never opened.
+        let ranged = job.extent.filesize_max.is_some() && size.is_some();
         let (mut regions, mut room) = (Vec::new(), 0);
         for number in 0..count {
-            let Some(drawn) = sizes.draw() else { break };
             let known = names.get(number).and_then(|n| self.facts.get(Path::new(n)));
             let device = known.is_some_and(|facts| facts.kind == TargetKind::BlockDevice);
-            let filesize = drawn.or(job.extent.filesize).map(|bytes| bytes.0);
+            let filesize = if ranged {
+                None
+            } else {
+                let Some(drawn) = sizes.draw() else { break };
+                drawn.or(job.extent.filesize).map(|bytes| bytes.0)
+            };
             let base = match (filesize, size) {
                 (Some(filesize), Some(size)) if device => filesize.min(size),
                 _ => filesize.or(size).unwrap_or(1 << 40),
@@ -154,9 +160,12 @@ impl Resolver {
                 region.len = if job.access.random { exact } else { whole };
             }
             if in_percent {
-                // A share in percent is rounded to whole blocks, and the file ends there.
+                // A share in percent is rounded to whole blocks, and the file ends there; one with gaps ends with the
+                // share, not with the file.
                 region.len -= region.len % smallest_block(job);
-                region.file_len = region.offset + region.len;
+                if job.access.stride == 0 {
+                    region.file_len = region.offset + region.len;
+                }
             }
             let (region, shared) = share(job, region, count as u64);
             regions.push(region);

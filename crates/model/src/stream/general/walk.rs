@@ -78,7 +78,12 @@ impl RegionOrder {
         if let Zones::Strided { range, size, skip } = &access.zones {
             let zones = (range.0, size.0, skip.0);
             let among = (align, slots);
-            return RegionOrder::Strided(Box::new(Strided::new(zones, access, region, among, rng)));
+            let largest = used.iter().map(|&op| block[op].max().0).max().unwrap_or(0);
+            let drawn = access.random && plan.comes_in_pieces(used);
+            let map =
+                drawn.then(|| RandomMap::new(range.0.saturating_add(largest), align, rng.clone()));
+            let zones = Strided::new(zones, access, region, among, map.flatten(), rng);
+            return RegionOrder::Strided(Box::new(zones));
         }
         match (access.random, access.every_block_once, &access.distribution) {
             (false, ..) => match access.order {
@@ -184,8 +189,8 @@ pub(in crate::stream) fn next_in_reverse(
 /// Returns the next offset of a sequential job that skips `stride` bytes after each I/O. `None` if not even `least`
 /// bytes fit.
 ///
-/// As in fio, a job that jumps past the end of the whole file starts again; only one that reaches the end of its region
-/// is done.
+/// As in fio, a job that jumps past the end of the whole file starts again, at twice its offset; only one that reaches
+/// the end of its region is done.
 #[inline]
 pub(in crate::stream) fn next_behind(
     next: u64,
@@ -207,7 +212,7 @@ pub(in crate::stream) fn next_behind(
     if next > start && stride > 0 {
         at = next.saturating_add(stride.unsigned_abs());
         if file_len > 0 && at - start >= file_len {
-            at = start;
+            at = start.saturating_mul(2);
         }
     }
     (at.saturating_add(least) <= end).then_some(at)
