@@ -333,7 +333,7 @@ impl StreamPlan {
             PassEnd::Stop => loops,
             // A pass starts while at least one block is missing.
             PassEnd::MoveBytes(bytes) => {
-                let begins_below = (bytes + 1).saturating_sub(len);
+                let begins_below = (bytes + 1).saturating_sub(self.largest_block());
                 loops.max(begins_below.div_ceil(per_pass.saturating_mul(len)))
             }
         };

@@ -266,9 +266,9 @@ fn total(job: &Job, room: u64, blocks: u64) -> u64 {
         (Some(SizeSpec::Bytes(b)), _) => b.0,
         // A percentage of the files, but at most `size`, as in fio.
         (Some(SizeSpec::Percent(p)), Some(SizeSpec::Bytes(size))) => {
-            percent_of(blocks, p).min(size.0)
+            percent_of(room, p).min(size.0)
         }
-        (Some(SizeSpec::Percent(p)), _) => percent_of(blocks, p),
+        (Some(SizeSpec::Percent(p)), _) => percent_of(room, p),
         (None, _) => total_of_size(job, room, blocks),
     }
 }

@@ -143,7 +143,7 @@ fn passes(job: &Job, pass: u64) -> Option<u32> {
     } else {
         0
     };
-    let largest = job.blocks_used().map(|block| block.max().0).max()?;
+    let largest = Op::ALL.map(|op| job.block[op].max().0).into_iter().max()?;
     let passes = io_size.0.saturating_sub(largest) / (pass + read_back) + 1;
     Some(
         u32::try_from(passes)

@@ -35,6 +35,8 @@ pub(super) struct GeneralStream {
     access: Access,
     sizes: DrawnSizes,
     align: u64,
+    /// Alignment of the offsets of each operation, where blocks come again.
+    units: PerOp<u64>,
     /// Operations of the job.
     used: Vec<Op>,
     percent_random: Option<PerOp<u32>>,
@@ -80,7 +82,7 @@ struct Passes {
     bytes: u64,
     /// Bytes of all passes.
     limit: u64,
-    /// Size of the largest I/O.
+    /// Size of the largest block of any operation.
     largest: u64,
     /// Whether anything was drawn in this pass.
     drew: bool,
@@ -136,6 +138,13 @@ impl StreamPlan {
     fn ranks(&self, region: Region) -> u64 {
         let smallest = Op::ALL.map(|op| self.block[op].min().0).into_iter().min();
         region.len.div_ceil(smallest.unwrap_or(1).max(1)).max(1)
+    }
+
+    /// Returns the size of the largest block of any operation, even of those that the job does not do: as in fio, that
+    /// must be missing for another pass.
+    pub(super) fn largest_block(&self) -> u64 {
+        let sizes = Op::ALL.map(|op| self.block[op].max().0);
+        sizes.into_iter().max().unwrap_or(1).max(1)
     }
 
     /// Whether trims and the writes after them differ in size. As in fio, each then continues at its own end.
@@ -205,6 +214,8 @@ impl GeneralStream {
                 Distribution::Zipf(_) | Distribution::Pareto(_) | Distribution::Normal(_) => {
                     plan.ranks(region)
                 }
+                // As in fio, where blocks come again, a part of the alignment at the end is left out.
+                _ if !plan.access.every_block_once => slots.min((region.len / align).max(1)),
                 _ => slots,
             };
             let walk = RegionOrder::new(
@@ -243,11 +254,6 @@ impl GeneralStream {
         let mut least = PerOp::all(smallest);
         used.iter()
             .for_each(|&op| least[op] = plan.block[op].min().0.max(1));
-        let largest = used
-            .iter()
-            .map(|&op| plan.block[op].max().0)
-            .max()
-            .unwrap_or(1);
         GeneralStream {
             places,
             turns: (plan.regions.len() > 1)
@@ -262,6 +268,11 @@ impl GeneralStream {
                 unaligned: plan.sizes.unaligned,
             },
             align,
+            units: if align == smallest {
+                least
+            } else {
+                PerOp::all(align)
+            },
             wraps: used.len() > 1 && plan.pass_end == PassEnd::Repeat,
             used,
             percent_random: plan.access.percentage_random.filter(|_| plan.access.random),
@@ -274,7 +285,7 @@ impl GeneralStream {
                 end: plan.pass_end,
                 bytes: plan.pass_bytes.unwrap_or(0),
                 limit: plan.limit_bytes.unwrap_or(u64::MAX),
-                largest,
+                largest: plan.largest_block(),
                 drew: false,
                 moved: 0,
                 continued: false,
@@ -344,6 +355,7 @@ impl GeneralStream {
             access,
             sizes,
             align,
+            units,
             wraps,
             rng,
             zone_bytes,
@@ -406,7 +418,14 @@ impl GeneralStream {
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
             RegionOrder::Independent(skew) => {
-                let at = region.offset + skew.draw(*slots, rng) * *align;
+                // As in fio, blocks of each operation have their own size, and the favourites of a larger one lie apart
+                // by that, so that many are past the end.
+                let (drawn, unit) = (skew.draw(*slots, rng), units[*op]);
+                let at = if skew.ends_at_a_part() {
+                    region.offset + drawn * unit
+                } else {
+                    region.offset + drawn * *align / unit * unit
+                };
                 if at >= end || skew.ends_at_a_part() && at + sizes.least[*op] > *last {
                     return None;
                 }

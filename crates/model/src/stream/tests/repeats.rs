@@ -97,45 +97,6 @@ fn gaps_past_the_end_go_on_at_twice_the_offset_as_in_fio() {
 }
 
 #[test]
-fn trims_of_larger_blocks_wait_for_the_writes_as_in_fio() {
-    let requests = |write: u64, trim: u64| {
-        let access = Access {
-            trim_before_write: true,
-            ..Access::only(Op::Write, false)
-        };
-        let mut p = plan(access, write, 65_536, Some(65_536));
-        p.block.trim = BlockSize::Fixed(Bytes(trim));
-        (p.regions[0].offset, p.pass_end) = (0, PassEnd::Stop);
-        let name = |r: IoRequest| (r.op == Op::Trim, r.offset >> 10);
-        p.requests().map(name).collect::<Vec<_>>()
-    };
-    // `--rw=trimwrite --size=64k --bs=4k,8k,16k`, with `bs=4k,16k,8k` and with `bs=4k,8k,32k`
-    let (trim, write) = (|kib| (true, kib), |kib| (false, kib));
-    let mut wanted = vec![trim(0), write(0), trim(16), write(8), write(16)];
-    wanted.extend([
-        trim(32),
-        write(24),
-        write(32),
-        trim(48),
-        write(40),
-        write(48),
-    ]);
-    assert_eq!(requests(8192, 16_384), wanted);
-    let wanted = [trim(0), write(0), trim(8), write(16), write(32), write(48)];
-    assert_eq!(requests(16_384, 8192), wanted);
-    let wanted = [
-        trim(0),
-        write(0),
-        trim(32),
-        write(8),
-        write(16),
-        write(24),
-        write(32),
-    ];
-    assert_eq!(requests(8192, 32_768), wanted);
-}
-
-#[test]
 fn drawn_sizes_use_up_the_blocks_of_a_zone_as_in_fio() {
     // `--rw=randread --size=1000000 --zonemode=strided --zonesize=32k`: with `--bsrange=4k-16k` all bytes are read, and
     // I/Os reach into the next zone. With `--bsrange=3k-10k`, a zone has only ten blocks of 3 KiB, and the job ends in
@@ -183,4 +144,43 @@ fn zones_of_drawn_sizes_end_with_the_part_of_the_file_as_in_fio() {
     assert!(last(BlockSize::Fixed(Bytes(4096))) > 1_900_000);
     let drawn = BlockSize::Split(vec![(Bytes(4096), 50), (Bytes(8192), 50)]);
     assert!((983_040..1_000_000).contains(&last(drawn)));
+}
+
+#[test]
+fn blocks_that_come_again_have_the_size_of_their_operation_as_in_fio() {
+    let mut p = plan(Access::mixed(50, true), 4096, 300_001, Some(300_001));
+    (p.regions[0].offset, p.regions[0].file_len) = (0, 300_001);
+    p.pass_end = PassEnd::Stop;
+    p.block.write = BlockSize::Fixed(Bytes(8192));
+    // `--rw=randrw --size=300001 --bs=4k,8k --random_distribution=zipf:0.8` ends after 0 to 2 writes: the next is past the end.
+    p.access.distribution = Distribution::Zipf(0.8);
+    let counts = |p: &StreamPlan, seed| {
+        let requests: Vec<_> = StreamPlan { seed, ..p.clone() }.requests().collect();
+        let odd = |r: &&IoRequest| r.op == Op::Write && !r.offset.is_multiple_of(8192);
+        assert!(!requests.iter().any(|r| odd(&r)));
+        requests.len()
+    };
+    let ios: usize = (0..20).map(|seed| counts(&p, seed)).sum();
+    assert!(ios < 20 * 20, "{ios}");
+    // `--norandommap`: writes are multiples of 8 KiB, too, and come to the end.
+    (p.access.distribution, p.access.every_block_once) = (Distribution::Uniform, false);
+    assert!((0..20).all(|seed| counts(&p, seed) > 37));
+    // `--rw=randwrite --filesize=100001 --bsrange=512-8k --blockalign=4k`: 24 offsets.
+    let mut p = plan(Access::only(Op::Write, true), 4096, 100_001, Some(1 << 20));
+    (p.regions[0].offset, p.access.every_block_once) = (0, false);
+    p.block = PerOp::all(BlockSize::Range {
+        min: Bytes(512),
+        max: Bytes(8192),
+    });
+    assert_eq!(p.requests().map(|r| r.offset).max(), Some(23 * 4096));
+}
+
+#[test]
+fn another_pass_starts_while_the_largest_block_of_any_operation_is_missing_as_in_fio() {
+    // `--rw=read --size=64k --bs=4k,32k --io_size=150k`: two passes.
+    let mut p = plan(Access::only(Op::Read, false), 4096, 65_536, Some(150 << 10));
+    p.pass_end = PassEnd::MoveBytes(150 << 10);
+    assert_eq!(p.requests().count(), 38);
+    p.block.write = BlockSize::Fixed(Bytes(32 << 10));
+    assert_eq!(p.requests().count(), 32);
 }
