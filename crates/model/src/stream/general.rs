@@ -435,7 +435,7 @@ impl GeneralStream {
                 // An operation with larger blocks restarts early enough to fit one.
                 let over = (at + sizes.least[*op])
                     .saturating_sub(end)
-                    .next_multiple_of(*align);
+                    .next_multiple_of(unit);
                 let at = if at - region.offset >= over {
                     at - over
                 } else {
