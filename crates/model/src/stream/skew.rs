@@ -157,8 +157,8 @@ impl Skew {
         }
     }
 
-    /// Prepares to draw from `n` files: those of neighbouring ranks follow one another, the most frequent one is drawn,
-    /// and that of a normal distribution is in the middle.
+    /// Prepares to draw from `n` ranks that follow one another: the most frequent one is drawn, and that of a normal
+    /// distribution is in the middle.
     pub(super) fn of_neighbours(distribution: &Distribution, n: u64, rng: &mut Rng) -> Skew {
         let mut skew = Skew::new(distribution, None, n, 1, rng);
         match &mut skew {

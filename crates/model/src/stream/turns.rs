@@ -5,6 +5,9 @@ use crate::job::Distribution;
 use crate::job::rules::{FileOrder, FileTurns};
 use crate::rng::Rng;
 
+/// Ranks of each file. As in fio, the most frequent rank may be any of a file, and its neighbours in the next file.
+const RANKS: u64 = 1024;
+
 /// Open files and the current one.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
@@ -35,7 +38,8 @@ impl Turns {
         } = rules;
         let skew = |distribution| {
             let mut rng = Rng::fork(seed, 0x7000);
-            Some(Skew::of_neighbours(&distribution, files as u64, &mut rng))
+            let ranks = files as u64 * RANKS;
+            Some(Skew::of_neighbours(&distribution, ranks, &mut rng))
         };
         let (draws, most_open) = match order {
             FileOrder::RoundRobin => (None, files),
@@ -88,7 +92,7 @@ impl Turns {
         if self.left_of_run == 0 {
             self.left_of_run = self.run_length;
             self.turn = match &self.draws {
-                Some(skew) => skew.draw(self.open.len() as u64, rng) as usize,
+                Some(skew) => (skew.draw(self.open.len() as u64 * RANKS, rng) / RANKS) as usize,
                 None => (self.turn + 1) % self.open.len(),
             };
         }
