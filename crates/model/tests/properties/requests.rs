@@ -295,11 +295,11 @@ proptest! {
     }
 
     #[test]
-    fn no_more_files_are_open_than_may_be(files in 2usize..8, open in 1u32..8, blocks in 2u64..30, drawn in 0u8..3, seed: u64) {
+    fn no_more_files_are_open_than_may_be(files in 2usize..8, open in 1u32..8, blocks in 2u64..30, random: bool, seed: u64) {
         let sizes = vec![blocks * UNIT; files];
         let mut plan = plan_of(Access::only(Op::Read, true), fixed(1), UNIT, &sizes, Some(files as u64 * blocks * UNIT));
         plan.seed = seed;
-        let order = [FileOrder::RoundRobin, FileOrder::Random, FileOrder::Zipf(1.2)][usize::from(drawn)];
+        let order = if random { FileOrder::Random } else { FileOrder::RoundRobin };
         plan.turns = FileTurns { order, run_length: 1, open_files: Some(open) };
         let mut left = vec![blocks; files];
         let mut begun = std::collections::BTreeSet::new();
@@ -313,6 +313,19 @@ proptest! {
             prop_assert!(begun.len() <= open as usize, "{begun:?}");
         }
         prop_assert!(left.iter().all(|left| *left == 0), "{left:?}");
+    }
+
+    #[test]
+    fn files_of_a_skewed_job_start_again_until_its_bytes_are_done(files in 2usize..8, open in 1u32..8, blocks in 2u64..30, seed: u64) {
+        let sizes = vec![blocks * UNIT; files];
+        let total = files as u64 * blocks;
+        let mut plan = plan_of(Access::only(Op::Read, true), fixed(1), UNIT, &sizes, Some(total * UNIT));
+        plan.seed = seed;
+        plan.turns = FileTurns { order: FileOrder::Zipf(1.2), run_length: 1, open_files: Some(open) };
+        let requests: Vec<IoRequest> = plan.requests().collect();
+        prop_assert_eq!(requests.len() as u64, total);
+        let used: std::collections::BTreeSet<u32> = requests.iter().map(|request| request.region).collect();
+        prop_assert!(used.len() <= open as usize, "{used:?}");
     }
 
     #[test]
