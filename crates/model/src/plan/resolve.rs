@@ -285,14 +285,15 @@ fn total_of_size(job: &Job, room: u64, blocks: u64) -> u64 {
     }
 }
 
-/// Returns the bytes after which a job of several passes starts again. As in fio, only those with a queue do.
+/// Returns the bytes after which a job of several passes starts again. As in fio, only those with a queue do; trims
+/// are synchronous, except with `null`.
 fn restart_bytes(job: &Job, size: u64) -> Option<u64> {
     let Extent { io_size, loops, .. } = &job.extent;
     let endless = job.timing.time_based && job.timing.runtime.is_some();
     let again = *loops > 1 || matches!(io_size, Some(SizeSpec::Bytes(_)));
     let queued = match job.ioengine {
         IoEngine::Null => job.effective_depth() > 1,
-        engine => !engine.is_synchronous(),
+        engine => !engine.is_synchronous() && !job.access.does(Op::Trim),
     };
     let checked = job.verify.is_some() || !job.replay.read.is_empty();
     let zoned = matches!(job.access.zones, Zones::Device { .. });

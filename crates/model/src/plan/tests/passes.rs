@@ -39,6 +39,17 @@ fn engines_with_a_queue_start_again_after_size_as_in_fio() {
         );
         assert_eq!(looped, line(8).chain(line(8)).collect::<Vec<_>>());
     }
+    // Trims of a queue are synchronous: `--rw=trim --filename=DEVICE --filesize=128k --size=64k --loops=2`. The null
+    // engine queues them.
+    for (ioengine, again) in [(IoEngine::IoUring, false), (IoEngine::Null, true)] {
+        let mut job = on_a_file(ioengine, 8, 128, 64);
+        job.access = Access::only(Op::Trim, false);
+        job.queue.iodepth = 4;
+        job.extent.loops = 2;
+        let drawn = offsets(job, &[facts("f", TargetKind::BlockDevice, 128 << 10)]);
+        let starts = drawn.iter().filter(|(_, offset)| *offset == 0).count();
+        assert_eq!(starts, if again { 2 } else { 1 }, "{ioengine:?}");
+    }
     // After the last loop, `io_size=100k` is reached: `--filesize=128k --size=64k --io_size=100k --loops=2`.
     let mut job = on_a_file(IoEngine::IoUring, 8, 128, 64);
     job.extent.io_size = Some(SizeSpec::Bytes(Bytes(100 << 10)));
