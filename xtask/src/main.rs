@@ -20,13 +20,13 @@ mod workspace;
 use std::process::ExitCode;
 
 /// A command: its name, description and function.
-type Command = (
+type TaskRow = (
     &'static str,
     &'static str,
     fn(&[String]) -> anyhow::Result<()>,
 );
 
-const COMMANDS: &[Command] = &[
+const COMMANDS: &[TaskRow] = &[
     (
         "ci",
         "everything that continuous integration checks",

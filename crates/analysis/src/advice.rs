@@ -11,13 +11,13 @@ use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::finding::{Figure, MeasuredFigure, Summary};
 
 /// One row of the table: figure, `fits`, `care`, reason.
-type Row = (Figure, f64, f64, &'static str);
+type Requirement = (Figure, f64, f64, &'static str);
 
 /// One use of the table: id, title, rows.
-type Use = (&'static str, &'static str, &'static [Row]);
+type UseCase = (&'static str, &'static str, &'static [Requirement]);
 
 /// The built-in rules. MB/s, IOPS and ms as in [`Figure::unit`].
-const TABLE: &[Use] = &[
+const TABLE: &[UseCase] = &[
     (
         "os",
         "OS boot and packages",
@@ -191,13 +191,13 @@ const TABLE: &[Use] = &[
 
 /// Returns the built-in rules.
 pub fn default_rules() -> Vec<UseRule> {
-    let criterion = |&(figure, fits, care, why): &Row| Criterion {
+    let criterion = |&(figure, fits, care, why): &Requirement| Criterion {
         figure,
         fits,
         care,
         why: why.to_owned(),
     };
-    let rule = |&(id, title, rows): &Use| UseRule {
+    let rule = |&(id, title, rows): &UseCase| UseRule {
         id: id.to_owned(),
         title: title.to_owned(),
         criteria: rows.iter().map(criterion).collect(),

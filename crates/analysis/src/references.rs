@@ -46,12 +46,12 @@ const SOURCES: [(&str, &str, &str); 4] = [
 ];
 
 /// Workload of the published tables: name, operation, block size, random, read percentage, workers, writes per flush.
-type Row = (&'static str, Op, u64, bool, u32, u32, u32);
+type PublishedPhase = (&'static str, Op, u64, bool, u32, u32, u32);
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-const WORKLOADS: [Row; 10] = [
+const WORKLOADS: [PublishedPhase; 10] = [
     ("seq-write-1M", Op::Write, MIB, false, 0, 1, 0),
     ("seq-read-1M", Op::Read, MIB, false, 100, 1, 0),
     ("rand-write-4k", Op::Write, 4 * KIB, true, 0, 1, 0),

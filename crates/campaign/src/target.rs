@@ -17,9 +17,9 @@ pub(crate) fn whole_mib(size: Bytes) -> Bytes {
 }
 
 /// Returns the identity of a simulated card with this label.
-pub(crate) fn simulated(prices: &DeviceModel, label: &str) -> Identity {
+pub(crate) fn simulated(model: &DeviceModel, label: &str) -> Identity {
     Identity {
-        path: PathBuf::from(&prices.name),
+        path: PathBuf::from(&model.name),
         kind: TargetKind::Other,
         filesystem: None,
         device: Fact::Unknown("simulated card".to_owned()),

@@ -147,7 +147,7 @@ fn folders_and_simulations_bring_their_layers() {
         )
     );
     assert!(
-        matches!(&campaign.cards[1].location, CardLocation::Sim(prices) if prices.name == "plain")
+        matches!(&campaign.cards[1].location, CardLocation::Sim(model) if model.name == "plain")
     );
     assert!(!campaign.erases(0) && !campaign.erases(1) && campaign.erases(2));
 }

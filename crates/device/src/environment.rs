@@ -180,12 +180,12 @@ fn memory(roots: &Roots) -> Bytes {
 
 fn load(roots: &Roots) -> Fact<u32> {
     let path = roots.proc.join("loadavg");
-    let percent = roots::text(&path).and_then(|text| hundredths(text.split_whitespace().next()?));
+    let percent = roots::text(&path).and_then(|text| parse_centi(text.split_whitespace().next()?));
     Fact::or_because(percent, format!("{} cannot be read", path.display()))
 }
 
 /// Parses a decimal number in units of 0.01, without floating point: `0.25` is 25.
-fn hundredths(text: &str) -> Option<u32> {
+fn parse_centi(text: &str) -> Option<u32> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits: String = fraction.chars().chain("00".chars()).take(2).collect();
     whole
@@ -284,7 +284,7 @@ fn io_pressure(roots: &Roots) -> Fact<u32> {
             .lines()
             .find(|line| line.starts_with("some "))?
             .to_owned();
-        hundredths(
+        parse_centi(
             some.split_whitespace()
                 .find_map(|word| word.strip_prefix("avg10="))?,
         )
@@ -335,9 +335,9 @@ mod tests {
     fn lists_and_shares_are_read() {
         assert_eq!(count_list("0-3,6"), Some(5));
         assert_eq!(count_list("3-0"), None);
-        assert_eq!(hundredths("12.5"), Some(1250));
-        assert_eq!(hundredths("0.07"), Some(7));
-        assert_eq!(hundredths("x"), None);
+        assert_eq!(parse_centi("12.5"), Some(1250));
+        assert_eq!(parse_centi("0.07"), Some(7));
+        assert_eq!(parse_centi("x"), None);
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_text_panics(text in "[ -~\\n]{0,120}") {
-            let _ = (cpu_name(&text), count_list(&text), hundredths(&text));
+            let _ = (cpu_name(&text), count_list(&text), parse_centi(&text));
         }
     }
 }

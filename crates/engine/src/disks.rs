@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 /// Counter readings at the start of a phase.
 #[derive(Debug)]
 pub(crate) struct DiskWatch {
-    start: Vec<(String, Counts)>,
+    start: Vec<(String, DiskCounters)>,
     begun: Instant,
 }
 
 const FIELDS: usize = 17;
 
-type Counts = [u64; FIELDS];
+type DiskCounters = [u64; FIELDS];
 const MS: u64 = 1_000_000;
 
 impl DiskWatch {
@@ -37,7 +37,7 @@ impl DiskWatch {
     /// Returns disk statistics since the start of the phase; can be called repeatedly.
     pub(crate) fn so_far(&self) -> Vec<DiskStats> {
         let elapsed = self.begun.elapsed();
-        let since = |(name, before): &(String, Counts)| {
+        let since = |(name, before): &(String, DiskCounters)| {
             let now = read(name)?;
             difference(name.clone(), before, &now, elapsed)
         };
@@ -55,7 +55,12 @@ fn disks_below(files: &[FilePlan]) -> Vec<String> {
 
 /// Returns the difference of two readings. `None` for a disk that was removed and reinserted: its
 /// counters restarted.
-fn difference(name: String, before: &Counts, now: &Counts, elapsed: Duration) -> Option<DiskStats> {
+fn difference(
+    name: String,
+    before: &DiskCounters,
+    now: &DiskCounters,
+    elapsed: Duration,
+) -> Option<DiskStats> {
     if now
         .iter()
         .zip(before)
@@ -97,7 +102,7 @@ pub(crate) struct DiskWindow {
 
 #[derive(Debug)]
 struct DiskReading {
-    counts: Vec<Option<Counts>>,
+    counts: Vec<Option<DiskCounters>>,
     /// Bytes this process had read from and written to storage.
     own: Option<(u64, u64)>,
     at: Instant,
@@ -205,13 +210,13 @@ fn disk_below(path: &Path) -> Option<String> {
     Some(disk.file_name()?.to_str()?.to_owned())
 }
 
-fn read(name: &str) -> Option<Counts> {
+fn read(name: &str) -> Option<DiskCounters> {
     let text = std::fs::read_to_string(format!("/sys/class/block/{name}/stat")).ok()?;
     Some(parse(&text))
 }
 
 /// Parses the counters. Older kernels have fewer fields: the rest stays zero.
-fn parse(text: &str) -> Counts {
+fn parse(text: &str) -> DiskCounters {
     let mut counts = [0; FIELDS];
     for (count, word) in counts.iter_mut().zip(text.split_whitespace()) {
         *count = word.parse().unwrap_or(0);

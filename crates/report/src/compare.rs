@@ -339,7 +339,7 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
         let figure = |phase| of(phase).map(Shown::One);
         (name.to_owned(), show, [figure(a), figure(b)])
     });
-    let mut all: Vec<Figure> = rates.collect();
+    let mut all: Vec<ComparedFigure> = rates.collect();
     // Latencies stand between the rates and the figures over time.
     all.splice(2..2, latencies(a, b));
     let known = all.into_iter().filter(|(_, _, sides)| *sides != [None; 2]);
@@ -356,7 +356,7 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
 }
 
 /// A figure of both sides: its name, its format, and its values.
-type Figure = (String, fn(f64) -> String, [Option<Shown>; 2]);
+type ComparedFigure = (String, fn(f64) -> String, [Option<Shown>; 2]);
 
 /// Name and format of a figure, and where a phase has it.
 type PhaseFigure = (
@@ -388,14 +388,14 @@ fn rates() -> [PhaseFigure; 6] {
 }
 
 /// Mean and percentiles of the latencies of both sides.
-fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<Figure> {
+fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
     type Latencies = fn(&PhaseSummary) -> (&Option<LatencySummary>, &[(Quantile, Estimate)]);
     let kinds: [(&str, Latencies); 2] = [
         ("latency", |p| (&p.latency, &p.detail.latency_by_run)),
         ("fsync", |p| (&p.sync, &p.detail.sync_by_run)),
     ];
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
-    let mut all: Vec<Figure> = Vec::new();
+    let mut all: Vec<ComparedFigure> = Vec::new();
     for (kind, of) in kinds {
         let mean = |p| of(p).0.as_ref().map(|l| Shown::One(l.mean_ns));
         all.push((format!("{kind}, mean"), ns, [mean(a), mean(b)]));

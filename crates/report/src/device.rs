@@ -41,10 +41,10 @@ pub struct Listed<'a> {
 }
 
 /// The facts of one group, by their labels.
-type Lines = FactLines<&'static str>;
+type DeviceFacts = FactLines<&'static str>;
 
 /// A group of facts as a part of the page. Facts that are unknown for the same reason share a line.
-fn group(title: impl Into<String>, facts: Lines) -> Vec<DocumentBlock> {
+fn group(title: impl Into<String>, facts: DeviceFacts) -> Vec<DocumentBlock> {
     let (known, unknown): (Vec<_>, Vec<_>) = facts.0.into_iter().partition(|line| line.known);
     let known = known
         .into_iter()
@@ -86,7 +86,7 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
             blocks.extend(group("Queue", queue(device)));
         }
         Fact::Unknown(_) => {
-            let mut facts = Lines::new();
+            let mut facts = DeviceFacts::new();
             facts.fact_as("Device", &identity.device, |_| String::new());
             blocks.extend(group("Device", facts));
         }
@@ -188,9 +188,9 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
     }
 }
 
-fn path(known: &TargetInfo<'_>) -> Lines {
+fn path(known: &TargetInfo<'_>) -> DeviceFacts {
     let identity = known.identity;
-    let mut facts = Lines::new();
+    let mut facts = DeviceFacts::new();
     facts.say("Path", identity.path.display());
     if let Some(filesystem) = &identity.filesystem {
         facts.say("File system", facts::mounted(filesystem));
@@ -208,8 +208,8 @@ fn path(known: &TargetInfo<'_>) -> Lines {
     facts
 }
 
-fn hardware(device: &DeviceIdentity) -> Lines {
-    let mut facts = Lines::new();
+fn hardware(device: &DeviceIdentity) -> DeviceFacts {
+    let mut facts = DeviceFacts::new();
     facts.say("Node", device.node.display());
     let size = device.size;
     let decimal = size.decimal();
@@ -259,8 +259,8 @@ fn health(health: &Health) -> String {
     }
 }
 
-fn queue(device: &DeviceIdentity) -> Lines {
-    let mut facts = Lines::new();
+fn queue(device: &DeviceIdentity) -> DeviceFacts {
+    let mut facts = DeviceFacts::new();
     facts.say("Block size", facts::block_size(device));
     facts.fact("Scheduler", &device.scheduler);
     facts.fact("Write cache", &device.write_cache);
@@ -281,8 +281,8 @@ fn queue(device: &DeviceIdentity) -> Lines {
     facts
 }
 
-fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> Lines {
-    let mut facts = Lines::new();
+fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> DeviceFacts {
+    let mut facts = DeviceFacts::new();
     facts.say("Kind", kind_of_bus(bus));
     match bus {
         Bus::Mmc {
@@ -325,7 +325,7 @@ fn registers(card: &CardRegisters, by_hand: &[String]) -> Vec<DocumentBlock> {
         [] => "Card".to_owned(),
         given => format!("Card ({} given by hand)", given.join(", ")),
     };
-    let mut facts = Lines::new();
+    let mut facts = DeviceFacts::new();
     facts.fact("Type", &card.card_type);
     facts.fact("Specification", &card.spec);
     facts.fact("Maker", &card.maker);
@@ -386,7 +386,7 @@ fn application(class: u32) -> String {
 }
 
 fn contents(lines: &[String]) -> Vec<DocumentBlock> {
-    let mut facts = Lines::new();
+    let mut facts = DeviceFacts::new();
     if lines.is_empty() {
         facts.say("Found", "nothing that is known");
     }
@@ -397,7 +397,7 @@ fn contents(lines: &[String]) -> Vec<DocumentBlock> {
 }
 
 fn host(host: &Environment) -> Vec<DocumentBlock> {
-    let mut facts = Lines::new();
+    let mut facts = DeviceFacts::new();
     facts::host(&mut facts, host, text::fact_of_host);
     group("Host", facts)
 }

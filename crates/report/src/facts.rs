@@ -81,9 +81,9 @@ impl<Key> FactLines<Key> {
     }
 }
 
-type Lines = FactLines<FactKey>;
+type RunFacts = FactLines<FactKey>;
 
-impl Lines {
+impl RunFacts {
     /// Adds a class by its letter and number. The registers contain 0 if the card claims none.
     fn class(&mut self, key: FactKey, letter: char, number: &Fact<u32>) {
         self.fact_as(key, number, |number| match number {
@@ -98,7 +98,7 @@ impl Lines {
 
 /// The target and the host, most important facts first.
 pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<FactLine> {
-    let mut lines = Lines::new();
+    let mut lines = RunFacts::new();
     lines.say(FactKey::Target, target.path.display());
     if let Some(filesystem) = &target.filesystem {
         lines.say(FactKey::FileSystem, filesystem_words(filesystem));
@@ -193,7 +193,7 @@ pub(crate) fn celsius(thousandths: &i64) -> String {
     format!("{} °C", number::exact(*thousandths as f64 / 1000.0, 1))
 }
 
-fn device(lines: &mut Lines, device: &DeviceIdentity) {
+fn device(lines: &mut RunFacts, device: &DeviceIdentity) {
     let name = device
         .model
         .known()
@@ -213,7 +213,7 @@ fn device(lines: &mut Lines, device: &DeviceIdentity) {
     }
 }
 
-fn bus(lines: &mut Lines, bus: &Bus) {
+fn bus(lines: &mut RunFacts, bus: &Bus) {
     match bus {
         Bus::Mmc {
             width_bits,
@@ -239,7 +239,7 @@ fn bus(lines: &mut Lines, bus: &Bus) {
     }
 }
 
-fn registers(lines: &mut Lines, card: &CardRegisters) {
+fn registers(lines: &mut RunFacts, card: &CardRegisters) {
     lines.fact(FactKey::Manufacturer, &card.maker);
     lines.fact(FactKey::CardName, &card.name);
     lines.fact(FactKey::Manufactured, &card.date);

@@ -1,4 +1,4 @@
-//! Labels, models, prices, layers and campaign names are untrusted: none may inject anything into a page, a chart, a
+//! Labels, models, device models, layers and campaign names are untrusted: none may inject anything into a page, a chart, a
 //! table, a spreadsheet or a terminal.
 
 mod support;

@@ -382,7 +382,7 @@ impl SimulatedCard {
     fn places(&self, offset: u64, len: usize) -> Vec<(u64, usize)> {
         let (place, capacity) = {
             let state = self.lock();
-            (state.sim.place(offset), state.sim.prices().capacity.0)
+            (state.sim.place(offset), state.sim.model().capacity.0)
         };
         let (mut at, mut left, mut pieces) = (place, len, Vec::new());
         while left > 0 && capacity > 0 {

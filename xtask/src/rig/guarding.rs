@@ -16,7 +16,7 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A use of the card: how to start and end it, which targets it forbids, and the expected reason.
-struct Use {
+struct DeviceUse {
     name: &'static str,
     make: &'static str,
     undo: &'static str,
@@ -27,36 +27,36 @@ struct Use {
 const DISK: &str = "/dev/mmcblk0";
 const FIRST: &str = "/dev/mmcblk0p1";
 
-const USES: &[Use] = &[
-    Use {
+const USES: &[DeviceUse] = &[
+    DeviceUse {
         name: "mounted partition",
         make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt",
         undo: "umount /mnt",
         targets: &[DISK, FIRST],
         reason: "is mounted at",
     },
-    Use {
+    DeviceUse {
         name: "swap",
         make: "mkswap /dev/mmcblk0p1 && swapon /dev/mmcblk0p1",
         undo: "swapoff /dev/mmcblk0p1",
         targets: &[DISK, FIRST],
         reason: "swap",
     },
-    Use {
+    DeviceUse {
         name: "loop holder",
         make: "modprobe loop && losetup /dev/loop0 /dev/mmcblk0p1",
         undo: "losetup -d /dev/loop0",
         targets: &[DISK, FIRST],
         reason: "is in use by",
     },
-    Use {
+    DeviceUse {
         name: "device mapper holder",
         make: "modprobe dm-mod && dmsetup create --noudevsync held --table '0 2048 linear /dev/mmcblk0p1 0'",
         undo: "dmsetup remove --noudevsync held",
         targets: &[DISK, FIRST],
         reason: "is in use by",
     },
-    Use {
+    DeviceUse {
         name: "root of the system",
         make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && cd /mnt && touch hakaru && \
                for at in proc sys dev lib lib64 usr; do mkdir -p $at; mount --bind /$at /mnt/$at || exit 1; done && \
@@ -65,7 +65,7 @@ const USES: &[Use] = &[
         targets: &[DISK, FIRST],
         reason: "the system runs from",
     },
-    Use {
+    DeviceUse {
         name: "write protection",
         make: "blockdev --setro /dev/mmcblk0",
         undo: "blockdev --setrw /dev/mmcblk0",
@@ -138,7 +138,7 @@ struct GuardTrial<'a> {
 
 impl GuardTrial<'_> {
     /// Runs every attempt while the card is in use.
-    fn while_used(&mut self, kind: &Use, checks: &mut Checks) -> Result<()> {
+    fn while_used(&mut self, kind: &DeviceUse, checks: &mut Checks) -> Result<()> {
         let make = kind.make.replace("HAKARU", &self.rig.hakaru);
         self.guest.check_output(&make, LIMIT)?;
         for target in kind.targets {

@@ -74,7 +74,7 @@ pub(super) fn main(rig: &RigSetup, checks: &mut Checks) -> Result<()> {
 }
 
 /// Runs every job with one program on a new device. Of hakaru it also checks the refusals.
-fn run_all(rig: &RigSetup, program: &str, checks: &mut Checks) -> Result<Vec<Result<Counts>>> {
+fn run_all(rig: &RigSetup, program: &str, checks: &mut Checks) -> Result<Vec<Result<ZoneOps>>> {
     let mut guest = GuestBuilder::new(&rig.kit).boot()?;
     let model = guest.check_output(DEVICE, LIMIT)?;
     ensure!(model.trim() == "host-managed", "the device is {model}");
@@ -94,14 +94,14 @@ fn run_all(rig: &RigSetup, program: &str, checks: &mut Checks) -> Result<Vec<Res
 
 /// Counts of a job.
 #[derive(Debug, PartialEq, Eq)]
-struct Counts {
+struct ZoneOps {
     reads: u64,
     writes: u64,
     trims: u64,
     errors: u64,
 }
 
-fn run(guest: &mut Guest, program: &str, job: &str) -> Result<Counts> {
+fn run(guest: &mut Guest, program: &str, job: &str) -> Result<ZoneOps> {
     let command = format!(
         "{program} --name=j --filename=/dev/nullb0 --zonemode=zbd --direct=1 {job} --output-format=json --output=/out/r"
     );
@@ -114,7 +114,7 @@ fn run(guest: &mut Guest, program: &str, job: &str) -> Result<Counts> {
     let job = &tree["jobs"][0];
     let count = |op: &str| job[op]["total_ios"].as_u64().unwrap_or(0);
     let errors = job["error"].as_u64().unwrap_or(0);
-    Ok(Counts {
+    Ok(ZoneOps {
         reads: count("read"),
         writes: count("write"),
         trims: count("trim"),

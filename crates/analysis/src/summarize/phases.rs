@@ -149,7 +149,7 @@ impl<'a> PhaseRun<'a> {
         let Some(pauses) = &self.phase.host_pauses else {
             return false;
         };
-        let (startdelay, ramp) = self.lead_in(worker);
+        let (startdelay, ramp) = self.delay_and_ramp(worker);
         let end = interval
             .at
             .0
@@ -318,7 +318,7 @@ impl<'a> PhaseRun<'a> {
     }
 
     /// Returns the start delay and the ramp time of a worker.
-    pub(super) fn lead_in(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
+    pub(super) fn delay_and_ramp(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
         self.job(worker).map_or((Nanos(0), Nanos(0)), |job| {
             (job.timing.startdelay, job.timing.ramp_time)
         })
@@ -330,7 +330,7 @@ impl<'a> PhaseRun<'a> {
         let of = |w: &WorkerRecord| {
             let ramp = match &w.ramp_bytes {
                 Some(bytes) => bytes[op].0,
-                None if self.lead_in(w).1.0 > 0 => return None,
+                None if self.delay_and_ramp(w).1.0 > 0 => return None,
                 None => 0,
             };
             Some(w.ops[op].bytes.saturating_add(ramp))

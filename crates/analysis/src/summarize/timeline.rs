@@ -19,7 +19,7 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
         .filter(|w| !w.intervals.is_empty())
         .collect();
     let delay = |w| {
-        let (startdelay, ramp) = run.lead_in(w);
+        let (startdelay, ramp) = run.delay_and_ramp(w);
         startdelay.0.saturating_add(ramp.0) as f64 / 1e9
     };
     let first = workers.iter().map(|w| delay(w)).fold(f64::MAX, f64::min);

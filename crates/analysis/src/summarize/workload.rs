@@ -52,7 +52,7 @@ fn sync_every(job: &Job) -> u32 {
 /// Returns the bytes that all clones of a job access, limited to the size of the target.
 fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     let whole = match &job.target {
-        Target::Sim(prices) => Some(prices.announced().0),
+        Target::Sim(model) => Some(model.announced().0),
         Target::Nothing => return None,
         Target::Paths(_) if run.record.target.filesystem.is_none() => {
             run.record.target.device.known().map(|device| device.size.0)

@@ -102,7 +102,7 @@ impl StoredResults {
         store: &Store,
         summary: &mut CampaignSummary,
     ) -> Result<StoredResults, FindError> {
-        let mut points = Points::read(campaign, store, summary)?;
+        let mut points = PointTable::read(campaign, store, summary)?;
         let sequence = points.sequence();
         let mut reader = RunReader {
             campaign,
@@ -130,7 +130,7 @@ type CardKey = (String, String);
 
 /// Stored runs by card, layer and workload.
 #[derive(Default)]
-struct Points {
+struct PointTable {
     cards: BTreeMap<CardKey, Cells>,
     /// Runs of the recheck of the first card.
     rechecks: BTreeMap<CardKey, Cells>,
@@ -139,14 +139,14 @@ struct Points {
 /// Rows by layer and workload name; each repeat once.
 type Cells = BTreeMap<(String, String), BTreeMap<u32, PointRow>>;
 
-impl Points {
+impl PointTable {
     /// Reads the points of the runs that count, and lists the others in the summary.
     fn read(
         campaign: &Campaign,
         store: &Store,
         summary: &mut CampaignSummary,
-    ) -> Result<Points, FindError> {
-        let mut points = Points::default();
+    ) -> Result<PointTable, FindError> {
+        let mut points = PointTable::default();
         for row in store.points(&campaign.id)? {
             match counts(campaign, &row) {
                 Some(RunStatus::Counts) => points.add(row),

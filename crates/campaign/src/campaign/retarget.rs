@@ -87,7 +87,7 @@ pub(super) fn files(scenario: &Scenario) -> BTreeMap<PathBuf, u64> {
 
 fn target(named: &Target, place: RetargetTo<'_>) -> Target {
     match (place, named) {
-        (RetargetTo::Sim(prices), _) => Target::Sim(Box::new(prices.clone())),
+        (RetargetTo::Sim(model), _) => Target::Sim(Box::new(model.clone())),
         (RetargetTo::Device(node), _) => Target::Paths(vec![node.to_owned()]),
         (RetargetTo::Folder(folder), Target::Paths(paths)) => Target::Paths(
             paths
@@ -238,8 +238,8 @@ mod tests {
             (sizes(400 << 20), sizes(3 << 30)),
             (vec![200 << 20; 2], vec![1 << 30; 2])
         );
-        let prices = DeviceModel::plain("card", Bytes(1 << 40));
-        let job = retargeted(Target::Nothing, RetargetTo::Sim(&prices), 1 << 40);
+        let model = DeviceModel::plain("card", Bytes(1 << 40));
+        let job = retargeted(Target::Nothing, RetargetTo::Sim(&model), 1 << 40);
         assert_eq!(
             (job.ioengine, job.extent.size),
             (IoEngine::Sim, Some(SizeSpec::Bytes(Bytes(500 << 20))))

@@ -139,7 +139,7 @@ struct Runner<'a> {
     failures: Vec<(String, String)>,
     skipped: Vec<(String, String)>,
     /// State of each card of the campaign.
-    cards: Vec<CardState>,
+    cards: Vec<CardProgress>,
     /// Whether the operator was informed that the caches of the host cannot be dropped.
     reported_caches: bool,
     /// Whether the recheck of the first card is in progress.
@@ -148,7 +148,7 @@ struct Runner<'a> {
 
 /// State of a card between its uses.
 #[derive(Clone, Default)]
-struct CardState {
+struct CardProgress {
     /// Its size, once it was found.
     size: Option<Bytes>,
     /// Number of disconnects since its last stored run.
@@ -186,7 +186,7 @@ impl<'a> Runner<'a> {
         let host = hakaru_device::environment(&roots, clock.name()).hostname;
         Ok(Runner {
             journal: CampaignProgress::read(run.campaign, run.store, &host)?,
-            cards: vec![CardState::default(); run.campaign.cards.len()],
+            cards: vec![CardProgress::default(); run.campaign.cards.len()],
             campaign: run.campaign,
             store: run.store,
             state: run.state,

@@ -49,7 +49,7 @@ pub(crate) struct LintArgs {
 }
 
 /// A checked command line, job file or result.
-struct Subject {
+struct LintedJobs {
     name: String,
     /// The command line, or the job file.
     source: String,
@@ -102,7 +102,7 @@ pub(crate) fn main(args: &LintArgs) -> Result<Exit> {
 }
 
 /// The checked command line, or the checked files.
-fn subjects(args: &LintArgs) -> Result<Vec<Subject>> {
+fn subjects(args: &LintArgs) -> Result<Vec<LintedJobs>> {
     match command_words(&args.what) {
         Some(words) => Ok(vec![command(&words)?]),
         None => args.what.iter().map(|path| file(Path::new(path))).collect(),
@@ -124,12 +124,12 @@ fn command_words(what: &[OsString]) -> Option<Vec<OsString>> {
 }
 
 /// Parses a fio command line.
-fn command(words: &[OsString]) -> Result<Subject> {
+fn command(words: &[OsString]) -> Result<LintedJobs> {
     let invocation = understood(words)?;
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let source = words.join(" ");
     let places = places_in_command(&source);
-    Ok(Subject {
+    Ok(LintedJobs {
         name: "command line".to_owned(),
         remarks: by_cause(judged(&invocation, &places)),
         source,
@@ -150,13 +150,13 @@ fn understood(words: &[OsString]) -> Result<Invocation> {
 }
 
 /// Checks a file as a result, otherwise as a job file.
-fn file(path: &Path) -> Result<Subject> {
+fn file(path: &Path) -> Result<LintedJobs> {
     let name = path.display().to_string();
     let records = imports::records_in(path)?;
     if !records.is_empty() {
         let remarks = of_results(&records).into_iter();
         let remarks = by_cause(remarks.map(|remark| (remark, None)).collect());
-        return Ok(Subject {
+        return Ok(LintedJobs {
             name,
             source: String::new(),
             remarks,
@@ -166,7 +166,7 @@ fn file(path: &Path) -> Result<Subject> {
         std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
     let invocation = understood(&[path.as_os_str().to_owned()])?;
     let places = places_in_file(&source);
-    Ok(Subject {
+    Ok(LintedJobs {
         name,
         remarks: by_cause(judged(&invocation, &places)),
         source,
@@ -408,7 +408,7 @@ fn named(jobs: &[String]) -> String {
     }
 }
 
-fn as_text(subjects: &[Subject]) -> String {
+fn as_text(subjects: &[LintedJobs]) -> String {
     let renderer = Renderer::styled();
     let mut text = String::new();
     let mut counts = [0; 3];
@@ -433,7 +433,7 @@ fn as_text(subjects: &[Subject]) -> String {
 }
 
 /// A finding with its severity, its line in the source, and advice.
-fn group<'a>(found: &LintFinding, subject: &'a Subject) -> Group<'a> {
+fn group<'a>(found: &LintFinding, subject: &'a LintedJobs) -> Group<'a> {
     let LintFinding { slip, jobs, span } = found;
     let level = match slip.weight() {
         Severity::Wrong => Level::ERROR,
@@ -460,7 +460,7 @@ fn group<'a>(found: &LintFinding, subject: &'a Subject) -> Group<'a> {
     }
 }
 
-fn as_json(subjects: &[Subject]) -> Result<String> {
+fn as_json(subjects: &[LintedJobs]) -> Result<String> {
     let remark = |LintFinding { slip, jobs, span }: &LintFinding| {
         json!({
             "job": jobs.first().map_or("", String::as_str),
@@ -473,7 +473,7 @@ fn as_json(subjects: &[Subject]) -> Result<String> {
             "span": span.as_ref().map(|span| [span.start, span.end]),
         })
     };
-    let subject = |subject: &Subject| json!({ "name": subject.name, "remarks": subject.remarks.iter().map(remark).collect::<Vec<_>>() });
+    let subject = |subject: &LintedJobs| json!({ "name": subject.name, "remarks": subject.remarks.iter().map(remark).collect::<Vec<_>>() });
     let all =
         json!({ "format": FORMAT, "subjects": subjects.iter().map(subject).collect::<Vec<_>>() });
     Ok(serde_json::to_string_pretty(&all)? + "\n")

@@ -47,15 +47,15 @@ pub(crate) struct CliState<'a> {
     pub reading: ValueContext<'a>,
 }
 
-type Setter = fn(&mut CliState<'_>, Option<&str>) -> Result<(), String>;
+type CliSetter = fn(&mut CliState<'_>, Option<&str>) -> Result<(), String>;
 
 /// Effect of a command-line option.
 #[derive(Clone, Copy)]
 pub(crate) enum CliEffect {
     /// Sets a value.
-    Set(Setter),
+    Set(CliSetter),
     /// Only adds a warning.
-    Warns(Setter),
+    Warns(CliSetter),
     /// Has no effect, for the given reason.
     Accepted(&'static str),
     /// Rejected: the reason, and the alternative.
@@ -75,7 +75,7 @@ pub(crate) struct CliOpt {
     pub does: CliEffect,
 }
 
-const fn set(name: &'static str, takes: CliArity, help: &'static str, setter: Setter) -> CliOpt {
+const fn set(name: &'static str, takes: CliArity, help: &'static str, setter: CliSetter) -> CliOpt {
     CliOpt {
         name,
         takes,

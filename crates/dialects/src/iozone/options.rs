@@ -33,7 +33,7 @@ pub(super) enum IozoneOptionState {
 }
 
 /// Function that applies an option to the parsed arguments.
-pub(super) type Setter = fn(&mut IozoneArgs, &[String]) -> Result<(), String>;
+pub(super) type ArgSetter = fn(&mut IozoneArgs, &[String]) -> Result<(), String>;
 
 /// One iozone option.
 #[derive(Clone, Copy, Debug)]
@@ -46,14 +46,14 @@ pub(super) struct IozoneOption {
     pub help: &'static str,
     /// Whether the option is supported.
     pub state: IozoneOptionState,
-    pub(super) set: Option<Setter>,
+    pub(super) set: Option<ArgSetter>,
 }
 
 const fn works(
     name: &'static str,
     takes: OptionArity,
     help: &'static str,
-    set: Setter,
+    set: ArgSetter,
 ) -> IozoneOption {
     IozoneOption {
         name,

@@ -33,7 +33,7 @@ pub struct Service {
 /// busy waits.
 #[derive(Clone, Debug)]
 pub struct SimCard {
-    prices: DeviceModel,
+    model: DeviceModel,
     rng: Rng,
     busy_until: u64,
     /// Offset at which the last command ended.
@@ -50,9 +50,9 @@ pub struct SimCard {
 
 impl SimCard {
     /// Creates a card in its initial state. The seed determines its jitter.
-    pub fn new(prices: DeviceModel, seed: u64) -> SimCard {
+    pub fn new(model: DeviceModel, seed: u64) -> SimCard {
         SimCard {
-            prices,
+            model,
             rng: Rng::fork(seed, 0xca4d),
             busy_until: 0,
             // No command can end at this offset, so the first one seeks.
@@ -66,8 +66,8 @@ impl SimCard {
     }
 
     /// Returns its device model.
-    pub fn prices(&self) -> &DeviceModel {
-        &self.prices
+    pub fn model(&self) -> &DeviceModel {
+        &self.model
     }
 
     /// Returns the time at which the card becomes idle.
@@ -77,7 +77,7 @@ impl SimCard {
 
     /// Maps an address to its real location: addresses beyond the real capacity wrap around.
     pub fn place(&self, offset: u64) -> u64 {
-        offset % self.prices.capacity.0.max(1)
+        offset % self.model.capacity.0.max(1)
     }
 
     /// Computes completion time and effect of one command that arrives at `now`.
@@ -86,8 +86,8 @@ impl SimCard {
         let effect = self.effect(op, offset, len);
         let seeks = offset != self.head;
         self.head = offset + len;
-        let p = &self.prices;
-        let price = match op {
+        let p = &self.model;
+        let cost = match op {
             Op::Read => {
                 p.read_overhead.0
                     + if seeks { p.read_seek.0 } else { 0 }
@@ -103,7 +103,7 @@ impl SimCard {
             self.remember(offset, len);
         }
         Service {
-            done_at: self.finish(start, price),
+            done_at: self.finish(start, cost),
             effect,
         }
     }
@@ -112,9 +112,9 @@ impl SimCard {
     /// same time.
     pub fn flush(&mut self, now: Nanos) -> Service {
         let start = self.begin(now);
-        let price = self.prices.flush.0;
+        let cost = self.model.flush.0;
         Service {
-            done_at: self.finish(start, price),
+            done_at: self.finish(start, cost),
             effect: Effect::Done,
         }
     }
@@ -129,36 +129,36 @@ impl SimCard {
     fn begin(&mut self, now: Nanos) -> u64 {
         let idle = now.0.saturating_sub(self.busy_until);
         self.warmth = self.warmth.saturating_sub(idle);
-        if let Some(cache) = &self.prices.cache {
+        if let Some(cache) = &self.model.cache {
             let drained = (u128::from(idle) * u128::from(cache.drain_rate) / 1_000_000_000) as u64;
             self.cached = self.cached.saturating_sub(drained);
         }
         now.0.max(self.busy_until)
     }
 
-    fn finish(&mut self, start: u64, price: u64) -> Nanos {
-        let mut price = price;
-        if let Some(throttle) = &self.prices.throttle
+    fn finish(&mut self, start: u64, cost: u64) -> Nanos {
+        let mut cost = cost;
+        if let Some(throttle) = &self.model.throttle
             && self.warmth >= throttle.after.0
         {
-            price = price * u64::from(throttle.percent.max(100)) / 100;
+            cost = cost * u64::from(throttle.percent.max(100)) / 100;
         }
-        if self.prices.jitter_permille > 0 {
-            let spread = 2 * u64::from(self.prices.jitter_permille) + 1;
+        if self.model.jitter_permille > 0 {
+            let spread = 2 * u64::from(self.model.jitter_permille) + 1;
             let factor =
-                1000 + self.rng.below(spread) - u64::from(self.prices.jitter_permille.min(1000));
-            price = price * factor / 1000;
+                1000 + self.rng.below(spread) - u64::from(self.model.jitter_permille.min(1000));
+            cost = cost * factor / 1000;
         }
-        self.warmth += price;
-        self.busy_until = start + price;
+        self.warmth += cost;
+        self.busy_until = start + cost;
         Nanos(self.busy_until)
     }
 
     /// Time in ns to program `len` bytes: into the cache while it has space, plus a stall if one is
     /// due.
     fn program(&mut self, len: u64) -> u64 {
-        let slow = self.prices.write_rate;
-        let mut time = match &self.prices.cache {
+        let slow = self.model.write_rate;
+        let mut time = match &self.model.cache {
             None => time_for(len, slow),
             Some(cache) => {
                 let fast = len.min(cache.size.0.saturating_sub(self.cached));
@@ -166,7 +166,7 @@ impl SimCard {
                 time_for(fast, cache.write_rate) + time_for(len - fast, slow)
             }
         };
-        if let Some(stalls) = &self.prices.stalls {
+        if let Some(stalls) = &self.model.stalls {
             self.written_since_stall += len;
             if self.written_since_stall >= stalls.every.0.max(1) {
                 self.written_since_stall %= stalls.every.0.max(1);
@@ -180,12 +180,7 @@ impl SimCard {
         let hit = |fault: &&Fault| {
             offset < fault.offset.0.saturating_add(fault.len.0) && fault.offset.0 < offset + len
         };
-        let kinds = self
-            .prices
-            .faults
-            .iter()
-            .filter(hit)
-            .map(|fault| fault.kind);
+        let kinds = self.model.faults.iter().filter(hit).map(|fault| fault.kind);
         let effects = kinds.map(|kind| match (kind, op) {
             (FaultKind::ReadError, Op::Read) | (FaultKind::WriteError, Op::Write) => Effect::Failed,
             (FaultKind::DropsWrites, Op::Write) => Effect::Dropped,
@@ -197,7 +192,7 @@ impl SimCard {
     }
 
     fn remember(&mut self, offset: u64, len: u64) {
-        let Some(limit) = self.prices.lost_flush else {
+        let Some(limit) = self.model.lost_flush else {
             return;
         };
         self.volatile.push_back((offset, len));
@@ -227,11 +222,11 @@ mod tests {
     use hakaru_model::units::Bytes;
 
     fn card(change: impl FnOnce(&mut DeviceModel)) -> SimCard {
-        let mut prices = DeviceModel::plain("t", Bytes(1 << 30));
-        prices.write_overhead = Nanos(0);
-        prices.write_seek = Nanos(0);
-        change(&mut prices);
-        SimCard::new(prices, 1)
+        let mut model = DeviceModel::plain("t", Bytes(1 << 30));
+        model.write_overhead = Nanos(0);
+        model.write_seek = Nanos(0);
+        change(&mut model);
+        SimCard::new(model, 1)
     }
 
     fn write_all(card: &mut SimCard, block: u64, count: u64) -> Vec<u64> {
@@ -342,9 +337,9 @@ mod tests {
     #[test]
     fn jitter_is_seeded_and_centred() {
         let run = |seed| {
-            let mut prices = DeviceModel::plain("t", Bytes(1 << 30));
-            prices.jitter_permille = 50;
-            let mut card = SimCard::new(prices, seed);
+            let mut model = DeviceModel::plain("t", Bytes(1 << 30));
+            model.jitter_permille = 50;
+            let mut card = SimCard::new(model, seed);
             write_all(&mut card, 4096, 2000)
         };
         assert_eq!(run(1), run(1));

@@ -42,7 +42,7 @@ impl Media {
 
 /// Splits a block into pieces within pages, with offset and length.
 fn for_each_piece(card: &SimCard, offset: u64, len: usize, mut f: impl FnMut(u64, usize)) {
-    let capacity = card.prices().capacity.0.max(1);
+    let capacity = card.model().capacity.0.max(1);
     let (mut at, end) = (offset, offset + len as u64);
     while at < end {
         let place = card.place(at);

@@ -145,7 +145,7 @@ impl Resolver {
             ioengine: job.ioengine,
             engine: job.engine.clone(),
             sim: match &job.target {
-                Target::Sim(prices) => Some(prices.clone()),
+                Target::Sim(model) => Some(model.clone()),
                 _ => None,
             },
             writes: job.access.destroys() || job.ioengine.traits().always_changes,

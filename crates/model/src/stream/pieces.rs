@@ -35,7 +35,7 @@ struct Piece {
 
 /// Class of pieces: those of one operation, or of all operations if their sizes are the same.
 #[derive(Clone, Debug)]
-struct Class {
+struct SizeClass {
     /// Indexes of its pieces in the cycle.
     members: Vec<u32>,
     /// Pieces of the rest: offset in the region and size of the I/O, in bytes.
@@ -64,7 +64,7 @@ pub(super) struct Pieces {
     /// Size of a cycle in bytes.
     group: u64,
     groups: u64,
-    classes: Vec<Class>,
+    classes: Vec<SizeClass>,
     /// Class of each operation.
     class_of: PerOp<u8>,
     /// Key that determines the position in the cycle where each group starts.
@@ -119,7 +119,7 @@ impl Pieces {
                 .collect();
             // The whole rest lies in one cycle, except for a last piece that is cut.
             let rest = Vec::with_capacity(members.len() + 1);
-            Class {
+            SizeClass {
                 members,
                 rest,
                 order: Permutation::new(1, Rng::new(0)),

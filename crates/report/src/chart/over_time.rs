@@ -20,7 +20,8 @@ pub(crate) fn over_time(
     names: &[String],
     cells: &[Option<&PhaseSummary>],
 ) -> Option<Chart> {
-    let (runs, lines): (Vec<(usize, usize)>, Vec<Points>) = chosen_runs(cells).into_iter().unzip();
+    let (runs, lines): (Vec<(usize, usize)>, Vec<TimePoints>) =
+        chosen_runs(cells).into_iter().unzip();
     let single = names.len() == 1;
     let labels = runs.iter().map(|run| label(names, cells, *run));
     let labels: Vec<String> = labels.collect();
@@ -70,11 +71,11 @@ fn label(
 }
 
 /// Seconds and MB/s.
-type Points = Vec<(f64, f64)>;
+type TimePoints = Vec<(f64, f64)>;
 
 /// The selected runs as `(series, run)` with their points: all runs, or an evenly spaced selection of each series
 /// that keeps the chart readable.
-fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), Points)> {
+fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), TimePoints)> {
     let room = (MOST_LINES / cells.len().max(1)).max(1);
     let mut chosen = Vec::new();
     for (series, cell) in cells.iter().enumerate() {
@@ -139,14 +140,14 @@ fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> Str
 
 /// One row for each interval of the longest line; if there are too many, every nth. Because intervals of different
 /// runs may differ in length, each line shows its interval that contains the middle of that interval.
-fn time_table(labels: &[String], lines: &[Points]) -> Option<DataTable> {
+fn time_table(labels: &[String], lines: &[TimePoints]) -> Option<DataTable> {
     let longest = lines.iter().max_by_key(|line| line.len())?;
     let step = longest.len().div_ceil(MOST_ROWS).max(1);
     let columns = labels.iter().map(|l| format!("{l}, MB/s"));
     let rows = (step - 1..longest.len()).step_by(step).map(|i| {
         let before = i.checked_sub(1).map_or(0.0, |before| longest[before].0);
         let middle = (longest[i].0 + before) / 2.0;
-        let value = |line: &Points| {
+        let value = |line: &TimePoints| {
             // The time of a point is the end of its interval.
             let at = line.get(line.partition_point(|point| point.0 < middle));
             at.map_or("–".to_owned(), |point| number::significant(point.1))
@@ -163,7 +164,7 @@ mod tests {
     /// Regression: rows were matched by index, so that half a minute of one run was next to half an hour of another.
     #[test]
     fn the_table_over_time_holds_the_speeds_of_the_same_seconds() {
-        let line = |step: f64, speeds: &[f64]| -> Points {
+        let line = |step: f64, speeds: &[f64]| -> TimePoints {
             (1..)
                 .map(|i| f64::from(i) * step)
                 .zip(speeds.iter().copied())

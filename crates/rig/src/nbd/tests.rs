@@ -18,13 +18,13 @@ struct NbdFixture {
 }
 
 fn fixture(change: impl FnOnce(&mut DeviceModel)) -> NbdFixture {
-    let mut prices = DeviceModel::plain("t", Bytes(1 << 20));
-    (prices.read_rate, prices.write_rate) = (0, 0);
-    (prices.read_overhead, prices.write_overhead, prices.flush) = (Nanos(0), Nanos(0), Nanos(0));
-    (prices.read_seek, prices.write_seek) = (Nanos(0), Nanos(0));
-    change(&mut prices);
+    let mut model = DeviceModel::plain("t", Bytes(1 << 20));
+    (model.read_rate, model.write_rate) = (0, 0);
+    (model.read_overhead, model.write_overhead, model.flush) = (Nanos(0), Nanos(0), Nanos(0));
+    (model.read_seek, model.write_seek) = (Nanos(0), Nanos(0));
+    change(&mut model);
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let card = Arc::new(SimulatedCard::new(prices, 1).expect("a card"));
+    let card = Arc::new(SimulatedCard::new(model, 1).expect("a card"));
     let server = Server::start(Arc::clone(&card), &dir.path().join("s")).expect("a socket");
     NbdFixture {
         card,

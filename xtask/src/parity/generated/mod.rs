@@ -17,7 +17,7 @@ use super::run::{self, ParityLoop, Program};
 use anyhow::{Context, Result, bail};
 use judge::{Leniency, Misfit};
 use known::Known;
-use observed::{Ended, Observed, observe};
+use observed::{FioExit, Observed, observe};
 pub(super) use option_set::Extras;
 use option_set::{ObserveBy, OptionSet};
 use std::fs::{self, File};
@@ -365,7 +365,7 @@ fn run_in(
     words: &[String],
     dir: &Path,
     watch: Option<ObserveBy>,
-) -> Result<Ended> {
+) -> Result<FioExit> {
     fs::create_dir_all(dir)?;
     if watch == Some(ObserveBy::IoLog) {
         // Removes logs of a previous run, so that they are not mistaken for this one's.
@@ -395,13 +395,13 @@ fn run_in(
     // fio prints this for a job whose process was killed by a signal, and may still exit with 0.
     let crashed = String::from_utf8_lossy(&stderr).contains(", got signal=");
     Ok(match exit {
-        Ok(exit) => Ended {
+        Ok(exit) => FioExit {
             code: exit.code(),
             hung: false,
             crashed,
             stdout,
         },
-        Err(_) => Ended {
+        Err(_) => FioExit {
             code: None,
             hung: true,
             crashed,

@@ -54,7 +54,7 @@ struct ObservedAccess {
 }
 
 /// Output and exit of a run.
-pub(super) struct Ended {
+pub(super) struct FioExit {
     /// Exit code; `None` after a signal.
     pub(super) code: Option<i32>,
     /// Whether the run was killed because it hung.
@@ -65,7 +65,7 @@ pub(super) struct Ended {
 }
 
 /// Collects all observations of a run.
-pub(super) fn observe(ended: &Ended, dir: &Path) -> Observed {
+pub(super) fn observe(ended: &FioExit, dir: &Path) -> Observed {
     let mut seen = Observed::new();
     let end = match (ended.hung, ended.code) {
         (true, _) => "did not end".to_owned(),

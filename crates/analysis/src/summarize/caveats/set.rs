@@ -28,7 +28,7 @@ fn same_thing(a: &Caveat, b: &Caveat) -> bool {
 
 /// Subject of a caveat whose figures differ between runs: its phase, and its position or kind of pause.
 #[derive(PartialEq)]
-enum Subject<'a> {
+enum CaveatSubject<'a> {
     Series,
     Phase(&'a str),
     Position(&'a str, Bytes),
@@ -36,7 +36,7 @@ enum Subject<'a> {
 }
 
 /// Returns the subject of a caveat; `None` if two caveats of its kind are one only if they are equal.
-fn subject(caveat: &Caveat) -> Option<Subject<'_>> {
+fn subject(caveat: &Caveat) -> Option<CaveatSubject<'_>> {
     use Caveat::*;
     match caveat {
         Short { phase, .. }
@@ -47,11 +47,11 @@ fn subject(caveat: &Caveat) -> Option<Subject<'_>> {
         | Overhead { phase, .. }
         | ReadElsewhere { phase, .. }
         | Descheduled { phase, .. }
-        | StolenTime { phase, .. } => Some(Subject::Phase(phase)),
-        Cliff { phase, at, .. } => Some(Subject::Position(phase, *at)),
-        Paused { phase, kind, .. } => Some(Subject::Pause(phase, *kind)),
+        | StolenTime { phase, .. } => Some(CaveatSubject::Phase(phase)),
+        Cliff { phase, at, .. } => Some(CaveatSubject::Position(phase, *at)),
+        Paused { phase, kind, .. } => Some(CaveatSubject::Pause(phase, *kind)),
         HostBusy { .. } | HostThrottled { .. } | FewRuns { .. } | SmallFile { .. } => {
-            Some(Subject::Series)
+            Some(CaveatSubject::Series)
         }
         // Listed one by one: a new kind whose figures differ between runs belongs above.
         DepthCapped { .. }

@@ -178,9 +178,9 @@ fn device_model(
 }
 
 /// Class prefix, its valid numbers, and the resulting claim.
-type Class = (&'static str, &'static [u32], fn(u32) -> Claim);
+type PerformanceClass = (&'static str, &'static [u32], fn(u32) -> Claim);
 
-const CLASSES: [Class; 4] = [
+const CLASSES: [PerformanceClass; 4] = [
     ("C", &[2, 4, 6, 10], Claim::SpeedClass),
     ("U", &[1, 3], Claim::UhsGrade),
     ("V", &[6, 10, 30, 60, 90], Claim::VideoClass),

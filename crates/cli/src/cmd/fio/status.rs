@@ -36,7 +36,7 @@ pub(super) struct FioStatusReporter<'a> {
     dump_file: PathBuf,
     /// Remaining time of the run, if known.
     left: Option<Duration>,
-    line: StatusLine,
+    line: LivePrinter,
     /// Index of the current phase.
     phase: usize,
     /// I/Os and bytes of the phase when the last status line was printed.
@@ -73,7 +73,7 @@ impl<'a> FioStatusReporter<'a> {
             next_status: interval.map(Duration::from_millis),
             dump_file: std::env::temp_dir().join("fio-dump-status"),
             left: None,
-            line: StatusLine::new(settings),
+            line: LivePrinter::new(settings),
             phase: 0,
             shown: Default::default(),
             layouts: HashMap::new(),
@@ -135,7 +135,7 @@ impl<'a> FioStatusReporter<'a> {
 }
 
 /// The status line of a terminal.
-struct StatusLine {
+struct LivePrinter {
     /// Whether it goes to standard output (a terminal) or to standard error.
     on_stdout: bool,
     shown: bool,
@@ -147,11 +147,11 @@ struct StatusLine {
     width: usize,
 }
 
-impl StatusLine {
-    fn new(settings: &Settings) -> StatusLine {
+impl LivePrinter {
+    fn new(settings: &Settings) -> LivePrinter {
         let on_stdout = std::io::stdout().is_terminal() && settings.output.is_none();
         let only_normal = settings.formats == [OutputFormat::Normal];
-        StatusLine {
+        LivePrinter {
             on_stdout,
             shown: match settings.eta {
                 EtaMode::Never => false,

@@ -32,14 +32,14 @@ impl Resolver {
         }
         match &job.target {
             Target::Nothing => return self.unopened_regions(job, clone, seed),
-            Target::Sim(prices) => {
-                let size = prices.announced().0;
+            Target::Sim(model) => {
+                let size = model.announced().0;
                 return Ok(only(share(
                     job,
                     cut(
                         job,
                         0,
-                        Path::new(&prices.name),
+                        Path::new(&model.name),
                         (size, size),
                         size,
                         (clone, 1),
