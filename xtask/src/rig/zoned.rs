@@ -143,7 +143,7 @@ fn too_many(guest: &mut Guest, program: &str) -> Result<String> {
         .find(|line| line.contains("max_open_zones=20"))
         .unwrap_or_default();
     ensure!(
-        output.code != 0 && said.contains("more than the 6"),
+        output.code != 0 && said.contains("more than the limit of the device, 6;"),
         "{}",
         output.stderr
     );

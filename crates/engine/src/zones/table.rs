@@ -312,7 +312,7 @@ impl ZoneOptions {
     fn emulated(&self, file: &FilePlan) -> Result<ZoneTable, RunError> {
         let zone = self.size.unwrap_or(0);
         if zone < 512 {
-            let why = "it is not a zoned device; set zonesize= to at least 512 bytes to divide it                 into zones";
+            let why = "it is not a zoned device; set zonesize= to at least 512 bytes to divide it into zones";
             return Err(refuse(file, why.to_owned()));
         }
         let capacity = self.capacity.unwrap_or(zone);
@@ -351,7 +351,7 @@ impl ZoneOptions {
         let (limit, wanted) = (limit.unwrap_or(usize::MAX), self.most_open);
         if wanted != usize::MAX && wanted > limit {
             let why = format!(
-                "max_open_zones={wanted} is more than the limit of the device, {limit};                 use a smaller value, or ignore_zone_limits=1"
+                "max_open_zones={wanted} is more than the limit of the device, {limit}; use a smaller value, or ignore_zone_limits=1"
             );
             return Err(refuse(file, why));
         }
