@@ -5,7 +5,7 @@
 use crate::ci::StepOutcome;
 use crate::workspace;
 use anyhow::{Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// 64-bit and 32-bit ARM: the first linked statically as in a release, the second as on Raspberry Pi OS.
@@ -42,8 +42,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 /// # Errors
 /// If it does not compile for a target, which the message names.
 pub(crate) fn check(targets: &[&str]) -> Result<StepOutcome> {
-    let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
-    let libraries = Path::new(sysroot.trim()).join("lib/rustlib");
+    let libraries = libraries()?;
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for &target in targets {
         match fetch(target, &libraries) {
@@ -96,6 +95,23 @@ fn outcome(passed: &[&str], missing: &[String]) -> StepOutcome {
             missing.join("; "),
             passed.join(", ")
         )),
+    }
+}
+
+/// Returns the directory with the standard library of each installed target.
+fn libraries() -> Result<PathBuf> {
+    let sysroot = workspace::output(Command::new("rustc").args(["--print", "sysroot"]))?;
+    Ok(Path::new(sysroot.trim()).join("lib/rustlib"))
+}
+
+/// Ensures that programs can be built for a target.
+///
+/// # Errors
+/// If its standard library is missing and cannot be downloaded.
+pub(crate) fn require(target: &str) -> Result<()> {
+    match fetch(target, &libraries()?) {
+        None => Ok(()),
+        Some(why) => bail!("cannot build for {target}: {why}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The program under test: its build for the guests, and its expected output.
 
-use crate::workspace;
+use crate::{cross, workspace};
 use anyhow::{Context, Result, ensure};
 use hakaru_rig::guest::Guest;
 use serde_json::Value;
@@ -79,6 +79,7 @@ fn compile(target: &str) -> Result<()> {
     cargo.arg(if zig { "zigbuild" } else { "build" });
     cargo.args(["--quiet", "--package", "hakaru"]);
     if target != HOST {
+        cross::require(target)?;
         cargo.args(["--target", target]);
     }
     if target == PI && !zig {
