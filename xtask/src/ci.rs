@@ -69,6 +69,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("dmsetup", "dmsetup"),
     ("sfdisk", "fdisk"),
     ("kill", "procps"),
+    ("c++", "g++"), // libFuzzer is compiled for the fuzz step.
     ("bc", "bc"), // fio calls it for sums such as `bs=2*$pagesize`.
 ];
 

@@ -14,7 +14,7 @@ use hakaru_sys::buffer::AlignedBuffer;
 use std::io;
 use std::ops::Range;
 
-/// Returns the memory that [`probe_and_restore`] needs for a device of this size and block size: as
+/// Returns the memory that `probe_and_restore` needs for a device of this size and block size: as
 /// much as probing overwrites.
 pub fn keeps(size: Bytes, block: u32) -> Bytes {
     SIZES.overwrites(size, block)
