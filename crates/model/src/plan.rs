@@ -3,6 +3,7 @@
 //! [`Plan::resolve`] is a pure function of the scenario and the facts about its paths. A dry run prints the plan.
 
 mod checks;
+mod distribution_zones;
 mod error;
 mod files;
 mod fit;
@@ -10,7 +11,6 @@ mod replay;
 mod resolve;
 mod resolver;
 mod sizes;
-mod stretches;
 mod verify;
 mod writers;
 

@@ -3,10 +3,10 @@
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
 use crate::job::{BlockSize, Distribution, Extent, Job, Op, SizeSpec, Target};
+use crate::plan::distribution_zones::within;
 use crate::plan::files::{add_file, alignment_of_offsets, measurable, smallest_block};
 use crate::plan::resolver::Resolver;
 use crate::plan::sizes::FileSizes;
-use crate::plan::stretches::within;
 use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};
 use crate::stream::Region;
 use crate::units::Bytes;
