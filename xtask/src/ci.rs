@@ -70,7 +70,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("sfdisk", "fdisk"),
     ("kill", "procps"),
     ("c++", "g++"), // libFuzzer is compiled for the fuzz step.
-    ("bc", "bc"), // fio calls it for sums such as `bs=2*$pagesize`.
+    ("bc", "bc"),   // fio calls it for sums such as `bs=2*$pagesize`.
 ];
 
 /// Runs all steps or the named ones, and lists their outcomes.
