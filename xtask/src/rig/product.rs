@@ -82,6 +82,11 @@ fn compile(target: &str) -> Result<()> {
         cross::require(target)?;
         cargo.args(["--target", target]);
     }
+    if target == PC && workspace::find_program("musl-gcc").is_none() {
+        // SQLite is C code.
+        workspace::install(&["musl-tools"])
+            .with_context(|| format!("SQLite needs musl-gcc for {target}: install musl-tools"))?;
+    }
     if target == PI && !zig {
         ensure!(
             workspace::find_program(CROSS_GCC).is_some(),
