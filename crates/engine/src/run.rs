@@ -264,6 +264,7 @@ impl PhaseRunner<'_> {
             laid_out,
             // Host pauses do not affect virtual time.
             host_pauses: host_pauses.filter(|_| !simulated),
+            paths: Vec::new(),
         };
         for caveat in caveats::of_phase(phase, &record) {
             self.note(caveat);

@@ -15,6 +15,7 @@ pub mod figure;
 pub mod finding;
 pub mod histogram;
 pub mod integrity;
+pub mod io_path;
 pub mod job;
 pub mod lint;
 pub mod measured;

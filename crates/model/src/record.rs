@@ -10,6 +10,7 @@ use crate::campaign::CampaignPoint;
 use crate::caveat::Caveat;
 use crate::facts::{DiskStats, Environment, Identity};
 use crate::histogram::Histogram;
+use crate::io_path::IoPath;
 use crate::job::{Op, PerOp, Scenario};
 use crate::measured::{EngineUse, HostPauses, LaidOut, MeasuredTraffic};
 use crate::reported::Reported;
@@ -130,6 +131,9 @@ pub struct PhaseRecord {
     /// Lost CPU time, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_pauses: Option<HostPauses>,
+    /// Path of the I/Os through the block layer, for a traced run: one for each disk under test.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<IoPath>,
 }
 
 /// Record of one worker.

@@ -18,6 +18,7 @@ const BELOW_CAMPAIGN: &[&str] = &[
     "hakaru-model",
     "hakaru-device",
     "hakaru-engine",
+    "hakaru-trace",
     "hakaru-store",
     "hakaru-analysis",
     "hakaru-report",
@@ -35,13 +36,17 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
         package: "hakaru-sys",
         imports: &[],
     },
-    // Crates that act on the data model; two of them need the system layer.
+    // Crates that act on the data model; three of them need the system layer.
     LayerRule {
         package: "hakaru-device",
         imports: &["hakaru-model", "hakaru-sys"],
     },
     LayerRule {
         package: "hakaru-engine",
+        imports: &["hakaru-model", "hakaru-sys"],
+    },
+    LayerRule {
+        package: "hakaru-trace",
         imports: &["hakaru-model", "hakaru-sys"],
     },
     LayerRule {
@@ -72,6 +77,7 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
             "hakaru-model",
             "hakaru-device",
             "hakaru-engine",
+            "hakaru-trace",
             "hakaru-store",
             "hakaru-analysis",
             "hakaru-report",

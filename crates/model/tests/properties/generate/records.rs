@@ -259,6 +259,7 @@ fn phase_record() -> impl Strategy<Value = PhaseRecord> {
             traffic,
             laid_out,
             host_pauses,
+            paths: Vec::new(),
         },
     )
 }

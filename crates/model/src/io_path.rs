@@ -1,0 +1,326 @@
+//! The path of the I/Os of a phase through block layer and device: which requests they became, whose they were, and
+//! where their time went.
+
+mod class;
+mod time;
+
+pub use class::{ClassGroup, IoClass};
+pub use time::{OperationPath, TimePart, TimeParts, TracedOperation};
+
+use crate::job::Op;
+use crate::record::Latency;
+use crate::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// Block requests of the traced part of a phase on one disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IoPath {
+    /// The traced disk.
+    pub disk: TracedDisk,
+    /// How the events were recorded, and how many were lost.
+    pub tracer: TracerReport,
+    /// Length of the traced part: the measured part of the phase, without the ramp time.
+    pub window: Nanos,
+    /// Time in which the device had at least one request: the union of the device times.
+    pub busy: Nanos,
+    /// Mean number of requests in the queue or on the device over the traced part.
+    pub mean_depth: f64,
+    /// Traffic by class and operation, in the order of [`IoClass::ALL`]; classes without requests are left out.
+    pub classes: Vec<ClassTraffic>,
+    /// Sizes of the application's I/Os.
+    pub asked: Vec<SizeCount>,
+    /// Critical paths by kind of operation.
+    pub operations: Vec<OperationPath>,
+    /// Number of operations whose critical paths were computed, if memory did not suffice for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_limit: Option<u64>,
+    /// Queue depth over time, in equal steps; at most 1,000.
+    pub depth: Vec<DepthSample>,
+    /// Requests for the picture of addresses over time.
+    pub sample: RequestSample,
+    /// What lay where on the disk, in ascending order; adjacent ranges of one class are joined, and their number is
+    /// limited.
+    pub layout: Vec<LayoutRange>,
+    /// Counters of the disk over the traced part, to compare the sums with; `None` if they cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<DiskTotals>,
+    /// Requests in flight at the start and at the end of the traced part, which belong to it only partly.
+    pub edges: EdgeRequests,
+    /// Requests classified before the final layout was known, because memory did not suffice to keep all of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub classified_early: u64,
+    /// Cost of tracing, if measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<TraceCost>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl IoPath {
+    /// Share of events lost above which the figures are marked as incomplete.
+    pub const LOSS_LIMIT: f64 = 0.001;
+
+    /// Returns the bytes of all classes for an operation.
+    pub fn bytes(&self, op: Op) -> Bytes {
+        let of_op = self.classes.iter().filter(|class| class.op == Some(op));
+        Bytes(of_op.map(|class| class.bytes.0).sum())
+    }
+}
+
+/// The disk on which requests were traced.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TracedDisk {
+    /// Kernel name of the whole disk: `mmcblk0`.
+    pub name: String,
+    /// First sector (512 bytes) and number of sectors of the partition under test; `None` for the whole disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<(u64, u64)>,
+    /// Name of the file system, as the kernel has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filesystem: Option<String>,
+    /// Whether the kernel sends cache flushes to the device (`queue/write_cache` is `write back`).
+    pub flushes_sent: bool,
+    /// Whether the device takes bios instead of requests (zram, brd, device mapper): there are no requests to merge, and
+    /// device time is from queue to completion.
+    pub bio_based: bool,
+    /// Size of the disk.
+    pub size: Bytes,
+}
+
+/// How events were recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TracerReport {
+    /// The kernel's facility.
+    pub method: TraceMethod,
+    /// Counts by event.
+    pub events: Vec<EventCount>,
+    /// Size of the ring of one CPU.
+    pub ring: Bytes,
+    /// Completions that were never seen.
+    pub unseen_completions: u64,
+    /// Requests whose bios were not seen.
+    pub unmatched: u64,
+}
+
+impl TracerReport {
+    /// Returns the share of events lost: reported as lost by the kernel, or counted but not delivered.
+    pub fn lost_share(&self) -> f64 {
+        let counted: u64 = self.events.iter().map(|event| event.counted).sum();
+        let lost: u64 = self
+            .events
+            .iter()
+            .map(|event| event.lost + event.missing)
+            .sum();
+        match counted {
+            0 => 0.0,
+            _ => lost as f64 / counted as f64,
+        }
+    }
+}
+
+/// Kernel facility that records events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TraceMethod {
+    /// Rings of `perf_event_open`.
+    #[default]
+    Perf,
+    /// A private ftrace instance, where perf loses events.
+    Ftrace,
+}
+
+/// Counts of one tracepoint over the traced phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EventCount {
+    /// `block_rq_issue`
+    pub name: String,
+    /// Times that the event occurred, by the kernel's counter.
+    pub counted: u64,
+    /// Events received.
+    pub recorded: u64,
+    /// Events that the kernel reported as lost.
+    pub lost: u64,
+    /// Events that were counted, but neither received nor reported as lost.
+    pub missing: u64,
+}
+
+/// Traffic of one class and operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassTraffic {
+    /// The class.
+    pub class: IoClass,
+    /// The operation; `None` for flushes.
+    pub op: Option<Op>,
+    /// Requests issued to the device. A request over several classes counts for the class of its first sector.
+    pub requests: u64,
+    /// Bytes. A request over several classes counts for each by its share.
+    pub bytes: Bytes,
+    /// Runs of requests with consecutive addresses.
+    pub runs: u64,
+    /// Bios queued for these requests.
+    pub bios: u64,
+    /// Bios that were merged into an earlier request.
+    pub merges: u64,
+    /// Requests that are a part of a larger bio.
+    pub splits: u64,
+    /// Requests that the driver returned to the queue.
+    pub requeues: u64,
+    /// Requests that failed.
+    pub errors: u64,
+    /// Sizes of the requests.
+    pub sizes: Vec<SizeCount>,
+    /// Time from queuing to issue: the block layer.
+    pub queue: Latency,
+    /// Time from issue to completion: the device.
+    pub device: Latency,
+    /// Commands on an MMC bus, if the disk is on one and they were recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandTraffic>,
+    /// Who queued the bios, most bytes first; at most 8.
+    pub issuers: Vec<Issuer>,
+}
+
+/// Commands of one class on an MMC bus.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandTraffic {
+    /// Data commands (CMD17, 18, 24, 25), or erase sequences for trims.
+    pub commands: u64,
+    /// Runs of data commands with consecutive addresses.
+    pub runs: u64,
+    /// Time from start to done.
+    pub busy: Nanos,
+    /// Retries.
+    pub retries: u64,
+    /// Failed commands.
+    pub errors: u64,
+}
+
+/// Origin of bios.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issuer {
+    /// Kind of the thread.
+    pub kind: IssuerKind,
+    /// Name of the thread, without the numbers of kernel workers: `jbd2/mmcblk0p2`, `kworker`.
+    pub name: String,
+    /// Bios queued.
+    pub bios: u64,
+    /// Bytes queued.
+    pub bytes: Bytes,
+}
+
+/// Kind of thread that queues bios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssuerKind {
+    /// A worker of the run, known by its thread ID.
+    Worker,
+    /// The journal thread of a file system.
+    Journal,
+    /// A writeback thread or another thread of the kernel.
+    Kernel,
+    /// Another thread of this program.
+    OwnProcess,
+    /// Another process.
+    OtherProcess,
+}
+
+/// Number of requests or I/Os of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeCount {
+    /// The operation.
+    pub op: Op,
+    /// Size.
+    pub size: Bytes,
+    /// How many.
+    pub count: u64,
+}
+
+/// Requests at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DepthSample {
+    /// Since the start of the traced part.
+    pub at: Nanos,
+    /// Mean number of requests in the queue over the step.
+    pub queued: f32,
+    /// Mean number of requests on the device over the step.
+    pub issued: f32,
+}
+
+/// Random sample of requests, drawn from each class so that rare classes stay visible.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestSample {
+    /// Number of requests from which the sample was drawn.
+    pub drawn_from: u64,
+    /// The sample in order of issue.
+    pub requests: Vec<SampledRequest>,
+}
+
+/// One request of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledRequest {
+    /// First sector of 512 bytes on the whole disk.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u32,
+    /// The operation; `None` for flushes.
+    pub op: Option<Op>,
+    /// The class.
+    pub class: IoClass,
+    /// Queued, since the start of the traced part.
+    pub queued: Nanos,
+    /// Time in the queue.
+    pub waited: Nanos,
+    /// Time on the device.
+    pub served: Nanos,
+}
+
+/// Range of sectors of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayoutRange {
+    /// First sector of 512 bytes on the whole disk.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u64,
+    /// The class.
+    pub class: IoClass,
+}
+
+/// Totals of a disk's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskTotals {
+    /// Bytes read.
+    pub read: Bytes,
+    /// Bytes written.
+    pub written: Bytes,
+    /// Bytes discarded.
+    pub discarded: Bytes,
+    /// Flushes completed; `None` on kernels that do not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
+}
+
+/// Requests that cross an edge of the traced part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeRequests {
+    /// In the queue or on the device at the start.
+    pub at_start: u64,
+    /// Their bytes.
+    pub at_start_bytes: Bytes,
+    /// In the queue or on the device at the end.
+    pub at_end: u64,
+    /// Their bytes.
+    pub at_end_bytes: Bytes,
+}
+
+/// Cost of tracing, from interleaved pairs of segments with and without recording.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TraceCost {
+    /// Mean relative increase of the latency: 0.011 is 1.1 %.
+    pub mean: f64,
+    /// Half width of its 95 % interval.
+    pub margin: f64,
+    /// Number of pairs.
+    pub pairs: u32,
+}

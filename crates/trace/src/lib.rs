@@ -1,0 +1,14 @@
+//! Traces the path of I/Os: records block layer events, restores requests from them, attributes requests to what lies
+//! at their addresses, and divides the time of each operation.
+//!
+//! ```text
+//! recorder ─ BlockEvent ─> requests ─ TracedRequest ─┐
+//! layout ──────────────── AddressMap ────────────────┼─> summary ─> IoPath
+//! engine ─────────────── TracedOperation ────────────┘
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod address_map;
+pub mod event;
+pub mod request;
