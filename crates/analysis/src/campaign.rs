@@ -25,11 +25,13 @@ pub fn join(parts: Vec<Summary>) -> Option<Summary> {
             started_unix_ms,
             phases,
             caveats,
+            paths,
             ..
         } = part;
         whole.runs.extend(runs);
         whole.started_unix_ms = whole.started_unix_ms.min(started_unix_ms);
         whole.phases.extend(phases);
+        whole.paths.extend(paths);
         for caveat in caveats {
             if !whole.caveats.contains(&caveat) {
                 whole.caveats.push(caveat);

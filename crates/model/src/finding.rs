@@ -10,6 +10,7 @@ pub use crate::claim::{
 };
 use crate::facts::{Environment, Identity};
 pub use crate::figure::Figure;
+use crate::io_path::IoPath;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
@@ -206,6 +207,20 @@ pub struct Summary {
     pub caveats: Vec<Caveat>,
     /// Overhead of this program per I/O in nanoseconds, if measured.
     pub overhead_ns: Option<f64>,
+    /// Paths of the I/Os of traced runs, in the order of runs and phases; never averaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<TracedPhase>,
+}
+
+/// Path of the I/Os of one phase of a traced run on one disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TracedPhase {
+    /// Name of the phase.
+    pub phase: String,
+    /// ID of the run.
+    pub run: String,
+    /// The path.
+    pub path: IoPath,
 }
 
 /// Comparison of two means: whether they differ, and by how much.

@@ -13,11 +13,12 @@ use crate::estimate::estimate;
 use crate::stats;
 use hakaru_model::facts::{Environment, Identity, TargetKind};
 use hakaru_model::finding::{
-    Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint,
+    Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint, TracedPhase,
 };
+use hakaru_model::io_path::IoPath;
 use hakaru_model::job::Op;
 use hakaru_model::measured::{LeftOutRun, MeasuredTraffic, NoAmplification};
-use hakaru_model::record::{Origin, RunRecord};
+use hakaru_model::record::{Origin, PhaseRecord, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use phases::{PhaseRun, PhaseRuns, moved};
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ pub fn summarize(series: &[RunRecord]) -> Summary {
         phases,
         caveats: Vec::new(),
         overhead_ns: overhead(series),
+        paths: paths(series),
     };
     summary.caveats = caveats::collect(series, &summary);
     summary
@@ -70,6 +72,22 @@ fn nothing() -> Identity {
         system_disk: false,
         label: None,
     }
+}
+
+/// Returns the paths of the I/Os of the traced runs.
+fn paths(series: &[RunRecord]) -> Vec<TracedPhase> {
+    let of_run = |run: &RunRecord| {
+        let of_phase = |phase: &PhaseRecord| {
+            let traced = |path: &IoPath| TracedPhase {
+                phase: phase.name.clone(),
+                run: run.id.clone(),
+                path: path.clone(),
+            };
+            phase.paths.iter().map(traced).collect::<Vec<_>>()
+        };
+        run.phases.iter().flat_map(of_phase).collect::<Vec<_>>()
+    };
+    series.iter().flat_map(of_run).collect()
 }
 
 /// Returns the overhead of this program per I/O: the median of the runs.

@@ -324,6 +324,7 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         phases: Vec::new(),
         caveats: Vec::new(),
         overhead_ns: None,
+        paths: Vec::new(),
     }
 }
 

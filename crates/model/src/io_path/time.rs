@@ -78,6 +78,23 @@ impl TimeParts {
     pub fn total(&self) -> f64 {
         self.0.iter().sum()
     }
+
+    /// Returns the difference of each part.
+    pub fn minus(&self, other: &TimeParts) -> TimeParts {
+        let mut parts = *self;
+        for (part, other) in parts.0.iter_mut().zip(other.0) {
+            *part -= other;
+        }
+        parts
+    }
+
+    /// Whether the parts may be given as shares of their sum: parts with both signs must not exceed 1.5 times its
+    /// size together.
+    pub fn shares_allowed(&self) -> bool {
+        let total = self.total().abs();
+        let absolute: f64 = self.0.iter().map(|part| part.abs()).sum();
+        total > 0.0 && absolute <= 1.5 * total
+    }
 }
 
 /// Critical path of one kind of operation.
