@@ -2,9 +2,11 @@
 //! where their time went.
 
 mod class;
+mod layout;
 mod time;
 
 pub use class::{ClassGroup, IoClass};
+pub use layout::{LayoutGap, LayoutPart};
 pub use time::{OperationPath, TimePart, TimeParts, TracedOperation};
 
 use crate::job::Op;
@@ -41,6 +43,9 @@ pub struct IoPath {
     /// What lay where on the disk, in ascending order; adjacent ranges of one class are joined, and their number is
     /// limited.
     pub layout: Vec<LayoutRange>,
+    /// What is not known about the layout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layout_gaps: Vec<LayoutGap>,
     /// Counters of the disk over the traced part, to compare the sums with; `None` if they cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<DiskTotals>,

@@ -10,6 +10,7 @@ pub mod aio;
 pub mod block;
 pub mod buffer;
 pub mod clock;
+pub mod extents;
 pub mod file;
 pub mod health;
 pub mod mapping;
