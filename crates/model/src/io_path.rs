@@ -2,12 +2,18 @@
 //! where their time went.
 
 mod class;
+mod findings;
 mod layout;
 mod time;
 
 pub use class::{ClassGroup, IoClass};
+pub use findings::{
+    ClassAmplification, DeviceSplit, DifferencePart, OperationDifference, OperationLoad,
+    PartDifference, PathComparison, PathFindings, PathIdentity, PathLimit, PathRefusal,
+    PathTraffic, PriceModel, PriceRefusal, TimeDifference, TimeShares,
+};
 pub use layout::{LayoutGap, LayoutPart};
-pub use time::{OperationPath, TimePart, TimeParts, TracedOperation};
+pub use time::{ClassTime, OperationPath, TimePart, TimeParts, TracedOperation};
 
 use crate::job::Op;
 use crate::record::Latency;
@@ -25,6 +31,9 @@ pub struct IoPath {
     pub window: Nanos,
     /// Time in which the device had at least one request: the union of the device times.
     pub busy: Nanos,
+    /// The part of `busy` in which only cache flushes were on the device.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub flush_only: Nanos,
     /// Mean number of requests in the queue or on the device over the traced part.
     pub mean_depth: f64,
     /// Traffic by class and operation, in the order of [`IoClass::ALL`]; classes without requests are left out.
@@ -54,6 +63,9 @@ pub struct IoPath {
     /// Requests classified before the final layout was known, because memory did not suffice to keep all of them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub classified_early: u64,
+    /// Commands on an MMC bus that asked for the status of the card (CMD13).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub status_commands: u64,
     /// Cost of tracing, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<TraceCost>,
@@ -61,6 +73,10 @@ pub struct IoPath {
 
 fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+fn is_no_time(time: &Nanos) -> bool {
+    *time == Nanos(0)
 }
 
 impl IoPath {

@@ -21,8 +21,6 @@ pub struct TracedRequest {
     pub requeues: u16,
     /// Negative errno, or 0.
     pub error: i32,
-    /// Type by the file system itself (F2FS), if it says.
-    pub page_type: Option<u32>,
     /// The command on an MMC bus, if recorded.
     pub command: Option<MmcCommand>,
 }
@@ -40,6 +38,8 @@ pub struct BioPiece {
     pub comm: ThreadName,
     /// Time of queuing.
     pub queued: u64,
+    /// Type by the file system itself (F2FS), if it says.
+    pub page_type: Option<u32>,
     /// Whether the bio continues beyond this part or began before it.
     pub part: bool,
 }

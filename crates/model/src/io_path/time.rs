@@ -1,5 +1,6 @@
 //! Where the time of an operation went.
 
+use super::IoClass;
 use crate::job::Op;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,15 @@ impl TimeParts {
     }
 }
 
+/// Time of an operation in which requests of one class were on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassTime {
+    /// The class.
+    pub class: IoClass,
+    /// Mean time per operation in nanoseconds.
+    pub nanos: f64,
+}
+
 /// Critical path of one kind of operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationPath {
@@ -109,6 +119,10 @@ pub struct OperationPath {
     pub count: u64,
     /// Mean of all operations. The parts add up to `mean_latency`.
     pub mean: TimeParts,
+    /// The mean of parts [`TimePart::Data`] and [`TimePart::Metadata`] by class, in the order of [`IoClass::ALL`]; their
+    /// sum is that of both parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassTime>,
     /// Mean latency by the engine's clock.
     pub mean_latency: Nanos,
     /// Mean of the operations between the 45th and the 55th percentile; `None` below 20 operations.
