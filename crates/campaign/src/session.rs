@@ -261,6 +261,7 @@ impl PlannedSession<'_> {
             stop: request.stop,
             direct_fallback: self.policy.substitutes,
             replace_engines: self.policy.substitutes,
+            record_operations: false,
             wall_clock: now_unix_ms,
         }
     }

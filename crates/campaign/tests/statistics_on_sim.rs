@@ -82,6 +82,7 @@ fn stock(speed: f64, first_seed: u64) -> Stock {
         stop: &stop,
         direct_fallback: true,
         replace_engines: true,
+        record_operations: false,
         wall_clock: || 0,
     };
     let mut stock = Stock::default();

@@ -3,7 +3,9 @@
 //! Source of the fields: the kernel's `Documentation/block/stat.rst`.
 
 use crate::host::own_io;
+use crate::run::CounterReading;
 use hakaru_model::facts::DiskStats;
+use hakaru_model::io_path::DiskTotals;
 use hakaru_model::measured::MeasuredTraffic;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::units::{Bytes, Nanos};
@@ -106,6 +108,8 @@ struct DiskReading {
     /// Bytes this process had read from and written to storage.
     own: Option<(u64, u64)>,
     at: Instant,
+    /// The same moment in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    at_raw: u64,
 }
 
 impl DiskWindow {
@@ -146,7 +150,25 @@ impl DiskWindow {
             counts,
             own: own_io(),
             at: Instant::now(),
+            at_raw: hakaru_sys::clock::monotonic_raw(),
         }
+    }
+
+    /// Returns the readings at the start and at the end of the measured time. `None` before both were made.
+    pub(crate) fn readings(&self) -> Option<(CounterReading, CounterReading)> {
+        let of = |reading: &Mutex<Option<DiskReading>>| {
+            let reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+            let DiskReading { counts, at_raw, .. } = reading.as_ref()?;
+            let disks = self.names.iter().zip(counts);
+            let total = |(name, counts): (&String, &Option<DiskCounters>)| {
+                Some((name.clone(), totals(counts.as_ref()?)))
+            };
+            Some(CounterReading {
+                at: *at_raw,
+                disks: disks.filter_map(total).collect(),
+            })
+        };
+        of(&self.first).zip(of(&self.last))
     }
 
     /// Returns the statistics of the measured time. `None` if nothing was read.
@@ -174,6 +196,15 @@ impl DiskWindow {
             own_read: own.map(|(read, _)| Bytes(read)),
             own_written: own.map(|(_, written)| Bytes(written)),
         })
+    }
+}
+
+fn totals(counts: &DiskCounters) -> DiskTotals {
+    DiskTotals {
+        read: Bytes(counts[2] * 512),
+        written: Bytes(counts[6] * 512),
+        discarded: Bytes(counts[13] * 512),
+        flushes: Some(counts[15]),
     }
 }
 

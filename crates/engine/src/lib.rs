@@ -36,7 +36,7 @@ pub use idle::{IdleProfiler, Idleness};
 pub use iolog::{LogChunk, LogHistogram, LogSample};
 pub use overhead::measure_overhead;
 pub use run::{
-    EngineReport, Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, RunOptions,
-    WorkerStage, run,
+    CounterReading, EngineReport, Flow, LayoutProgress, MeasuredPart, MeasuredWorker, NoObserver,
+    Observer, PhaseProgress, RunOptions, WorkerStage, run,
 };
 pub use verify::{checksum_names, checksum_speed};

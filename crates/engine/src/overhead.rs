@@ -27,6 +27,7 @@ pub fn measure_overhead(clock: &ClockChoice) -> Option<Overhead> {
         stop: &stop,
         direct_fallback: false,
         replace_engines: false,
+        record_operations: false,
         wall_clock: || 0,
     };
     let quickest = (0..TRIES).filter_map(|_| {

@@ -8,7 +8,10 @@ mod shown;
 mod watch;
 
 pub use self::options::{EngineReport, RunOptions};
-pub use observer::{Flow, LayoutProgress, NoObserver, Observer, PhaseProgress, WorkerStage};
+pub use observer::{
+    CounterReading, Flow, LayoutProgress, MeasuredPart, MeasuredWorker, NoObserver, Observer,
+    PhaseProgress, WorkerStage,
+};
 
 use self::options::LOOK;
 use crate::clock::{ClockChoice, ClockMark};
@@ -159,6 +162,12 @@ impl PhaseRunner<'_> {
         note(&mut self.caveats, caveat);
     }
 
+    /// Whether workers record each operation. The clock must be that of kernel events.
+    fn records_operations(&self) -> bool {
+        let kernel_clock = matches!(self.options.clock, ClockChoice::Kernel { .. });
+        self.options.record_operations && kernel_clock
+    }
+
     /// Notes why the kernel's clock times the I/Os, if it is a fallback.
     fn note_clock(&mut self) {
         let clock = self.options.clock;
@@ -248,6 +257,9 @@ impl PhaseRunner<'_> {
         let simulated = scheduler.is_some();
         let (workers, host_pauses, error) =
             self.work(phase, head, &shared, scheduler, &disks, observer);
+        if self.records_operations() && !workers.is_empty() {
+            observer.measured(phase, &shared.measured_part());
+        }
         let (disks, traffic) = (disks.so_far(), shared.disks.traffic());
         cleanup.begun = !workers.is_empty();
         if workers.is_empty() {
@@ -364,6 +376,7 @@ impl PhaseRunner<'_> {
             sim: scheduler,
             direct_fallback: self.options.direct_fallback,
             replace_engines: self.options.replace_engines,
+            records_operations: self.records_operations(),
         };
         let found: Mutex<Vec<Caveat>> = Mutex::default();
         let common = PhaseInputs {

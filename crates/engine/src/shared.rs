@@ -3,12 +3,14 @@
 use crate::disks::DiskWindow;
 use crate::flow::FlowCounters;
 use crate::iolog::LogChunk;
+use crate::run::{MeasuredPart, MeasuredWorker};
 use crate::zones::ZoneTables;
+use hakaru_model::io_path::TracedOperation;
 use hakaru_model::job::rules::FileLock;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::record::{Interval, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
-use std::sync::{Condvar, Mutex, RwLock};
+use std::sync::{Condvar, Mutex, PoisonError, RwLock};
 
 /// Progress of a worker, published a few times per second, on separate cache lines.
 #[derive(Debug, Default)]
@@ -43,6 +45,8 @@ pub(crate) struct PhaseShared {
     pub(crate) locks: Box<[RwLock<()>]>,
     /// Disk counters over the measured part.
     pub(crate) disks: DiskWindow,
+    /// Measured parts of the workers that have ended, if the run records operations.
+    measured: Mutex<Vec<MeasuredWorker>>,
 }
 
 impl PhaseShared {
@@ -70,6 +74,22 @@ impl PhaseShared {
             tables,
             locks,
             disks,
+            measured: Mutex::default(),
+        }
+    }
+
+    /// Adds the measured part of a worker.
+    pub(crate) fn note_measured(&self, worker: MeasuredWorker) {
+        let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        measured.push(worker);
+    }
+
+    /// Returns the measured part of the phase, once its workers have ended.
+    pub(crate) fn measured_part(&self) -> MeasuredPart {
+        let measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        MeasuredPart {
+            workers: measured.clone(),
+            counters: self.disks.readings(),
         }
     }
 
@@ -148,6 +168,11 @@ pub(crate) enum Message {
     Interval { worker: usize, interval: Interval },
     /// New log entries.
     Log { worker: usize, chunk: Box<LogChunk> },
+    /// Operations with their times.
+    Operations {
+        worker: usize,
+        operations: Vec<TracedOperation>,
+    },
     /// Partial results, on request.
     SoFar {
         worker: usize,

@@ -19,6 +19,7 @@ mod issue;
 mod lifecycle;
 mod limits;
 mod next_io;
+mod operations;
 mod parts;
 mod queue;
 mod ranges;
@@ -38,7 +39,7 @@ pub(crate) use self::context::{PhaseSetup, WorkerContext};
 pub(crate) use self::drive::{Drive, OneAtATime, Queued};
 pub(crate) use self::parts::WorkerParts;
 
-use self::account::Account;
+use self::account::{Account, AccountKind};
 use self::in_flight::InflightIo;
 use self::issue::Issue;
 use self::source::Source;
@@ -90,6 +91,10 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
         } = parts;
         let plan = context.plan;
         let checked = check.as_ref().is_some_and(|check| check.fills());
+        let kind = AccountKind {
+            queued: D::QUEUED,
+            records_operations: context.setup.records_operations && !C::VIRTUAL,
+        };
         let glance = match plan.termination.exit.ends {
             Some(_) => QUICK_GLANCE,
             None if C::VIRTUAL => VIRTUAL_GLANCE,
@@ -101,7 +106,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             clock,
             source,
             issue: Issue::new(plan, backend, checked),
-            account: Account::new(plan, check, recorder, D::QUEUED),
+            account: Account::new(plan, check, recorder, kind),
             time: WorkerTimes::new(plan.ramp_time.0 > 0, glance),
             own_files,
         }

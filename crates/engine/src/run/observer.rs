@@ -1,6 +1,7 @@
 //! Events of a run for an observer, and its replies.
 
 use crate::iolog::LogChunk;
+use hakaru_model::io_path::{DiskTotals, TracedOperation};
 use hakaru_model::job::PerOp;
 use hakaru_model::plan::{FilePlan, PhasePlan};
 use hakaru_model::record::{Interval, PhaseRecord};
@@ -62,6 +63,35 @@ pub struct LayoutProgress<'a> {
     pub done: u64,
 }
 
+/// Measured part of one worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasuredWorker {
+    /// Its thread ID.
+    pub tid: u32,
+    /// End of the ramp time, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    pub begin: u64,
+    /// Last completion, including final flushes, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    pub end: u64,
+}
+
+/// Counters of disks at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterReading {
+    /// Time of the reading, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+    pub at: u64,
+    /// Totals of each disk by its kernel name.
+    pub disks: Vec<(String, DiskTotals)>,
+}
+
+/// Measured part of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredPart {
+    /// Measured part of each worker.
+    pub workers: Vec<MeasuredWorker>,
+    /// Counters at its start and at its end; `None` if workers end their ramp times at different moments.
+    pub counters: Option<(CounterReading, CounterReading)>,
+}
+
 /// Observes a run and can stop it.
 pub trait Observer {
     /// Called when a phase starts.
@@ -70,6 +100,12 @@ pub trait Observer {
     fn laying_out(&mut self, _layout: &LayoutProgress<'_>) -> Flow {
         Flow::Continue
     }
+    /// Called when all workers of a phase have opened their files, immediately before they start.
+    fn workers_start(&mut self, _phase: &PhasePlan) {}
+    /// Called with operations of a worker, if the run records them.
+    fn operations(&mut self, _worker: usize, _operations: &[TracedOperation]) {}
+    /// Called after the last worker of a phase has ended, if the run records operations. Temporary files still exist.
+    fn measured(&mut self, _phase: &PhasePlan, _part: &MeasuredPart) {}
     /// Called several times per second while a phase runs.
     fn progress(&mut self, _phase: &PhasePlan, _progress: &PhaseProgress) -> Flow {
         Flow::Continue

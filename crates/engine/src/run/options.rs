@@ -23,6 +23,9 @@ pub struct RunOptions<'a> {
     /// Uses the next best engine with a caveat if the requested one is missing; otherwise that is
     /// an error.
     pub replace_engines: bool,
+    /// Records each I/O and each flush with its times, and passes them to the observer. Needs the kernel's clock; with
+    /// another clock, nothing is recorded.
+    pub record_operations: bool,
     /// Returns ms since 1970 UTC; called once per phase.
     pub wall_clock: fn() -> i64,
 }

@@ -149,6 +149,7 @@ impl PhaseWatch<'_> {
                 Ok(Message::Ready) => {
                     ready += 1;
                     if ready == total && failure.is_none() {
+                        observer.workers_start(self.phase);
                         self.begin();
                     }
                 }
@@ -160,6 +161,9 @@ impl PhaseWatch<'_> {
                 Ok(Message::Interval { worker, interval }) => {
                     self.take_interval(worker, &interval);
                     observer.interval(worker, &interval);
+                }
+                Ok(Message::Operations { worker, operations }) => {
+                    observer.operations(worker, &operations);
                 }
                 Ok(Message::SoFar { worker, record }) => {
                     partial[worker] = Some(*record);

@@ -1,6 +1,7 @@
 //! Accounting of a worker: statistics, logs, limits, verification and errors.
 
 use super::limits::WorkerLimits;
+use super::operations::OperationLog;
 use crate::iolog::IoLog;
 use crate::recorder::Recorder;
 use crate::verify::Checker;
@@ -25,6 +26,8 @@ pub(super) struct Account {
     pub(super) recorder: Option<Recorder>,
     pub(super) log: Option<Box<IoLog>>,
     pub(super) limits: Option<Box<WorkerLimits>>,
+    /// Every operation with its times, if the run records them.
+    pub(super) operations: Option<Box<OperationLog>>,
     /// Whether each I/O is inspected on completion.
     pub(super) inspects_each: bool,
     pub(super) at_start: ThreadUsage,
@@ -40,15 +43,27 @@ pub(super) struct ThreadUsage {
     pub(super) waited: Option<u64>,
 }
 
+/// Properties of a worker that its accounting depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AccountKind {
+    /// Whether several I/Os can be in flight.
+    pub(super) queued: bool,
+    /// Whether each operation is recorded with its times.
+    pub(super) records_operations: bool,
+}
+
 impl Account {
-    /// Allocates everything needed for counting. `queued` tells whether several I/Os can be in
-    /// flight.
+    /// Allocates everything needed for counting.
     pub(super) fn new(
         plan: &WorkerPlan,
         mut check: Option<Box<Checker>>,
         recorder: Option<Recorder>,
-        queued: bool,
+        kind: AccountKind,
     ) -> Account {
+        let AccountKind {
+            queued,
+            records_operations,
+        } = kind;
         if let Some(check) = &mut check {
             check.queued = queued;
         }
@@ -70,7 +85,9 @@ impl Account {
             gave_up: false,
             recorder,
             log: IoLog::new(logs, plan, queued),
-            inspects_each: logs.samples && logs.window.is_none()
+            operations: records_operations.then(|| Box::new(OperationLog::new(plan))),
+            inspects_each: records_operations
+                || logs.samples && logs.window.is_none()
                 || limits.as_ref().is_some_and(|limits| limits.inspects_each()),
             limits,
             at_start: ThreadUsage::default(),

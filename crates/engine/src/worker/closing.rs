@@ -34,6 +34,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.end_record(synced);
         let used = hakaru_sys::thread::usage();
         self.context.shared.disks.close();
+        self.end_operations(synced);
         let (end, stop) = self.finish_files(synced, stop);
         let measured = Nanos(self.clock.nanos(end - self.time.measuring_since));
         // An incomplete interval is kept, but is not a sample, even if it is the only one, as in

@@ -40,6 +40,8 @@ pub(crate) struct PhaseSetup<'a> {
     pub(crate) sim: Option<(Arc<SimScheduler>, u64)>,
     pub(crate) direct_fallback: bool,
     pub(crate) replace_engines: bool,
+    /// Whether workers record each operation with its times.
+    pub(crate) records_operations: bool,
 }
 
 impl PhaseSetup<'_> {

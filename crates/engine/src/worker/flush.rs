@@ -125,6 +125,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         self.note_sync(region, kind, before);
         let result = self.issue.backend.sync(region, kind);
         let done = self.clock.now();
+        self.record_flush(region, kind, before, done);
         if let Err(errno) = result {
             self.note_error("fsync", FailureKind::Sync, region, errno, done);
         }

@@ -50,6 +50,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         let (clat, lat) = (since(issued), since(created));
         let at = Nanos(since(self.time.measuring_since));
         let stop = self.judge_latency(flight, Nanos(lat), done);
+        self.record_operation(flight, done);
         let Some(log) = self.account.log.as_mut().filter(|_| !self.time.in_ramp) else {
             return stop;
         };

@@ -99,6 +99,7 @@ pub(crate) fn go_observed(plan: &Plan, observer: &mut dyn Observer) -> EngineRep
         stop: &stop,
         direct_fallback: true,
         replace_engines: true,
+        record_operations: false,
         wall_clock: || STARTED_UNIX_MS,
     };
     run(plan, &options, observer)
