@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod below;
 mod blockdev;
 mod bus;
 mod card;
@@ -31,6 +32,7 @@ mod testloop;
 mod testtree;
 pub mod verify;
 
+pub use below::{DiskBelow, disks_below};
 pub use blockdev::{BlockDev, OnProgress, OpenDevice, ScanProgress, SpeedMap, SpeedPoint};
 pub use bus::ceiling as bus_ceiling;
 pub use card::RawCard;

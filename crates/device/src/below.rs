@@ -1,0 +1,79 @@
+//! Finds the block device whose requests a path causes, for tracing.
+
+use crate::chain::{self, DeviceNode};
+use crate::mounts::{self, Mount};
+use crate::roots::{self, DevNum, Roots};
+use hakaru_model::io_path::TracedDisk;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// A block device whose requests can be traced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiskBelow {
+    /// Description for the record.
+    pub disk: TracedDisk,
+    /// Device number of the whole disk.
+    pub number: DevNum,
+    /// Device node of the whole disk.
+    pub node: PathBuf,
+    /// File with the counters of the whole disk.
+    pub counters: PathBuf,
+}
+
+/// Returns the block devices that the kernel sends the requests of a path to: the disk of a partition, but the mapping
+/// itself for device mapper and RAID. Empty without a block device, as in memory and network file systems.
+pub fn disks_below(path: &Path, roots: &Roots) -> Vec<DiskBelow> {
+    let (nodes, filesystem) = nodes_of(path, roots);
+    let disk = |node: DeviceNode| disk_of(&node, filesystem.clone(), roots);
+    nodes.into_iter().map(disk).collect()
+}
+
+/// Returns the block devices of a path, and the type of the file system.
+fn nodes_of(path: &Path, roots: &Roots) -> (Vec<DeviceNode>, Option<String>) {
+    let directory = crate::inspect::directory_of(path);
+    let Some(metadata) = path.metadata().or_else(|_| directory.metadata()).ok() else {
+        return (Vec::new(), None);
+    };
+    if metadata.file_type().is_block_device() {
+        let node = DeviceNode::by_number(DevNum::from_raw(metadata.rdev()), roots);
+        return (node.into_iter().collect(), None);
+    }
+    let mounts = mounts::mounts(roots);
+    let number = DevNum::from_raw(metadata.dev());
+    let Some(mount) = mount_of(path, number, roots, &mounts) else {
+        let node = DeviceNode::by_number(number, roots);
+        return (node.into_iter().collect(), None);
+    };
+    let nodes = chain::nodes_of_mount(&mount, roots, &mounts);
+    (nodes, Some(mount.fs_type))
+}
+
+/// Returns the mount of a path. A removed file has no path, but its device number names the mount.
+fn mount_of(path: &Path, number: DevNum, roots: &Roots, mounts: &[Mount]) -> Option<Mount> {
+    let same = mounts.iter().find(|mount| mount.number == number);
+    same.cloned().or_else(|| {
+        let real = path.canonicalize().or_else(|_| path.read_link()).ok()?;
+        mounts::mount_at(&real, roots, mounts)
+    })
+}
+
+fn disk_of(node: &DeviceNode, filesystem: Option<String>, roots: &Roots) -> DiskBelow {
+    let disk = node.disk();
+    let partition = node
+        .partition()
+        .map(|_| (node.start() / 512, node.size().0 / 512));
+    let write_cache = roots::text(&disk.folder.join("queue/write_cache"));
+    DiskBelow {
+        number: disk.number,
+        node: roots.dev.join(&disk.kname),
+        counters: disk.folder.join("stat"),
+        disk: TracedDisk {
+            partition,
+            filesystem,
+            flushes_sent: write_cache.is_some_and(|text| text.trim() == "write back"),
+            bio_based: !disk.folder.join("mq").is_dir(),
+            size: disk.size(),
+            name: disk.kname,
+        },
+    }
+}
