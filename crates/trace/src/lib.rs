@@ -12,3 +12,4 @@
 pub mod address_map;
 pub mod event;
 pub mod request;
+pub mod requests;
