@@ -107,6 +107,19 @@ impl AddressMap {
     }
 }
 
+/// Where consecutive bytes of a file under test are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileRange {
+    /// Index of the file in the list of files under test.
+    pub file: u32,
+    /// First byte in the file.
+    pub offset: u64,
+    /// First sector on the whole disk.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

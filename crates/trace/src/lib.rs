@@ -11,5 +11,6 @@
 
 pub mod address_map;
 pub mod event;
+pub mod layout;
 pub mod request;
 pub mod requests;
