@@ -14,6 +14,7 @@ pub mod extents;
 pub mod file;
 pub mod health;
 pub mod mapping;
+pub mod perf;
 pub mod pipe;
 pub mod ring;
 pub mod thread;
