@@ -12,5 +12,6 @@
 pub mod address_map;
 pub mod event;
 pub mod layout;
+pub mod recorder;
 pub mod request;
 pub mod requests;

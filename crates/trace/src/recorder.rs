@@ -1,0 +1,366 @@
+//! Records events of the block layer, of the file system and of the bus below, for one disk.
+//!
+//! A thread empties the kernel's rings and decodes their records. The events of all CPUs are merged by time. At the end
+//! of each phase the kernel's counters of events are compared with the events received. Nothing is left behind, even
+//! after `kill -9`: perf events and a private tracefs end with their descriptors. Only an ftrace instance stays then,
+//! until the next start removes it.
+
+mod decode;
+mod disk;
+mod error;
+mod files;
+mod format;
+mod ftrace;
+mod options;
+mod page;
+mod perf;
+mod probe;
+mod queue;
+mod source;
+mod table;
+mod tracefs;
+
+pub use disk::DiskFacts;
+pub use error::{Capability, TraceError};
+pub use options::{DiskNumber, EventSet, RecorderOptions};
+
+use crate::event::TraceEvent;
+use decode::Decoder;
+use error::Privileges;
+use format::EventFormat;
+use ftrace::FtraceSource;
+use hakaru_model::io_path::{EventCount, IoPath, TraceMethod, TracerReport};
+use hakaru_model::units::Bytes;
+use hakaru_sys::clock::monotonic_raw;
+use perf::PerfSource;
+use queue::EventQueue;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use source::{Counts, EventSelection, EventSource};
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use table::{EVENTS, Shape};
+use tracefs::Tracefs;
+
+/// Longest time between the time stamp of an event and its appearance in a ring, in nanoseconds. A virtual CPU may be
+/// suspended in between.
+const LATENESS: u64 = 5_000_000;
+
+/// Records the events of one disk.
+///
+/// Dropping it ends the recording. That can take up to a second, because the kernel waits until no CPU uses the
+/// tracepoints, so do it outside of measured time.
+#[derive(Debug)]
+pub struct Recorder {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    disk: DiskFacts,
+}
+
+/// What the recorder and its thread share.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    stop: AtomicBool,
+    /// Wakes the thread to stop.
+    wake: OwnedFd,
+    rings: Vec<OwnedFd>,
+    timeout_ms: i64,
+}
+
+#[derive(Debug)]
+struct State {
+    source: EventSource,
+    selection: Vec<EventSelection>,
+    decoder: Decoder,
+    queue: EventQueue,
+    /// Whether events are being recorded.
+    on: bool,
+    /// Counters at the last [`Recorder::finish`].
+    counts: Counts,
+    received: Vec<u64>,
+}
+
+impl Recorder {
+    /// Starts to record the events of a disk, or of the disk of a partition.
+    ///
+    /// # Errors
+    /// The reason why nothing can be recorded.
+    pub fn start(disk: DiskNumber, options: &RecorderOptions) -> Result<Recorder, TraceError> {
+        let disk = DiskFacts::read(disk)?;
+        let tracefs = Tracefs::find()?;
+        tracefs.remove_stale_instances();
+        let mut state = State::open(tracefs, &disk, options)?;
+        let (rings, timeout_ms) = state.source.poll_files()?;
+        let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(perf::open_error)?;
+        state.switch(true)?;
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            stop: AtomicBool::new(false),
+            wake,
+            rings,
+            timeout_ms,
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("hakaru-trace".to_owned())
+            .spawn(move || of_thread.drain_until_stopped())
+            .map_err(|error| TraceError::Failed {
+                operation: "starting a thread",
+                errno: Errno::from_io_error(&error).unwrap_or(Errno::AGAIN),
+            })?;
+        Ok(Recorder {
+            shared,
+            thread: Some(thread),
+            disk,
+        })
+    }
+
+    /// Returns the facts about the disk.
+    pub fn disk(&self) -> &DiskFacts {
+        &self.disk
+    }
+
+    /// Returns the name of an [`Other`](crate::event::EventKind::Other) event.
+    pub fn event_name(event: u16) -> Option<&'static str> {
+        EVENTS.get(usize::from(event)).map(|spec| spec.name)
+    }
+
+    /// Takes the events up to a moment shortly before the thread last emptied the rings, in order of time. Call it
+    /// about ten times a second.
+    pub fn take(&self) -> Vec<TraceEvent> {
+        self.shared.lock().queue.take()
+    }
+
+    /// Takes all events at the end of a phase, and returns the counts since the start or the last call. Recording goes
+    /// on afterwards, unless it is paused.
+    ///
+    /// `unseen_completions` and `unmatched` of the report are left to whoever restores the requests.
+    pub fn finish(&self) -> (Vec<TraceEvent>, TracerReport) {
+        let mut state = self.shared.lock();
+        let on = state.on;
+        // Counters and samples are compared at a moment at which neither changes.
+        let stopped = state.switch(false).is_ok();
+        state.drain();
+        let events = state.queue.take_all();
+        let counts = state.count();
+        if on && stopped {
+            // It worked before; events that are not recorded any more show as a loss at the next call.
+            let _ = state.switch(true);
+        }
+        let report = TracerReport {
+            method: state.source.method(),
+            events: counts,
+            ring: Bytes(state.source.ring() as u64),
+            unseen_completions: 0,
+            unmatched: 0,
+        };
+        (events, report)
+    }
+
+    /// Stops recording for a while. Events are neither recorded nor counted.
+    ///
+    /// # Errors
+    /// The error of the kernel.
+    pub fn pause(&self) -> Result<(), TraceError> {
+        self.shared.lock().switch(false)
+    }
+
+    /// Continues after [`Self::pause`].
+    ///
+    /// # Errors
+    /// The error of the kernel.
+    pub fn resume(&self) -> Result<(), TraceError> {
+        self.shared.lock().switch(true)
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        // At once for all; closing takes longer.
+        let _ = self.shared.lock().switch(false);
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drain_until_stopped(&self) {
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: (self.timeout_ms * 1_000_000) as _,
+        };
+        let mut files: Vec<_> = std::iter::once(&self.wake).chain(&self.rings).collect();
+        while !self.stop.load(Ordering::Acquire) {
+            let mut polled: Vec<_> = files
+                .iter()
+                .map(|file| PollFd::new(*file, PollFlags::IN))
+                .collect();
+            // An error such as EINTR is only a wait that ended early.
+            let _ = rustix::event::poll(&mut polled, Some(&timeout));
+            // The ring of a CPU that was taken offline would end each wait at once.
+            let gone: Vec<_> = polled
+                .iter()
+                .map(|file| {
+                    let flags = file.revents();
+                    flags.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
+                })
+                .collect();
+            let mut gone = gone.iter();
+            files.retain(|_| !gone.next().unwrap_or(&false));
+            self.lock().drain();
+        }
+    }
+}
+
+impl State {
+    fn open(
+        tracefs: Tracefs,
+        disk: &DiskFacts,
+        options: &RecorderOptions,
+    ) -> Result<State, TraceError> {
+        let filesystem = options.filesystem;
+        let start = filesystem
+            .and_then(|number| DiskFacts::read(number).ok())
+            .and_then(|below| below.partition)
+            .map_or(0, |(start, _)| start);
+        let mut decoder = Decoder::new(filesystem.map(|number| (number, start)));
+        let selection = select(&tracefs, disk, options, &mut decoder)?;
+        let source = if options.method == Some(TraceMethod::Ftrace) {
+            EventSource::Ftrace(FtraceSource::open(tracefs, &selection, options.ring)?)
+        } else {
+            EventSource::Perf(PerfSource::open(&selection, options.ring)?)
+        };
+        let mut state = State {
+            source,
+            received: vec![0; selection.len()],
+            selection,
+            decoder,
+            queue: EventQueue::default(),
+            on: false,
+            counts: Counts::default(),
+        };
+        let probe = options.probe && options.method.is_none();
+        if probe && !state.delivers_completions(disk)? {
+            let tracefs = Tracefs::find()?;
+            // Where it is not allowed, perf's gaps are counted and reported.
+            if let Ok(ftrace) = FtraceSource::open(tracefs, &state.selection, options.ring) {
+                state.source = EventSource::Ftrace(ftrace);
+                state.counts = Counts::default();
+            }
+        }
+        Ok(state)
+    }
+
+    /// Reads some blocks of the disk. Returns whether all their completions were received.
+    fn delivers_completions(&mut self, disk: &DiskFacts) -> Result<bool, TraceError> {
+        self.switch(true)?;
+        let read = probe::read_blocks(disk);
+        self.switch(false)?;
+        self.drain();
+        self.queue.take_all();
+        let counts = self.count();
+        let completions = self.selection.iter().zip(&counts).filter(|(event, _)| {
+            matches!(
+                event.spec().shape,
+                Shape::RequestComplete | Shape::BioComplete
+            )
+        });
+        let mut sums = (0, 0);
+        for (_, count) in completions {
+            sums = (sums.0 + count.counted, sums.1 + count.missing);
+        }
+        Ok(read == 0 || sums.1 as f64 <= sums.0 as f64 * IoPath::LOSS_LIMIT)
+    }
+
+    fn switch(&mut self, on: bool) -> Result<(), TraceError> {
+        if self.on != on {
+            self.source.enable(on)?;
+            self.on = on;
+        }
+        Ok(())
+    }
+
+    /// Moves the events of all rings to the queue.
+    fn drain(&mut self) {
+        let begin = monotonic_raw();
+        self.source.drain(&mut self.decoder, &mut self.queue);
+        self.queue.complete_until(begin.saturating_sub(LATENESS));
+    }
+
+    /// Returns the counts since the last call.
+    fn count(&mut self) -> Vec<EventCount> {
+        let mut counts = self.source.counts(self.selection.len());
+        // Events that nobody took in time are as lost as those for which a ring had no space.
+        counts.lost_elsewhere += self.queue.dropped_in_total();
+        let received: Vec<u64> = self
+            .decoder
+            .received()
+            .enumerate()
+            .map(|(index, received)| received.saturating_sub(self.queue.dropped(index)))
+            .collect();
+        let new: Vec<u64> = received
+            .iter()
+            .zip(&self.received)
+            .map(|(now, before)| now.saturating_sub(*before))
+            .collect();
+        let result = counts.since(&self.counts, &self.selection, &new);
+        (self.counts, self.received) = (counts, received);
+        result
+    }
+}
+
+/// Finds the events that the kernel has, and teaches the decoder their formats.
+fn select(
+    tracefs: &Tracefs,
+    disk: &DiskFacts,
+    options: &RecorderOptions,
+    decoder: &mut Decoder,
+) -> Result<Vec<EventSelection>, TraceError> {
+    let (mut selection, mut missing) = (Vec::new(), Vec::new());
+    for (event, spec) in EVENTS.iter().enumerate() {
+        if !spec.is_in(options.events, disk.bio_based) {
+            continue;
+        }
+        let filter = spec.filter(disk, options.filesystem);
+        let Some(filter) = filter.and_then(|filter| CString::new(filter).ok()) else {
+            continue;
+        };
+        let path = format!("events/{}/{}/format", spec.system, spec.name);
+        let format = match tracefs.read(&path) {
+            Ok(text) => EventFormat::parse(&text),
+            Err(Errno::ACCESS | Errno::PERM) => {
+                return Err(Privileges::of_process().refusal(true));
+            }
+            Err(_) => None,
+        };
+        match format.filter(|format| decoder.add(event, format)) {
+            Some(format) => selection.push(EventSelection {
+                event,
+                id: format.id,
+                filter,
+            }),
+            None if spec.is_needed() => missing.push(spec.name.to_owned()),
+            None => {}
+        }
+    }
+    if missing.is_empty() {
+        Ok(selection)
+    } else {
+        Err(TraceError::MissingEvents { names: missing })
+    }
+}
+
+#[cfg(test)]
+mod tests;

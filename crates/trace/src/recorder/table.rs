@@ -1,0 +1,221 @@
+//! The events that can be recorded: their names, fields and filters.
+
+use super::disk::DiskFacts;
+use super::options::{DiskNumber, EventSet};
+
+/// An event that can be recorded.
+#[derive(Debug)]
+pub(super) struct EventSpec {
+    /// Directory below `events` in tracefs.
+    pub system: &'static str,
+    /// Name below that.
+    pub name: &'static str,
+    /// How its record is decoded.
+    pub shape: Shape,
+    /// Which of its occurrences concern the disk.
+    pub scope: Scope,
+    /// When it is recorded.
+    pub used: Used,
+}
+
+/// Kind of record, and with it the fields that are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    BioQueue,
+    BioComplete,
+    BackMerge,
+    FrontMerge,
+    Split,
+    RequestInsert,
+    RequestIssue,
+    RequestRequeue,
+    RequestComplete,
+    MmcStart,
+    MmcDone,
+    CommitStart,
+    CommitEnd,
+    SyncEnter,
+    SyncExit,
+    F2fsBio,
+    /// Plugging, which names no disk: only that of threads which queue bios on it counts.
+    OfThread,
+    /// Only that it happened.
+    Other,
+}
+
+impl Shape {
+    /// Names of the fields in the order in which the decoder expects them. The first
+    /// [`required`](Shape::required) ones must exist.
+    pub(super) const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Shape::BioQueue => &["sector", "nr_sector", "rwbs", "comm"],
+            Shape::BackMerge
+            | Shape::FrontMerge
+            | Shape::RequestInsert
+            | Shape::RequestIssue
+            | Shape::RequestRequeue => &["sector", "nr_sector", "rwbs"],
+            Shape::BioComplete | Shape::RequestComplete => {
+                &["sector", "nr_sector", "rwbs", "error"]
+            }
+            Shape::Split => &["sector", "new_sector"],
+            Shape::MmcStart => &["cmd_opcode", "blk_addr", "blocks", "blksz", "mrq"],
+            Shape::MmcDone => &[
+                "cmd_opcode",
+                "mrq",
+                "bytes_xfered",
+                "cmd_retries",
+                "cmd_err",
+                "data_err",
+                "stop_err",
+            ],
+            Shape::F2fsBio => &["sector", "size", "type"],
+            Shape::CommitStart
+            | Shape::CommitEnd
+            | Shape::SyncEnter
+            | Shape::SyncExit
+            | Shape::OfThread
+            | Shape::Other => &[],
+        }
+    }
+
+    /// Number of fields without which the event says nothing.
+    pub(super) const fn required(self) -> usize {
+        match self {
+            Shape::MmcStart => 3,
+            Shape::MmcDone => 2,
+            _ if self.fields().len() > 3 => 3,
+            _ => self.fields().len(),
+        }
+    }
+}
+
+/// Which occurrences of an event concern the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Those whose `dev` is the whole disk.
+    Disk,
+    /// Those whose `dev` is the device of the file system.
+    Filesystem,
+    /// Those of the MMC host to which the card is attached.
+    MmcHost,
+    /// Those of the SCSI device.
+    ScsiDevice,
+    /// Those of the NVMe controller.
+    NvmeController,
+    /// Those whose `name` is the number of the disk: `8:0`.
+    WritebackDevice,
+    /// The same for a field `bdi`.
+    DirtyPages,
+    /// All.
+    Everywhere,
+}
+
+/// When an event is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Used {
+    /// Always.
+    Always,
+    /// On devices with requests.
+    Requests,
+    /// On devices without requests.
+    Bios,
+    /// On devices with requests, with the full set.
+    FullRequests,
+    /// With the full set.
+    Full,
+}
+
+impl EventSpec {
+    /// Whether requests cannot be restored without this event.
+    pub(super) fn is_needed(&self) -> bool {
+        matches!(self.used, Used::Always | Used::Requests | Used::Bios)
+    }
+
+    /// Whether a set for a disk contains this event.
+    pub(super) fn is_in(&self, set: EventSet, bio_based: bool) -> bool {
+        let full = set == EventSet::Full;
+        match self.used {
+            Used::Always => true,
+            Used::Requests => !bio_based,
+            Used::Bios => bio_based,
+            Used::FullRequests => full && !bio_based,
+            Used::Full => full,
+        }
+    }
+
+    /// Returns the kernel's filter; an empty one lets every occurrence pass. `None` if no occurrence can concern the
+    /// disk.
+    pub(super) fn filter(
+        &self,
+        disk: &DiskFacts,
+        filesystem: Option<DiskNumber>,
+    ) -> Option<String> {
+        match self.scope {
+            Scope::Disk => Some(format!("dev == {}", disk.number.kernel())),
+            Scope::Filesystem => Some(format!("dev == {}", filesystem?.kernel())),
+            Scope::MmcHost => Some(format!("name == \"{}\"", disk.mmc_host.as_ref()?)),
+            Scope::ScsiDevice => {
+                let [host, channel, id, lun] = disk.scsi_address?;
+                Some(format!(
+                    "host_no == {host} && channel == {channel} && id == {id} && lun == {lun}"
+                ))
+            }
+            Scope::NvmeController => Some(format!("ctrl_id == {}", disk.nvme_controller?)),
+            Scope::WritebackDevice => Some(format!("name == \"{}\"", disk.number)),
+            Scope::DirtyPages => Some(format!("bdi == \"{}\"", disk.number)),
+            Scope::Everywhere => Some(String::new()),
+        }
+    }
+}
+
+/// Builds [`EVENTS`] from rows of `system name shape scope used`.
+macro_rules! events {
+    ($($system:ident $name:ident $shape:ident $scope:ident $used:ident;)*) => {
+        /// All events that can be recorded.
+        pub(super) const EVENTS: &[EventSpec] = &[
+            $(EventSpec {
+                system: stringify!($system),
+                name: stringify!($name),
+                shape: Shape::$shape,
+                scope: Scope::$scope,
+                used: Used::$used,
+            },)*
+        ];
+    };
+}
+
+events! {
+    block block_bio_queue BioQueue Disk Always;
+    block block_bio_complete BioComplete Disk Bios;
+    block block_rq_issue RequestIssue Disk Requests;
+    block block_rq_complete RequestComplete Disk Requests;
+    block block_split Split Disk Full;
+    block block_bio_backmerge BackMerge Disk FullRequests;
+    block block_bio_frontmerge FrontMerge Disk FullRequests;
+    block block_rq_merge Other Disk FullRequests;
+    block block_getrq Other Disk FullRequests;
+    block block_rq_insert RequestInsert Disk FullRequests;
+    block block_rq_requeue RequestRequeue Disk FullRequests;
+    block block_rq_error Other Disk FullRequests;
+    block block_plug OfThread Everywhere FullRequests;
+    block block_unplug OfThread Everywhere FullRequests;
+    mmc mmc_request_start MmcStart MmcHost Full;
+    mmc mmc_request_done MmcDone MmcHost Full;
+    nvme nvme_setup_cmd Other NvmeController Full;
+    nvme nvme_complete_rq Other NvmeController Full;
+    scsi scsi_dispatch_cmd_start Other ScsiDevice Full;
+    scsi scsi_dispatch_cmd_done Other ScsiDevice Full;
+    scsi scsi_dispatch_cmd_error Other ScsiDevice Full;
+    scsi scsi_dispatch_cmd_timeout Other ScsiDevice Full;
+    jbd2 jbd2_start_commit CommitStart Filesystem Full;
+    jbd2 jbd2_end_commit CommitEnd Filesystem Full;
+    ext4 ext4_sync_file_enter SyncEnter Filesystem Full;
+    ext4 ext4_sync_file_exit SyncExit Filesystem Full;
+    f2fs f2fs_sync_file_enter SyncEnter Filesystem Full;
+    f2fs f2fs_sync_file_exit SyncExit Filesystem Full;
+    f2fs f2fs_submit_write_bio F2fsBio Filesystem Full;
+    f2fs f2fs_submit_read_bio F2fsBio Filesystem Full;
+    writeback writeback_start Other WritebackDevice Full;
+    writeback writeback_written Other WritebackDevice Full;
+    writeback balance_dirty_pages Other DirtyPages Full;
+}
