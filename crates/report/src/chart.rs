@@ -10,7 +10,10 @@ pub(crate) use over_time::over_time;
 
 use crate::number::MeanText;
 use crate::strips::AddressStrips;
-use crate::svg::{self, Bar, BarGroup, Bars, Frame, LatencyChart, Timeline};
+use crate::svg::{
+    self, AddressPlot, Bar, BarGroup, Bars, Differences, Flow, Frame, LatencyChart, Shares,
+    SizeBars, Timeline,
+};
 use crate::table::{self, DataTable};
 use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary};
 
@@ -50,6 +53,8 @@ sections! {
     OverTime "Speed over time",
     #[doc = "Speed along the device."]
     Map "Speed along the device",
+    #[doc = "What the I/Os of traced runs became at the device."]
+    Path "Path of an I/O",
 }
 
 /// A chart of a report.
@@ -80,6 +85,16 @@ pub(crate) enum Plot {
     Timeline(Timeline),
     /// A timeline along the addresses of a device, and its form as strips of characters.
     Along(Timeline, AddressStrips),
+    /// See [`svg::flow`].
+    Flow(Flow),
+    /// See [`svg::shares`].
+    Shares(Shares),
+    /// See [`svg::addresses`].
+    Addresses(AddressPlot),
+    /// See [`svg::sizes`].
+    Sizes(SizeBars),
+    /// See [`svg::differences`].
+    Differences(Differences),
 }
 
 impl Chart {
@@ -105,6 +120,23 @@ impl Chart {
             Plot::Bars(bars) => svg::bars(bars, &frame),
             Plot::Latency(latencies) => svg::latency(latencies, &frame),
             Plot::Timeline(timeline) | Plot::Along(timeline, _) => svg::timeline(timeline, &frame),
+            Plot::Flow(data) => svg::flow(data, &frame),
+            Plot::Shares(data) => svg::shares(data, &frame),
+            Plot::Addresses(data) => svg::addresses(data, &frame),
+            Plot::Sizes(data) => svg::sizes(data, &frame),
+            Plot::Differences(data) => svg::differences(data, &frame),
+        }
+    }
+
+    /// Whether the plot has fills that need [`svg::PATTERNS`].
+    pub(crate) fn is_painted(&self) -> bool {
+        match self.plot {
+            Plot::Bars(_) | Plot::Latency(_) | Plot::Timeline(_) | Plot::Along(..) => false,
+            Plot::Flow(_)
+            | Plot::Shares(_)
+            | Plot::Addresses(_)
+            | Plot::Sizes(_)
+            | Plot::Differences(_) => true,
         }
     }
 

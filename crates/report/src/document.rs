@@ -175,9 +175,17 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
     }
 }
 
-/// All charts in the parts of their sections; `level` is the label of the collapsed charts of [`Section::OverTime`].
-pub(crate) fn chart_parts(all: &[Chart], level: &str) -> Vec<DocumentBlock> {
+/// All charts in the parts of their sections; `level` is the label of the collapsed charts of [`Section::OverTime`], and
+/// `path` are the blocks of [`Section::Path`], which contain its charts.
+pub(crate) fn chart_parts(
+    all: &[Chart],
+    level: &str,
+    path: Vec<DocumentBlock>,
+) -> Vec<DocumentBlock> {
     let of_section = |section: Section| {
+        if section == Section::Path {
+            return path.clone();
+        }
         let charts: Vec<Chart> = all
             .iter()
             .filter(|chart| chart.section == section)

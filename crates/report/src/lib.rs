@@ -22,6 +22,7 @@ mod markdown;
 mod merged;
 mod naming;
 mod number;
+mod path;
 mod references;
 mod results;
 mod run;
@@ -43,6 +44,7 @@ pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::plain;
 pub use list::{ListedRun, list_terminal};
+pub use path::{path_charts, path_html, path_markdown, path_terminal};
 pub use references::references_terminal;
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
 

@@ -1,6 +1,6 @@
 //! The report of runs: one series, or a comparison of several.
 
-use crate::chart::{self, charts};
+use crate::chart::{self, Section, charts};
 use crate::document::{
     Document, DocumentBlock, Fold, Pair, TableStyle, Tile, chart_parts, folded, part,
 };
@@ -10,7 +10,7 @@ use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::results;
 use crate::table::{self, DataTable};
-use crate::{facts, merged, naming, text, time};
+use crate::{facts, merged, naming, path, text, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{BytesPerSec, Quantile};
@@ -88,7 +88,11 @@ pub(crate) fn page(
     let caveats = DocumentBlock::Caveats(merged::findings(&subjects));
     blocks.extend(part("Caveats", vec![caveats]));
     let level = "Charts of the phases that were not tested for evenness";
-    blocks.extend(chart_parts(&charts(summaries), level));
+    blocks.extend(chart_parts(
+        &charts(summaries),
+        level,
+        path::blocks(&subjects),
+    ));
     for (name, summary) in &subjects {
         blocks.extend(part(format!("Results, {name}"), of_series(summary)));
     }
@@ -128,6 +132,8 @@ fn brief(summary: &Summary, findings: &RunFindings) -> Document {
         DocumentBlock::Caveats(merged::findings(&[(String::new(), summary)])),
     ];
     blocks.extend(conclusions(std::slice::from_ref(findings), &[]));
+    let path = DocumentBlock::Facts(path::in_brief(summary));
+    blocks.extend(part(Section::Path.title(), vec![path]));
     let brief = facts::brief(summary).into_iter();
     let pairs = brief.map(|(name, value)| Pair::from((name.to_owned(), value)));
     blocks.push(DocumentBlock::Pairs(pairs.collect()));

@@ -1,5 +1,6 @@
 //! Renders a document as plain text for a terminal of a given width.
 
+mod path;
 mod table;
 mod wrap;
 
@@ -130,7 +131,10 @@ impl TerminalPage {
                 let bold = |head: &str| self.ink.bold(head);
                 table::lines(table, *style, self.width, bold)
             }
-            DocumentBlock::Charts(charts) => charts.iter().filter_map(|c| self.chart(c)).collect(),
+            DocumentBlock::Charts(charts) => {
+                let drawn: Vec<String> = charts.iter().filter_map(|c| self.chart(c)).collect();
+                drawn.join("\n")
+            }
             DocumentBlock::Part(_)
             | DocumentBlock::Page(_)
             | DocumentBlock::Title(_)
@@ -201,12 +205,30 @@ impl TerminalPage {
         pairs.iter().map(line).collect()
     }
 
-    /// A chart along the addresses of a device as one line for each series, with heights from zero; `None` for other
-    /// charts.
+    /// A chart as characters; `None` for kinds that have no such form.
     fn chart(&self, chart: &Chart) -> Option<String> {
-        let Plot::Along(_, strips) = &chart.plot else {
-            return None;
-        };
+        match &chart.plot {
+            Plot::Along(_, strips) => Some(self.strips(strips)),
+            Plot::Flow(flow) => Some(self.titled(chart, &path::flow(flow, self.width))),
+            Plot::Shares(shares) => Some(self.titled(chart, &path::shares(shares, self.width))),
+            Plot::Differences(data) => {
+                Some(self.titled(chart, &path::differences(data, self.width)))
+            }
+            Plot::Bars(_)
+            | Plot::Latency(_)
+            | Plot::Timeline(_)
+            | Plot::Addresses(_)
+            | Plot::Sizes(_) => None,
+        }
+    }
+
+    /// A chart below its title.
+    fn titled(&self, chart: &Chart, lines: &str) -> String {
+        self.ink.bold(&self.wrapped("", &chart.title)) + lines
+    }
+
+    /// Lines along the addresses of a device, one for each series, with heights from zero.
+    fn strips(&self, strips: &AddressStrips) -> String {
         let AddressStrips { from, to, .. } = strips;
         let columns = (self.width - NAMES).min(WIDEST_STRIP);
         let edge = |column: usize| {
@@ -231,7 +253,7 @@ impl TerminalPage {
         let begin = from.to_string();
         let begin = if from.0 == 0 { "0" } else { &begin };
         let room = columns.saturating_sub(begin.len());
-        Some(out + &format!("{:NAMES$}{begin}{:>room$}\n", "", to.to_string()))
+        out + &format!("{:NAMES$}{begin}{:>room$}\n", "", to.to_string())
     }
 }
 

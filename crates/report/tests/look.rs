@@ -5,8 +5,37 @@ mod support;
 
 use hakaru_report::{
     campaign_html, campaign_markdown, campaign_terminal, charts, comparison_html, csv, html_with,
-    markdown, terminal, terminal_with,
+    markdown, path_html, path_markdown, path_terminal, terminal, terminal_with,
 };
+
+/// Pages about traced runs.
+fn traced() -> Vec<(String, String)> {
+    use support::paths;
+    let (ext4, vfat) = (paths::traced_ext4(), paths::traced_vfat());
+    let f2fs = paths::traced(support::sandisk(), vec![("durable", paths::f2fs())]);
+    let names = |files: Vec<(&str, String)>| {
+        let named = files.into_iter();
+        named
+            .map(|(name, text)| (format!("path-{name}"), text))
+            .collect::<Vec<_>>()
+    };
+    let compared = comparison_html(&ext4, &vfat, &support::comparisons());
+    names(vec![
+        ("one.html", path_html(&ext4)),
+        ("vfat.html", path_html(&vfat)),
+        ("f2fs.html", path_html(&f2fs)),
+        ("suite.html", path_html(&paths::traced_suite())),
+        ("run.html", html_with(std::slice::from_ref(&ext4), &[])),
+        ("compare.html", compared),
+        ("one.md", path_markdown(&ext4, Some("charts"))),
+        ("one-80.txt", path_terminal(&ext4, 80, true)),
+        (
+            "suite-80.txt",
+            path_terminal(&paths::traced_suite(), 80, false),
+        ),
+        ("none-80.txt", path_terminal(&support::sandisk(), 80, false)),
+    ])
+}
 
 #[test]
 fn pages_to_look_at() {
@@ -60,6 +89,7 @@ fn pages_to_look_at() {
         ),
         ("three.csv".to_owned(), csv(&three)),
     ];
+    files.extend(traced());
     files.extend(
         charts(&one)
             .iter()

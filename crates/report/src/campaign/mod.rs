@@ -77,7 +77,7 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(promises(view));
     blocks.extend(pace(view));
     let level = "Charts of the workloads that were not tested for evenness";
-    blocks.extend(chart_parts(&charts::charts(view), level));
+    blocks.extend(chart_parts(&charts::charts(view), level, Vec::new()));
     blocks.extend((0..view.names.len()).flat_map(|card| card::section(view, card)));
     blocks.extend(method(view));
     blocks.extend(failures(view));

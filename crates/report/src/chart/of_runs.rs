@@ -3,8 +3,8 @@
 use super::latency::{latencies, latencies_of_one};
 use super::over_time::over_time;
 use super::{BarChart, Chart, SPREAD_NOTE, Section, bar, number_doubles};
-use crate::naming;
 use crate::svg::{Bar, BarGroup};
+use crate::{naming, path};
 use hakaru_model::finding::{PhaseSummary, Summary};
 
 /// All charts of a report on these series, in display order.
@@ -34,6 +34,7 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
             .iter()
             .filter_map(|(name, cells)| over_time(name, &names, cells)),
     );
+    charts.extend(path::charts(&path::subjects(summaries)));
     charts.sort_by_key(|chart| chart.section);
     number_doubles(&mut charts);
     charts

@@ -30,14 +30,24 @@ impl Document {
             parts: parts(&self.blocks),
             next: 0,
             heading: self.title.clone(),
+            painted: false,
         };
         let body = page.blocks(&self.blocks);
+        let (rules, patterns) = match page.painted {
+            true => (svg::PAINT_CSS, patterns()),
+            false => ("", String::new()),
+        };
+        // Pictures of pixels are part of the page, and the policy must allow them.
+        let pictures = match body.contains("<image ") {
+            true => "img-src data:; ",
+            false => "",
+        };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-             <title>{title}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {pictures}style-src 'unsafe-inline'\">\n\
+             <title>{title}</title>\n<style>{}{}{rules}</style>\n</head>\n<body>\n{patterns}<main>\n\
              <header><h1>{title}</h1>\n{under}</header>\n{body}</main>\n</body>\n</html>\n",
             style::CSS,
             svg::CSS,
@@ -61,6 +71,16 @@ struct HtmlPage<'a> {
     next: usize,
     /// The last heading; it labels the scrollable tables below it.
     heading: String,
+    /// Whether a chart needs the patterns of [`svg::PATTERNS`].
+    painted: bool,
+}
+
+/// The patterns of all charts of a page.
+fn patterns() -> String {
+    format!(
+        "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\">{}</svg>\n",
+        svg::PATTERNS
+    )
 }
 
 impl HtmlPage<'_> {
@@ -87,7 +107,10 @@ impl HtmlPage<'_> {
             }
             DocumentBlock::Pairs(pairs) => self::pairs(pairs),
             DocumentBlock::Table(style, table) => self.table(*style, table),
-            DocumentBlock::Charts(charts) => self::charts(charts),
+            DocumentBlock::Charts(charts) => {
+                self.painted |= charts.iter().any(Chart::is_painted);
+                self::charts(charts)
+            }
             DocumentBlock::Fold(fold) => self.fold(fold),
             DocumentBlock::Menu => self.menu(),
             DocumentBlock::Footer(text) => {

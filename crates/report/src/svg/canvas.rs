@@ -1,5 +1,6 @@
 //! Writes SVG elements with escaped text and short numbers.
 
+use super::paint::{PAINT_CSS, PATTERNS, Paint};
 use super::{Frame, MARGIN, TITLE, style};
 use crate::escape::markup;
 use std::fmt::Write;
@@ -7,6 +8,8 @@ use std::fmt::Write;
 /// An SVG document during rendering.
 pub(super) struct Canvas {
     out: String,
+    /// Whether a shape has a fill of [`Paint`], which needs its patterns.
+    painted: bool,
 }
 
 /// Alignment of a text at its position.
@@ -30,7 +33,43 @@ pub(super) fn px(value: f64) -> String {
 
 impl Canvas {
     pub(super) fn new() -> Canvas {
-        Canvas { out: String::new() }
+        Canvas {
+            out: String::new(),
+            painted: false,
+        }
+    }
+
+    /// Adds a filled rectangle; `through` draws it faintly.
+    pub(super) fn rect(
+        &mut self,
+        paint: Paint,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        through: bool,
+    ) {
+        let [x, y, width, height] = [x, y, width, height].map(px);
+        let through = if through { " hk-thru" } else { "" };
+        let class = paint.class();
+        self.painted = true;
+        self.put(format_args!(
+            "<rect class=\"{class}{through}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"
+        ));
+    }
+
+    /// Adds strokes; `more` are further CSS classes.
+    pub(super) fn strokes(&mut self, paint: Paint, more: &str, d: &str) {
+        self.painted = true;
+        let class = paint.stroke();
+        self.put(format_args!("<path class=\"{class}{more}\" d=\"{d}\"/>"));
+    }
+
+    /// Adds a picture made of pixels, as PNG.
+    pub(super) fn picture(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), png: &[u8]) {
+        let [x, y, width, height] = [x, y, width, height].map(px);
+        let data = super::png::base64(png);
+        self.put(format_args!(
+            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" href=\"data:image/png;base64,{data}\"/>"
+        ));
     }
 
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
@@ -105,7 +144,10 @@ impl Canvas {
             .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
         let (margin, above, head) = match frame.alone {
-            true => (MARGIN, MARGIN + TITLE, head(&frame.title, frame.room())),
+            true => {
+                let head = head(&frame.title, frame.room(), self.painted);
+                (MARGIN, MARGIN + TITLE, head)
+            }
             false => (0.0, 0.0, String::new()),
         };
         let (left, top) = (px(-margin), px(-above));
@@ -123,11 +165,15 @@ impl Canvas {
 }
 
 /// Style rules and a visible title, for a standalone document.
-fn head(title: &str, room: f64) -> String {
+fn head(title: &str, room: f64, painted: bool) -> String {
     // The title is larger and bold, so that about 20% less text fits.
     let title = markup(&fitted(title, room * 0.8));
+    let (rules, patterns) = match painted {
+        true => (PAINT_CSS, PATTERNS),
+        false => ("", ""),
+    };
     format!(
-        "<style>{}</style>\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n",
+        "<style>{}{rules}</style>{patterns}\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n",
         style::CSS
     )
 }

@@ -9,12 +9,17 @@ mod bars;
 mod canvas;
 mod latency;
 mod legend;
+mod paint;
+mod path;
+mod png;
 mod scale;
 mod style;
 mod timeline;
 
 pub(crate) use bars::{Bar, BarGroup, Bars, bars};
 pub(crate) use latency::{LatencyChart, LatencyLine, latency};
+pub(crate) use paint::{PAINT_CSS, PATTERNS, Paint};
+pub(crate) use path::*;
 pub(crate) use style::CSS;
 pub(crate) use timeline::{Band, Timeline, TimelineLine, TimelineMark, timeline};
 

@@ -42,7 +42,7 @@ fn document(verification: &Verification) -> Document {
     let circumstances = target_device_and_host(vec![DocumentBlock::Pairs(pairs)], true);
     let map: Vec<Chart> = speed_map(verification).into_iter().collect();
     let mut blocks = head(verification);
-    blocks.extend(chart_parts(&map, ""));
+    blocks.extend(chart_parts(&map, "", Vec::new()));
     blocks.extend(bad_places(verification, MOST_ROWS));
     blocks.extend(part(
         "What this cannot tell",

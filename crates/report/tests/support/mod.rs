@@ -3,6 +3,7 @@
 
 pub(crate) mod campaign;
 mod findings;
+pub(crate) mod paths;
 
 #[allow(unused_imports, reason = "not every test file shows conclusions")]
 pub(crate) use findings::findings;

@@ -1,0 +1,425 @@
+//! The charts of the path of an I/O.
+
+use super::figures::{self, GroupSum};
+use super::{PathPhase, PathSide};
+use crate::chart::{Chart, Plot, Section, slug};
+use crate::number;
+use crate::svg::{
+    AddressMark, AddressPlot, Flow, FlowBand, FlowStage, LayoutArea, Paint, ShareBar, SharePart,
+    Shares, SizeBars, SizeRow,
+};
+use crate::table::{self, DataTable};
+use crate::text;
+use hakaru_model::io_path::{ClassGroup, IoPath, OperationPath, SizeCount};
+use hakaru_model::units::Bytes;
+use std::collections::BTreeMap;
+
+/// Name of a chart: the kind, the phase and the side.
+pub(super) fn chart_name(kind: &str, phase: &PathPhase<'_>, side: &str) -> String {
+    let parts = [kind, &slug(&phase.name), &slug(side)];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("path-{}", parts.join("-"))
+}
+
+const FLOW_NOTE: &str = "Width of a band: bytes per byte of the application, on one scale in all pictures of the page. \
+                         Figures: bytes and requests at the device.";
+
+/// The flow of bytes from the application to the device; `full` is the widest picture of the page.
+pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Chart {
+    let path = side.path;
+    let groups = figures::groups(path);
+    let several = groups.iter().any(|sum| sum.op != groups[0].op);
+    let data_from = usize::from(figures::asked_bytes(path, None) <= 0.0);
+    let band = |sum: &GroupSum| {
+        let name = text::class_group(sum.group);
+        let changed = match (sum.merges, sum.splits) {
+            (0, 0) => String::new(),
+            (0, splits) => format!("{} split", number::grouped(splits)),
+            (merges, _) => format!("{} merged", number::grouped(merges)),
+        };
+        FlowBand {
+            paint: Paint::from(sum.group),
+            name: match several {
+                true => format!("{name}, {}", sum.op.name()),
+                false => name.to_owned(),
+            },
+            width: figures::per_asked_byte(path, sum.bytes as f64),
+            from: match sum.group {
+                ClassGroup::Data => data_from,
+                _ => 1,
+            },
+            changed,
+            label: format!("{} · {}", Bytes(sum.bytes), number::grouped(sum.requests)),
+        }
+    };
+    let flushes = figures::flushes(path);
+    let moved = Bytes(figures::moved(path) as u64);
+    let ratio = number::significant(figures::per_asked_byte(path, figures::moved(path)));
+    let foot = format!("{ratio} bytes at the device for each byte of the application: {moved}");
+    let title = format!(
+        "{}: {ratio} bytes for each byte of the application",
+        side.title()
+    );
+    Chart {
+        name: chart_name("flow", phase, &side.name),
+        section: Section::Path,
+        title,
+        note: FLOW_NOTE.to_owned(),
+        table: flow_table(path, &groups, several),
+        plot: Plot::Flow(Flow {
+            stages: stages(side),
+            bands: groups.iter().map(band).collect(),
+            flushes: (flushes > 0)
+                .then(|| format!("Flush: no bytes · {}", number::grouped(flushes))),
+            full,
+            foot,
+        }),
+    }
+}
+
+/// The layers that the bytes pass.
+fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
+    let path = side.path;
+    let stage = |name: &str, note: String| FlowStage {
+        name: name.to_owned(),
+        note,
+    };
+    let asked = figures::asked_ops(path).into_iter().map(|op| {
+        let count = number::grouped(figures::asked_count(path, op));
+        match figures::only_size(path, op) {
+            Some(size) => format!("{count} {}s of {size}", op.name()),
+            None => format!("{count} {}s", op.name()),
+        }
+    });
+    let asked: Vec<String> = asked.collect();
+    let sums = figures::groups(path);
+    let total = |of: fn(&GroupSum) -> u64| number::grouped(sums.iter().map(of).sum());
+    let (bios, requests) = (total(|s| s.bios), total(|s| s.requests));
+    let mut all = vec![stage("Application", asked.join(", "))];
+    let bios = format!("{bios} bios");
+    if let Some(layer) = side.layer() {
+        all.push(stage(&layer, bios.clone()));
+    }
+    if !path.disk.bio_based {
+        all.push(stage("Block layer", format!("{requests} requests")));
+    }
+    let commands = path
+        .classes
+        .iter()
+        .filter_map(|class| class.commands.as_ref());
+    let commands: u64 = commands.map(|commands| commands.commands).sum();
+    let moved = Bytes(figures::moved(path) as u64);
+    let at_device = match commands {
+        0 => moved.to_string(),
+        commands => format!("{} commands", number::grouped(commands)),
+    };
+    let disk = crate::escape::plain(&path.disk.name);
+    all.push(stage(&disk, at_device));
+    all
+}
+
+fn flow_table(path: &IoPath, groups: &[GroupSum], several: bool) -> DataTable {
+    let row = |sum: &GroupSum| {
+        let name = match several {
+            true => format!("{}, {}", text::class_group(sum.group), sum.op.name()),
+            false => text::class_group(sum.group).to_owned(),
+        };
+        let cells = [
+            Bytes(sum.bytes).to_string(),
+            number::significant(figures::per_asked_byte(path, sum.bytes as f64)),
+            number::count(sum.bios),
+            number::count(sum.merges),
+            number::count(sum.splits),
+            number::count(sum.requests),
+        ];
+        table::row(name, cells)
+    };
+    let flushes = figures::flushes(path);
+    let flush = (flushes > 0).then(|| {
+        let none = || "–".to_owned();
+        let cells = [
+            none(),
+            none(),
+            none(),
+            none(),
+            none(),
+            number::count(flushes),
+        ];
+        table::row(text::class_group(ClassGroup::Flush), cells)
+    });
+    let head = [
+        "Class",
+        "Bytes",
+        "per byte asked",
+        "Bios",
+        "Merged",
+        "Split",
+        "Requests",
+    ];
+    DataTable::new(head, groups.iter().map(row).chain(flush))
+}
+
+/// Bars whose times differ by more are drawn at full width.
+const ONE_AXIS: f64 = 8.0;
+
+/// Where the time of the operations of all sides went; `None` without critical paths.
+pub(super) fn shares(phase: &PathPhase<'_>) -> Option<Chart> {
+    let mut bars = Vec::new();
+    for side in &phase.sides {
+        let several = side.path.operations.len() > 1;
+        for of in &side.path.operations {
+            bars.extend(share_bars(side, of, several));
+        }
+    }
+    let times = || {
+        bars.iter()
+            .map(|bar: &ShareBar| bar.parts.iter().map(|part| part.nanos).sum::<f64>())
+    };
+    let longest = times().fold(0.0, f64::max);
+    let shortest = times().fold(f64::MAX, f64::min);
+    let full = longest > ONE_AXIS * shortest;
+    let title = match &phase.sides[..] {
+        [only] => shares_title(only),
+        _ => None,
+    };
+    let what = "Critical path: the parts of a bar add up to the measured latency; median and P99 are means of the \
+                operations next to the percentile.";
+    let note = match full {
+        true => format!(
+            "{what} Each bar is 100% of its time, because the times differ too much for one axis."
+        ),
+        false => what.to_owned(),
+    };
+    (!bars.is_empty()).then(|| Chart {
+        name: chart_name("time", phase, ""),
+        section: Section::Path,
+        title: title.unwrap_or_else(|| "Where the time went".to_owned()),
+        note,
+        table: shares_table(&bars),
+        plot: Plot::Shares(Shares { bars, full }),
+    })
+}
+
+/// Bars of the percentiles of an operation.
+fn share_bars(side: &PathSide<'_>, of: &OperationPath, several: bool) -> Vec<ShareBar> {
+    let operation = text::traced_operation(of.op, of.with_sync);
+    let bar = |percentile: &figures::PercentileParts<'_>| {
+        let time = number::nanos(percentile.parts.total());
+        let mut words: Vec<&str> = Vec::new();
+        if !side.name.is_empty() {
+            words.push(&side.name);
+        }
+        if several {
+            words.push(&operation);
+        }
+        words.extend([percentile.name, &time]);
+        let parts = figures::chart_parts(percentile.parts).into_iter();
+        let part = |(part, nanos)| SharePart {
+            paint: Paint::from(part),
+            name: text::time_part(part),
+            nanos,
+        };
+        ShareBar {
+            label: capital(&words.join(", ")),
+            parts: parts.map(part).collect(),
+        }
+    };
+    figures::percentiles(of).iter().map(bar).collect()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// The finding of the median of the main operation: its largest part.
+fn shares_title(side: &PathSide<'_>) -> Option<String> {
+    let of = figures::main_operation(side.path)?;
+    let percentiles = figures::percentiles(of);
+    let first = percentiles.first()?;
+    let parts = figures::chart_parts(first.parts);
+    let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let operation = text::traced_operation(of.op, of.with_sync);
+    let share = (largest.0, largest.1 / first.parts.total());
+    Some(text::time_went(&operation, first.name, &[share]))
+}
+
+fn shares_table(bars: &[ShareBar]) -> DataTable {
+    let parts = crate::naming::distinct(
+        bars.iter()
+            .flat_map(|bar| bar.parts.iter().map(|part| part.name)),
+    );
+    let rows = bars.iter().map(|bar| {
+        let total: f64 = bar.parts.iter().map(|part| part.nanos).sum();
+        let cell = |name: &&str| {
+            let found = bar.parts.iter().find(|part| part.name == *name);
+            found.map_or("–".to_owned(), |part| {
+                let share = number::percent(part.nanos / total);
+                format!("{} ({share}%)", number::nanos(part.nanos))
+            })
+        };
+        table::row(&bar.label, parts.iter().map(cell))
+    });
+    DataTable::new(
+        table::row("Operation", parts.iter().map(|part| (*part).to_owned())),
+        rows,
+    )
+}
+
+/// Addresses of the sampled requests over time; `None` without requests.
+pub(super) fn addresses(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
+    let path = side.path;
+    let sampled = path
+        .sample
+        .requests
+        .iter()
+        .filter(|request| request.op.is_some());
+    let marks: Vec<AddressMark> = sampled
+        .map(|request| AddressMark {
+            at_s: request.queued.as_secs_f64(),
+            address: request.sector as f64 * 512.0,
+            paint: Paint::from(request.class.group()),
+        })
+        .collect();
+    let (first, last) = marks.iter().fold((f64::MAX, 0f64), |(low, high), mark| {
+        (low.min(mark.address), high.max(mark.address))
+    });
+    let pad = ((last - first) * 0.04).max(32768.0);
+    let range = (
+        (first - pad).max(0.0),
+        (last + pad).min((path.disk.size.0 as f64).max(last + 4096.0)),
+    );
+    let drawn = marks.len() as u64;
+    let mut note = format!(
+        "Address of each request over time; at the right, what lies there. {} of {} requests drawn",
+        number::grouped(drawn),
+        number::grouped(path.sample.drawn_from.max(drawn))
+    );
+    note.push_str(match drawn < path.sample.drawn_from {
+        true => ", chosen at random in each class.",
+        false => ".",
+    });
+    let whose = match side.name.is_empty() {
+        true => String::new(),
+        false => format!(", {}", side.name),
+    };
+    let table = address_table(path);
+    (!marks.is_empty()).then(|| Chart {
+        name: chart_name("addresses", phase, &side.name),
+        section: Section::Path,
+        title: format!("Addresses over time{whose}"),
+        note,
+        table,
+        plot: Plot::Addresses(AddressPlot {
+            until_s: path.window.as_secs_f64(),
+            layout: layout(path, range),
+            range,
+            marks,
+        }),
+    })
+}
+
+/// Areas of the layout within a range of addresses.
+fn layout(path: &IoPath, (low, high): (f64, f64)) -> Vec<LayoutArea> {
+    let area = |range: &hakaru_model::io_path::LayoutRange| {
+        let from = range.sector as f64 * 512.0;
+        let to = from + range.sectors as f64 * 512.0;
+        (to > low && from < high).then(|| LayoutArea {
+            from: from.max(low),
+            to: to.min(high),
+            paint: Paint::from(range.class.group()),
+            name: match range.class.group() {
+                ClassGroup::Data => "Test data",
+                group => text::class_group(group),
+            },
+        })
+    };
+    path.layout.iter().filter_map(area).collect()
+}
+
+fn address_table(path: &IoPath) -> DataTable {
+    let mut classes: BTreeMap<_, (u64, u64, u64)> = BTreeMap::new();
+    for request in path
+        .sample
+        .requests
+        .iter()
+        .filter(|request| request.op.is_some())
+    {
+        let end = request.sector + u64::from(request.sectors);
+        let entry = classes.entry(request.class).or_insert((0, u64::MAX, 0));
+        *entry = (entry.0 + 1, entry.1.min(request.sector), entry.2.max(end));
+    }
+    let rows = classes.into_iter().map(|(class, (count, first, last))| {
+        let place = |sector: u64| Bytes(sector.saturating_mul(512)).to_string();
+        let cells = [number::count(count), place(first), place(last)];
+        table::row(text::io_class_title(class), cells)
+    });
+    DataTable::new(["Class", "Requests drawn", "From", "To"], rows)
+}
+
+/// Maximum number of sizes with a row of their own.
+const MOST_SIZES: usize = 8;
+
+/// Sizes as asked and as they reached the device; `None` without any.
+pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
+    let path = side.path;
+    let reached: Vec<&SizeCount> = path.classes.iter().flat_map(|class| &class.sizes).collect();
+    let mut counts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for size in &path.asked {
+        counts.entry(size.size.0).or_default().0 += size.count;
+    }
+    for size in &reached {
+        counts.entry(size.size.0).or_default().1 += size.count;
+    }
+    counts.remove(&0);
+    let rows = match counts.len() > MOST_SIZES {
+        true => by_doubling(&counts),
+        false => counts
+            .iter()
+            .map(|(&size, &(asked, reached))| SizeRow {
+                label: Bytes(size).to_string(),
+                asked,
+                reached,
+            })
+            .collect(),
+    };
+    let all: u64 = rows.iter().map(|row| row.reached).sum();
+    let most = rows.iter().max_by_key(|row| row.reached)?;
+    let share = number::percent(most.reached as f64 / all.max(1) as f64);
+    let whose = match side.name.is_empty() {
+        true => String::new(),
+        false => format!(" on {}", side.name),
+    };
+    let title = format!("{share}% of the requests{whose} are {}", most.label);
+    let cells = |row: &SizeRow| {
+        table::row(
+            &row.label,
+            [number::count(row.asked), number::count(row.reached)],
+        )
+    };
+    (all > 0).then(|| Chart {
+        name: chart_name("sizes", phase, &side.name),
+        section: Section::Path,
+        title,
+        note: "Requests by size. Outline: as the application asked; filled: as they reached the device.".to_owned(),
+        table: DataTable::new(["Size", "Asked", "At the device"], rows.iter().map(cells)),
+        plot: Plot::Sizes(SizeBars { rows }),
+    })
+}
+
+/// Sizes joined up to the next power of two.
+fn by_doubling(counts: &BTreeMap<u64, (u64, u64)>) -> Vec<SizeRow> {
+    let mut joined: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    for (size, (asked, reached)) in counts {
+        let up_to = size.checked_next_power_of_two().unwrap_or(u64::MAX);
+        let row = joined.entry(up_to).or_default();
+        *row = (row.0 + asked, row.1 + reached);
+    }
+    let row = |(size, (asked, reached))| SizeRow {
+        label: format!("up to {}", Bytes(size)),
+        asked,
+        reached,
+    };
+    joined.into_iter().map(row).collect()
+}

@@ -1,0 +1,443 @@
+//! The blocks of the section: sentences, marks, charts and tables of each traced phase.
+
+use super::differences::SideDifferences;
+use super::{PathPhase, PathSide, PathSubject, figures, phases, pictures};
+use crate::chart::{Chart, Section};
+use crate::document::{DocumentBlock, TableStyle, folded, part};
+use crate::escape::plain;
+use crate::naming::distinct;
+use crate::number;
+use crate::table::{self, DataTable};
+use crate::text::{self, BecameText};
+use hakaru_model::finding::Summary;
+use hakaru_model::io_path::{ClassTraffic, IoClass, IoPath, IssuerKind, TraceMethod};
+use hakaru_model::job::Op;
+use hakaru_model::record::Latency;
+use hakaru_model::units::{Bytes, Nanos, Quantile};
+
+/// How much of the section a report contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// A page: charts, with tables collapsed.
+    Whole,
+    /// A terminal: collapsed content would be omitted, so tables are not collapsed.
+    Terminal,
+}
+
+/// The section of a page; empty without traced runs.
+pub(crate) fn blocks(subjects: &[PathSubject<'_>]) -> Vec<DocumentBlock> {
+    part(Section::Path.title(), of_phases(subjects, Depth::Whole))
+}
+
+/// All charts of the section.
+pub(crate) fn charts(subjects: &[PathSubject<'_>]) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    collect(&of_phases(subjects, Depth::Whole), &mut charts);
+    charts
+}
+
+fn collect(blocks: &[DocumentBlock], charts: &mut Vec<Chart>) {
+    for block in blocks {
+        match block {
+            DocumentBlock::Charts(some) => charts.extend(some.iter().cloned()),
+            DocumentBlock::Fold(fold) => collect(&fold.blocks, charts),
+            _ => {}
+        }
+    }
+}
+
+/// Number of sides with charts of addresses and sizes on a page that does not collapse them.
+const OPEN: usize = 2;
+
+/// The blocks of all traced phases.
+pub(super) fn of_phases(subjects: &[PathSubject<'_>], depth: Depth) -> Vec<DocumentBlock> {
+    let phases = phases(subjects);
+    let sides = || phases.iter().flat_map(|phase| &phase.sides);
+    let full = sides()
+        .map(|side| figures::widest(side.path))
+        .fold(1.0, f64::max);
+    let open = sides().count() <= OPEN;
+    let mut names = Vec::new();
+    let mut blocks = Vec::new();
+    for phase in &phases {
+        let mut charts = PhaseCharts::of(phase, full);
+        charts.number_doubles(&mut names);
+        blocks.extend(of_phase(phase, charts, depth, open));
+    }
+    blocks
+}
+
+/// The charts of a phase.
+struct PhaseCharts {
+    /// What is always shown: flow, time, differences.
+    main: Vec<Chart>,
+    /// Addresses and sizes.
+    more: Vec<Chart>,
+}
+
+impl PhaseCharts {
+    fn of(phase: &PathPhase<'_>, full: f64) -> PhaseCharts {
+        let sides = &phase.sides;
+        let flows = sides.iter().map(|side| pictures::flow(phase, side, full));
+        let mut main: Vec<Chart> = flows.collect();
+        main.extend(pictures::shares(phase));
+        main.extend(differences(phase).iter().flat_map(|of| of.charts(phase)));
+        let more = sides.iter().flat_map(|side| {
+            let (addresses, sizes) = (
+                pictures::addresses(phase, side),
+                pictures::sizes(phase, side),
+            );
+            addresses.into_iter().chain(sizes)
+        });
+        PhaseCharts {
+            main,
+            more: more.collect(),
+        }
+    }
+
+    /// Makes the names unique on the page.
+    fn number_doubles(&mut self, names: &mut Vec<String>) {
+        for chart in self.main.iter_mut().chain(&mut self.more) {
+            let base = chart.name.clone();
+            let mut nth = 1;
+            while names.contains(&chart.name) {
+                nth += 1;
+                chart.name = format!("{base}-{nth}");
+            }
+            names.push(chart.name.clone());
+        }
+    }
+}
+
+/// The differences of all other sides from the first.
+fn differences<'a>(phase: &'a PathPhase<'a>) -> Vec<SideDifferences<'a>> {
+    let Some((base, others)) = phase.sides.split_first() else {
+        return Vec::new();
+    };
+    others
+        .iter()
+        .map(|other| SideDifferences::of(base, other))
+        .collect()
+}
+
+fn of_phase(
+    phase: &PathPhase<'_>,
+    charts: PhaseCharts,
+    depth: Depth,
+    open: bool,
+) -> Vec<DocumentBlock> {
+    let mut facts = Vec::new();
+    for side in &phase.sides {
+        facts.extend(
+            sentences(side.path)
+                .into_iter()
+                .map(|said| (side.name.clone(), said)),
+        );
+    }
+    let differ = differences(phase);
+    let differ = differ.iter().flat_map(SideDifferences::sentences);
+    facts.extend(differ.map(|said| (String::new(), said)));
+    let mut blocks = vec![
+        DocumentBlock::Title(phase.name.clone()),
+        DocumentBlock::Facts(facts),
+        DocumentBlock::Caveats(marks(phase)),
+        DocumentBlock::Charts(charts.main),
+    ];
+    let more = DocumentBlock::Charts(charts.more);
+    let tables: Vec<DocumentBlock> = phase
+        .sides
+        .iter()
+        .flat_map(|side| tables(phase, side))
+        .collect();
+    match (depth, open) {
+        (Depth::Terminal, _) => blocks.extend(tables),
+        (Depth::Whole, true) => {
+            blocks.push(more);
+            blocks.push(folded(format!("Requests by class, {}", phase.name), tables));
+        }
+        (Depth::Whole, false) => {
+            let about = format!("Addresses, sizes and requests by class, {}", phase.name);
+            blocks.push(folded(about, [vec![more], tables].concat()));
+        }
+    }
+    blocks.retain(|block| !matches!(block, DocumentBlock::Charts(charts) if charts.is_empty()));
+    blocks
+}
+
+/// Shares below this are not worth a place in a sentence.
+const WORTH: f64 = 0.05;
+
+/// What the path says, most important first.
+pub(super) fn sentences(path: &IoPath) -> Vec<String> {
+    let mut said = Vec::new();
+    let layer = path.disk.filesystem.as_deref().map(plain);
+    for op in figures::asked_ops(path) {
+        said.extend(became(path, op, layer.as_deref()));
+    }
+    let main = figures::main_operation(path);
+    for percentile in main.map(figures::percentiles).unwrap_or_default() {
+        let of = main.map_or_else(String::new, |of| {
+            text::traced_operation(of.op, of.with_sync)
+        });
+        let total = percentile.parts.total();
+        let mut parts = figures::chart_parts(percentile.parts);
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let shares = parts.into_iter().map(|(part, nanos)| (part, nanos / total));
+        let shares: Vec<_> = shares
+            .filter(|(_, share)| *share >= WORTH)
+            .take(4)
+            .collect();
+        said.push(text::time_went(&of, percentile.name, &shares));
+    }
+    let syncs = path
+        .operations
+        .iter()
+        .any(|of| of.with_sync || of.op.is_none());
+    if syncs && !path.disk.flushes_sent {
+        said.push(text::no_flushes(&plain(&path.disk.name)));
+    }
+    if path.window.0 > 0 {
+        let share = path.busy.0 as f64 / path.window.0 as f64;
+        said.push(text::device_busy(share.clamp(0.0, 1.0)));
+    }
+    for op in figures::asked_ops(path) {
+        let asked = figures::asked_bytes(path, Some(op));
+        let moved: u64 = figures::classes(path, op).map(|class| class.bytes.0).sum();
+        if asked > 0.0 {
+            said.push(text::host_amplification(op, moved as f64 / asked));
+        }
+    }
+    said.extend(merges(path));
+    said.extend(others(path));
+    said.retain(|said| !said.is_empty());
+    said
+}
+
+/// What each I/O of an operation became; `None` if no request belongs to it.
+fn became(path: &IoPath, op: Op, layer: Option<&str>) -> Option<String> {
+    let ios = figures::asked_count(path, op).max(1) as f64;
+    let per_io = |class: &ClassTraffic| (class.class, class.requests as f64 / ios);
+    let classes: Vec<(IoClass, f64)> = figures::classes(path, op).map(per_io).collect();
+    let bytes: u64 = figures::classes(path, op).map(|class| class.bytes.0).sum();
+    (!classes.is_empty()).then(|| {
+        text::became(&BecameText {
+            layer,
+            op,
+            size: figures::only_size(path, op),
+            requests: figures::requests(path, op) as f64 / ios,
+            bytes: bytes as f64 / ios,
+            classes,
+        })
+    })
+}
+
+/// Merged and split bios, if they are more than single ones.
+fn merges(path: &IoPath) -> Vec<String> {
+    let groups = figures::groups(path);
+    let bios: u64 = groups.iter().map(|sum| sum.bios).sum();
+    let merges: u64 = groups.iter().map(|sum| sum.merges).sum();
+    let splits: u64 = groups.iter().map(|sum| sum.splits).sum();
+    let mut said = Vec::new();
+    if merges * 100 >= bios.max(1) {
+        said.push(text::merged_bios(merges, bios));
+    }
+    if splits * 100 >= bios.max(1) {
+        said.push(text::split_bios(splits));
+    }
+    said
+}
+
+/// Traffic that no worker caused directly.
+fn others(path: &IoPath) -> Vec<String> {
+    let kinds = [
+        IssuerKind::Kernel,
+        IssuerKind::OwnProcess,
+        IssuerKind::OtherProcess,
+    ];
+    let of_kind = |kind: IssuerKind| {
+        let issuers = path.classes.iter().flat_map(|class| &class.issuers);
+        let of_kind: Vec<_> = issuers.filter(|issuer| issuer.kind == kind).collect();
+        let bytes: u64 = of_kind.iter().map(|issuer| issuer.bytes.0).sum();
+        let names = distinct(of_kind.iter().map(|issuer| plain(&issuer.name)));
+        let names: Vec<&str> = names.iter().map(String::as_str).take(4).collect();
+        (bytes > 0).then(|| text::other_issuers(kind, Bytes(bytes), &names))?
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
+}
+
+/// Weaknesses of the figures of all sides.
+fn marks(phase: &PathPhase<'_>) -> Vec<(String, String)> {
+    let mut items = vec![(String::new(), text::traced_run().to_owned())];
+    for side in &phase.sides {
+        items.extend(
+            marks_of(side)
+                .into_iter()
+                .map(|said| (side.name.clone(), said)),
+        );
+    }
+    items
+}
+
+fn marks_of(side: &PathSide<'_>) -> Vec<String> {
+    let path = side.path;
+    let tracer = &path.tracer;
+    let mut marks = Vec::new();
+    let counted: u64 = tracer.events.iter().map(|event| event.counted).sum();
+    let lost: u64 = tracer
+        .events
+        .iter()
+        .map(|event| event.lost + event.missing)
+        .sum();
+    let complete = match tracer.lost_share() > IoPath::LOSS_LIMIT {
+        true => {
+            marks.push(text::events_lost(tracer.lost_share(), lost, counted));
+            String::new()
+        }
+        false => text::events_complete(lost, counted),
+    };
+    let cost = match &path.cost {
+        Some(cost) => text::trace_cost(cost.mean, cost.margin, cost.pairs),
+        None => text::trace_cost_unknown().to_owned(),
+    };
+    marks.push(match complete.is_empty() || counted == 0 {
+        true => cost,
+        false => format!("{cost}; {complete}"),
+    });
+    if tracer.method == TraceMethod::Ftrace {
+        marks.push(text::recorded_by_ftrace().to_owned());
+    }
+    if side.runs > 1 {
+        marks.push(text::first_of_traced(side.runs));
+    }
+    if path.classified_early > 0 {
+        marks.push(text::classified_early(path.classified_early));
+    }
+    marks.extend(path.operations_limit.map(text::operations_limited));
+    if tracer.unseen_completions + tracer.unmatched > 0 {
+        marks.push(text::unmatched(tracer.unseen_completions, tracer.unmatched));
+    }
+    if path.disk.bio_based {
+        marks.push(text::bio_device(&plain(&path.disk.name)));
+    }
+    marks.extend(
+        path.layout_gaps
+            .iter()
+            .map(|gap| plain(&text::layout_gap(gap))),
+    );
+    marks.extend(counters(path));
+    marks
+}
+
+/// Directions whose traced bytes differ from the counters of the disk by more than the requests at the edges.
+fn counters(path: &IoPath) -> Vec<String> {
+    let Some(counters) = &path.counters else {
+        return Vec::new();
+    };
+    let edges = path.edges.at_start_bytes.0 + path.edges.at_end_bytes.0;
+    let both = [(Op::Read, counters.read), (Op::Write, counters.written)];
+    let differs = |(op, counted): &(Op, Bytes)| path.bytes(*op).0.abs_diff(counted.0) > edges;
+    let differing = both.into_iter().filter(differs);
+    differing
+        .map(|(op, counted)| text::counters_differ(op, path.bytes(op), counted))
+        .collect()
+}
+
+/// The table of one side: one row a class.
+fn tables(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Vec<DocumentBlock> {
+    let table = class_table(side.path);
+    let title = match side.name.is_empty() {
+        true => format!("Requests by class, {}", phase.name),
+        false => format!("Requests by class, {}, {}", phase.name, side.name),
+    };
+    match table.rows.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            DocumentBlock::Title(title),
+            DocumentBlock::Table(TableStyle::Fitted(&[9, 8, 7, 4]), table),
+        ],
+    }
+}
+
+/// Requests by class: traffic, sizes, latencies and commands.
+fn class_table(path: &IoPath) -> DataTable {
+    let all_bytes = figures::moved(path).max(1.0);
+    let ops = distinct(path.classes.iter().filter_map(|class| class.op));
+    let row = |class: &ClassTraffic| {
+        let title = text::io_class_title(class.class);
+        let name = match class.op {
+            Some(op) if ops.len() > 1 => format!("{title}, {}", op.name()),
+            _ => title,
+        };
+        let flush = class.class == IoClass::Flush;
+        let ios = class.op.map_or(0, |op| figures::asked_count(path, op));
+        let per_io = match (flush, ios) {
+            (false, 1..) => number::significant(class.requests as f64 / ios as f64),
+            _ => String::new(),
+        };
+        let bytes = |text: String| if flush { String::new() } else { text };
+        let commands = class.commands.as_ref().map(|c| number::count(c.commands));
+        let merged = match class.merges + class.splits {
+            0 => String::new(),
+            _ => format!(
+                "{} / {}",
+                number::count(class.merges),
+                number::count(class.splits)
+            ),
+        };
+        let cells = [
+            number::count(class.requests),
+            per_io,
+            bytes(class.bytes.to_string()),
+            bytes(format!(
+                "{}%",
+                number::percent(class.bytes.0 as f64 / all_bytes)
+            )),
+            quantile(&class.queue, Quantile::MEDIAN),
+            quantile(&class.device, Quantile::MEDIAN),
+            quantile(&class.device, Quantile::P99),
+            merged,
+            commands.unwrap_or_default(),
+        ];
+        table::row(name, cells)
+    };
+    let head = [
+        "Class",
+        "Requests",
+        "per I/O",
+        "Bytes",
+        "Share",
+        "Queue, median",
+        "Device, median",
+        "Device, P99",
+        "Merged / split",
+        "Commands",
+    ];
+    DataTable::new(head, path.classes.iter().map(row)).without_empty_columns()
+}
+
+/// A percentile of a latency; the mean if only that is known; empty without values.
+fn quantile(latency: &Latency, wanted: Quantile) -> String {
+    if latency.stat.count == 0 {
+        return String::new();
+    }
+    let found = latency
+        .histogram
+        .as_ref()
+        .and_then(|histogram| histogram.value_at(wanted));
+    found
+        .map(|value: Nanos| value.to_string())
+        .unwrap_or_default()
+}
+
+/// The sentences of the traced phases of one series, for a short report.
+pub(crate) fn in_brief(summary: &Summary) -> Vec<(String, String)> {
+    let subjects = [(String::new(), summary)];
+    let phases = phases(&subjects);
+    let of_phase = |phase: &PathPhase<'_>| {
+        let sides = phase.sides.iter();
+        let said = sides.flat_map(|side| sentences(side.path).into_iter().take(2));
+        said.map(|said| (phase.name.clone(), said))
+            .collect::<Vec<_>>()
+    };
+    phases.iter().flat_map(of_phase).collect()
+}

@@ -1,0 +1,256 @@
+//! The flow of bytes from the application to the device: bands as wide as their bytes.
+
+use super::super::Frame;
+use super::super::canvas::{Anchor, Canvas, fitted, px, width_of};
+use super::super::paint::Paint;
+
+/// Data of a flow picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Flow {
+    /// From the application to the device; at least two.
+    pub(crate) stages: Vec<FlowStage>,
+    /// Bands with bytes, from the top.
+    pub(crate) bands: Vec<FlowBand>,
+    /// Flushes, which have no bytes: their label.
+    pub(crate) flushes: Option<String>,
+    /// Largest sum of widths in all pictures of the page, which share their scale.
+    pub(crate) full: f64,
+    /// Statement below the picture: bytes at the device per byte of the application.
+    pub(crate) foot: String,
+}
+
+/// A layer that the bytes pass.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FlowStage {
+    pub(crate) name: String,
+    pub(crate) note: String,
+}
+
+/// A band of the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FlowBand {
+    pub(crate) paint: Paint,
+    pub(crate) name: String,
+    /// Bytes per byte of the application.
+    pub(crate) width: f64,
+    /// Index of the stage where it begins.
+    pub(crate) from: usize,
+    /// What the block layer did: `409 merged`; may be empty.
+    pub(crate) changed: String,
+    /// Bytes and requests at the device.
+    pub(crate) label: String,
+}
+
+/// Minimum width of a band in pixels.
+const LEAST: f64 = 2.5;
+/// Narrower pictures are drawn from top to bottom.
+const SIDEWAYS: f64 = 460.0;
+
+/// Draws a flow picture.
+pub(crate) fn flow(data: &Flow, frame: &Frame) -> String {
+    match frame.room() >= SIDEWAYS {
+        true => sideways(data, frame),
+        false => downwards(data, frame),
+    }
+}
+
+/// Pixels for a width.
+fn pixels(width: f64, scale: f64) -> f64 {
+    (width * scale).max(LEAST)
+}
+
+/// The picture from left to right, with a column for each stage.
+fn sideways(data: &Flow, frame: &Frame) -> String {
+    let width = frame.room();
+    let mut canvas = Canvas::new();
+    let columns = Columns::of(data, width);
+    let scale = (132.0 / data.full.max(1e-9)).min(38.0);
+    columns.heads(&mut canvas, data);
+    let mut y = 46.0;
+    for band in &data.bands {
+        let height = pixels(band.width, scale);
+        let room = height.max(15.0);
+        let top = y + (room - height) / 2.0;
+        columns.band(&mut canvas, band, top, height);
+        y += room + 7.0;
+    }
+    if let Some(label) = &data.flushes {
+        columns.flushes(&mut canvas, label, y);
+        y += 22.0;
+    }
+    canvas.text((0.0, y + 12.0), Anchor::Start, "hk-t hk-b", &data.foot);
+    canvas.finish(frame, y + 20.0)
+}
+
+/// Positions of the stages.
+struct Columns {
+    count: usize,
+    /// Distance from one stage to the next.
+    step: f64,
+    /// Width of a stage.
+    node: f64,
+    width: f64,
+}
+
+impl Columns {
+    fn of(data: &Flow, width: f64) -> Columns {
+        let count = data.stages.len().max(2);
+        let node = width * 0.125;
+        Columns {
+            count,
+            step: (width - node) / (count - 1) as f64,
+            node,
+            width,
+        }
+    }
+
+    fn x(&self, stage: usize) -> f64 {
+        stage as f64 * self.step
+    }
+
+    fn heads(&self, canvas: &mut Canvas, data: &Flow) {
+        for (i, stage) in data.stages.iter().enumerate() {
+            let last = i + 1 == self.count;
+            let (x, anchor) = match last {
+                true => (self.width, Anchor::End),
+                false => (self.x(i), Anchor::Start),
+            };
+            let name = fitted(&stage.name, self.step - 8.0);
+            canvas.text((x, 13.0), anchor, "hk-t hk-b", &name);
+            canvas.text(
+                (x, 30.0),
+                anchor,
+                "hk-m",
+                &fitted(&stage.note, self.room_of_note(i, data)),
+            );
+        }
+    }
+
+    /// Width for the note of a stage: the last one is right-aligned, so that it shares its gap with the one before.
+    fn room_of_note(&self, stage: usize, data: &Flow) -> f64 {
+        let last = self.count - 1;
+        let of_last = data
+            .stages
+            .last()
+            .map_or(0.0, |stage| width_of(&stage.note));
+        match stage {
+            stage if stage == last => self.step,
+            stage if stage + 1 == last => (self.width - self.x(stage) - of_last - 10.0).max(60.0),
+            _ => self.step - 8.0,
+        }
+    }
+
+    fn band(&self, canvas: &mut Canvas, band: &FlowBand, top: f64, height: f64) {
+        let last = self.count - 1;
+        for stage in band.from..last {
+            let from = self.x(stage) + self.node;
+            let size = (self.step - self.node, height);
+            canvas.rect(band.paint, (from, top), size, true);
+        }
+        for stage in band.from..=last {
+            canvas.rect(band.paint, (self.x(stage), top), (self.node, height), false);
+        }
+        let middle = top + height / 2.0 + 4.0;
+        let link = |stage: usize| self.x(stage) + (self.node + self.step) / 2.0;
+        let named = match band.changed.is_empty() {
+            true => band.name.clone(),
+            false => format!("{}, {}", band.name, band.changed),
+        };
+        // The name is between the first stages of the band, the figures before the device.
+        if band.from + 1 < last {
+            let first = (band.from).max(1).min(last - 2);
+            canvas.text((link(first), middle), Anchor::Middle, "hk-o", &named);
+            canvas.text(
+                (link(last - 1), middle),
+                Anchor::Middle,
+                "hk-o",
+                &band.label,
+            );
+        } else {
+            let text = format!("{named}: {}", band.label);
+            canvas.text((link(last - 1), middle), Anchor::Middle, "hk-o", &text);
+        }
+    }
+
+    fn flushes(&self, canvas: &mut Canvas, label: &str, y: f64) {
+        let from = self.x(1.min(self.count - 2));
+        let to = self.x(self.count - 1) + self.node;
+        let middle = y + 8.0;
+        let d = format!("M{} {}H{}", px(from), px(middle), px(to - 7.0));
+        canvas.strokes(Paint::Horizontal, " hk-beads", &d);
+        let arrow = format!("M{} {}l-7 -4v8z", px(to), px(middle));
+        canvas.path("hk-n6", &arrow, "");
+        let at = (from + to) / 2.0;
+        canvas.text((at, middle + 4.0), Anchor::Middle, "hk-o", label);
+    }
+}
+
+/// The picture from top to bottom, with a row for each stage and the names below.
+fn downwards(data: &Flow, frame: &Frame) -> String {
+    let width = frame.room();
+    let mut canvas = Canvas::new();
+    let beads = if data.flushes.is_some() { 16.0 } else { 0.0 };
+    let gaps = 3.0 * data.bands.len() as f64;
+    // Bands that are widened to stay visible need room too.
+    let widened = LEAST * data.bands.len() as f64;
+    let scale = ((width - beads - gaps - widened) / data.full.max(1e-9)).min(60.0);
+    let (node, link) = (20.0, 16.0);
+    let row = 20.0 + node + link;
+    let last = data.stages.len().saturating_sub(1);
+    for (i, stage) in data.stages.iter().enumerate() {
+        let top = i as f64 * row;
+        let name = width_of(&stage.name) * 1.12 + 8.0;
+        canvas.text((0.0, top + 13.0), Anchor::Start, "hk-t hk-b", &stage.name);
+        let note = fitted(&stage.note, width - name - beads);
+        canvas.text((name, top + 13.0), Anchor::Start, "hk-m", &note);
+        let mut x = 0.0;
+        for band in &data.bands {
+            let wide = pixels(band.width, scale);
+            if i >= band.from {
+                canvas.rect(band.paint, (x, top + 20.0), (wide, node), false);
+                if i < last {
+                    let place = (x, top + 20.0 + node);
+                    canvas.rect(band.paint, place, (wide, link), true);
+                }
+            }
+            x += wide + 3.0;
+        }
+    }
+    let mut y = (last + 1) as f64 * row - link + 10.0;
+    if data.flushes.is_some() {
+        let (from, to) = (row + 4.0, y - 10.0);
+        let d = format!("M{} {}V{}", px(width - 6.0), px(from), px(to - 7.0));
+        canvas.strokes(Paint::Horizontal, " hk-beads", &d);
+        let arrow = format!("M{} {}l-4 -7h8z", px(width - 6.0), px(to));
+        canvas.path("hk-n6", &arrow, "");
+    }
+    let flush = data
+        .flushes
+        .iter()
+        .map(|label| (Paint::Horizontal, label.clone()));
+    let bands = data.bands.iter().map(|band| (band.paint, named(band)));
+    for (paint, text) in bands.chain(flush) {
+        canvas.rect(paint, (0.5, y + 0.5), (18.0, 11.0), false);
+        canvas.text(
+            (26.0, y + 10.5),
+            Anchor::Start,
+            "hk-t",
+            &fitted(&text, width - 26.0),
+        );
+        y += 19.0;
+    }
+    canvas.text(
+        (0.0, y + 14.0),
+        Anchor::Start,
+        "hk-t hk-b",
+        &fitted(&data.foot, width),
+    );
+    canvas.finish(frame, y + 22.0)
+}
+
+fn named(band: &FlowBand) -> String {
+    match band.changed.is_empty() {
+        true => format!("{}: {}", band.name, band.label),
+        false => format!("{}: {}, {}", band.name, band.label, band.changed),
+    }
+}

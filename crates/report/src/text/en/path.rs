@@ -1,0 +1,513 @@
+//! Names and sentences about the path of an I/O.
+
+use super::{counted, listed};
+use crate::number;
+use hakaru_model::io_path::{
+    ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, LayoutPart, PathRefusal, TimePart,
+};
+use hakaru_model::job::Op;
+use hakaru_model::units::{Bytes, Nanos};
+
+/// Name of a class in a sentence.
+pub(crate) fn io_class(class: IoClass) -> &'static str {
+    match class {
+        IoClass::Data => "data",
+        IoClass::Journal => "journal",
+        IoClass::Fat1 => "first FAT",
+        IoClass::Fat2 => "second FAT",
+        IoClass::Directory => "directory",
+        IoClass::FsInfo => "FSInfo sector",
+        IoClass::Superblock => "superblock",
+        IoClass::GroupDescriptors => "group descriptors",
+        IoClass::Bitmap => "bitmaps",
+        IoClass::InodeTable => "inode tables",
+        IoClass::Checkpoint => "checkpoint",
+        IoClass::SegmentTable => "segment table (SIT)",
+        IoClass::NodeAddressTable => "node address table (NAT)",
+        IoClass::SegmentSummary => "segment summary (SSA)",
+        IoClass::Node => "node blocks",
+        IoClass::Metadata => "metadata",
+        IoClass::AllocatedSince => "files allocated meanwhile",
+        IoClass::OtherPartition => "other partitions",
+        IoClass::Unknown => "not attributed",
+        IoClass::Flush => "cache flushes",
+    }
+}
+
+/// Name of a class at the start of a line.
+pub(crate) fn io_class_title(class: IoClass) -> String {
+    let name = io_class(class);
+    let mut letters = name.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// Name of a group of classes in a picture.
+pub(crate) fn class_group(group: ClassGroup) -> &'static str {
+    match group {
+        ClassGroup::Data => "Data",
+        ClassGroup::Journal => "Journal",
+        ClassGroup::Metadata => "Metadata",
+        ClassGroup::Fat => "FAT",
+        ClassGroup::Directory => "Directory, FSInfo",
+        ClassGroup::Unattributed => "Not attributed",
+        ClassGroup::Flush => "Flush",
+    }
+}
+
+/// Name of a part of the time in a chart.
+pub(crate) fn time_part(part: TimePart) -> &'static str {
+    match part {
+        TimePart::Flush => "Device: cache flush",
+        TimePart::Data => "Device: data",
+        TimePart::Metadata => "Device: journal, metadata",
+        TimePart::WaitingBehind => "Waiting behind others",
+        TimePart::BlockQueue => "Block queue",
+        TimePart::WakeUp => "Wake-up",
+        TimePart::JournalCommit => "Journal thread",
+        TimePart::FileSystem => "File system, page cache (remainder)",
+    }
+}
+
+/// A part of the time as the place where it went.
+fn into_part(part: TimePart) -> &'static str {
+    match part {
+        TimePart::Flush => "the device's cache flush",
+        TimePart::Data => "the device's work on the data",
+        TimePart::Metadata => "the device's work on journal and metadata",
+        TimePart::WaitingBehind => "waiting behind other requests",
+        TimePart::BlockQueue => "the block queue",
+        TimePart::WakeUp => "completion and wake-up",
+        TimePart::JournalCommit => "the journal thread",
+        TimePart::FileSystem => "file system and page cache (the remainder)",
+    }
+}
+
+/// Name of a part of a difference in a chart.
+pub(crate) fn difference_part(part: DifferencePart) -> String {
+    match part {
+        DifferencePart::Device(class) => format!("Device: {}", io_class(class)),
+        DifferencePart::Time(part) => time_part(part).to_owned(),
+    }
+}
+
+/// A part of a difference in a sentence.
+fn of_difference(part: DifferencePart) -> String {
+    match part {
+        DifferencePart::Device(class) => format!("{} on the device", io_class(class)),
+        DifferencePart::Time(part) => into_part(part).to_owned(),
+    }
+}
+
+/// Name of an operation of the application: `write with its fsync`.
+pub(crate) fn traced_operation(op: Option<Op>, with_sync: bool) -> String {
+    match (op, with_sync) {
+        (None, _) => "fsync".to_owned(),
+        (Some(op), false) => op.name().to_owned(),
+        (Some(op), true) => format!("{} with its fsync", op.name()),
+    }
+}
+
+/// Layer as the place of a sentence: `On ext4`.
+fn on_layer(layer: Option<&str>) -> String {
+    match layer {
+        Some(layer) => format!("On {layer}"),
+        None => "On the raw device".to_owned(),
+    }
+}
+
+/// What each I/O of an operation became at the device.
+pub(crate) struct BecameText<'a> {
+    pub(crate) layer: Option<&'a str>,
+    pub(crate) op: Op,
+    /// Size of each I/O, if all have the same.
+    pub(crate) size: Option<Bytes>,
+    /// Requests per I/O.
+    pub(crate) requests: f64,
+    /// Bytes per I/O.
+    pub(crate) bytes: f64,
+    /// Requests per I/O of each class.
+    pub(crate) classes: Vec<(IoClass, f64)>,
+}
+
+/// `On ext4, each 4 KiB write became 3.0 requests and 13.5 KiB at the device: the data, the journal twice`
+pub(crate) fn became(of: &BecameText<'_>) -> String {
+    let size = of.size.map_or(String::new(), |size| format!("{size} "));
+    let known = of.classes.iter().filter(|(_, requests)| *requests >= 0.005);
+    let (rare, often): (Vec<_>, Vec<_>) = known.partition(|(_, requests)| *requests < RARE);
+    let mut classes: Vec<String> = often
+        .into_iter()
+        .map(|&(class, requests)| how_often(class, requests))
+        .collect();
+    let rare: Vec<&str> = rare
+        .into_iter()
+        .map(|(class, _)| io_class(*class))
+        .collect();
+    if !rare.is_empty() {
+        classes.push(format!("now and then {}", rare.join(" or ")));
+    }
+    let classes = match classes.is_empty() {
+        true => String::new(),
+        false => format!(": {}", listed(&classes)),
+    };
+    format!(
+        "{}, each {size}{} became {} and {} at the device{classes}",
+        on_layer(of.layer),
+        of.op.name(),
+        requests_per_io(of.requests),
+        Bytes(of.bytes.round() as u64)
+    )
+}
+
+/// `2.3 requests`, with enough digits for merged requests.
+fn requests_per_io(requests: f64) -> String {
+    let digits = if requests < 0.95 { 2 } else { 1 };
+    let text = format!("{requests:.digits$}");
+    match text.as_str() {
+        "1.0" => "1.0 request".to_owned(),
+        _ => format!("{text} requests"),
+    }
+}
+
+/// Requests per I/O below which a class occurs now and then.
+const RARE: f64 = 0.1;
+
+/// `the journal twice`, `the directory (0.25 per I/O)`
+fn how_often(class: IoClass, requests: f64) -> String {
+    let name = match class {
+        IoClass::Unknown => "requests that are not attributed".to_owned(),
+        class => format!("the {}", io_class(class)),
+    };
+    match requests {
+        r if (r - 1.0).abs() < 0.05 => name,
+        r if (r - 2.0).abs() < 0.05 => format!("{name} twice"),
+        r => format!("{name} ({} per I/O)", number::significant(r)),
+    }
+}
+
+/// Shares of the time by part, largest first, with the time as a whole.
+pub(crate) fn time_went(operation: &str, percentile: &str, parts: &[(TimePart, f64)]) -> String {
+    let shares: Vec<String> = parts
+        .iter()
+        .map(|&(part, share)| format!("{}% into {}", number::percent(share), into_part(part)))
+        .collect();
+    let Some((first, more)) = shares.split_first() else {
+        return String::new();
+    };
+    let first = first.replacen(
+        "% into",
+        &format!("% of the time of a {percentile} {operation} went into"),
+        1,
+    );
+    match more.is_empty() {
+        true => first,
+        false => format!("{first}, {}", listed(more)),
+    }
+}
+
+/// No cache flush reaches the device.
+pub(crate) fn no_flushes(disk: &str) -> String {
+    format!(
+        "The kernel sends no cache flushes to {disk}, because it reports a write-through cache; an fsync waits for the \
+         writes only"
+    )
+}
+
+/// Share of the time in which the device had work.
+pub(crate) fn device_busy(share: f64) -> String {
+    let (busy, idle) = (number::percent(share), number::percent(1.0 - share));
+    format!(
+        "The device had work during {busy}% of the time, and waited for the host during {idle}%"
+    )
+}
+
+/// Bytes at the device per byte of the application: a lower bound for the flash.
+pub(crate) fn host_amplification(op: Op, ratio: f64) -> String {
+    let ratio = number::significant(ratio);
+    match op {
+        Op::Write => format!(
+            "{ratio} bytes reached the device for each byte written: a lower bound of the write amplification, because \
+             the host cannot see what the device writes internally"
+        ),
+        op => format!(
+            "{ratio} bytes at the device for each byte of the application's {}s",
+            op.name()
+        ),
+    }
+}
+
+/// Bios that were merged or split.
+pub(crate) fn merged_bios(merges: u64, bios: u64) -> String {
+    let (merges, bios) = (number::grouped(merges), counted(bios, "bio"));
+    format!("The block layer merged {merges} of {bios} into earlier requests")
+}
+
+/// Requests that are parts of larger bios.
+pub(crate) fn split_bios(splits: u64) -> String {
+    let splits = counted(splits, "request");
+    format!("{splits} are parts of bios that were too large for the device")
+}
+
+/// Who else used the disk.
+pub(crate) fn other_issuers(kind: IssuerKind, bytes: Bytes, names: &[&str]) -> Option<String> {
+    let who = listed(names);
+    Some(match kind {
+        IssuerKind::Worker | IssuerKind::Journal => return None,
+        IssuerKind::Kernel => {
+            format!("{bytes} were queued by kernel threads ({who}), as writeback")
+        }
+        IssuerKind::OwnProcess => {
+            format!("{bytes} were queued by other threads of this program ({who})")
+        }
+        IssuerKind::OtherProcess => format!("{bytes} came from other processes ({who})"),
+    })
+}
+
+/// What the path of the I/Os says about a traced run in general.
+pub(crate) fn traced_run() -> &'static str {
+    "Traced run: its figures are not pooled with those of other runs"
+}
+
+/// More than one traced run.
+pub(crate) fn first_of_traced(runs: usize) -> String {
+    format!(
+        "The first of {} is shown",
+        counted(runs as u64, "traced run")
+    )
+}
+
+/// Events were lost.
+pub(crate) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String {
+    format!(
+        "Incomplete: {}% of the events were lost ({} of {}); requests and bytes are too low, and times may be wrong",
+        number::percent(share),
+        number::grouped(lost),
+        number::grouped(counted_events)
+    )
+}
+
+/// All events were recorded.
+pub(crate) fn events_complete(lost: u64, events: u64) -> String {
+    format!(
+        "{} of {} lost",
+        number::grouped(lost),
+        counted(events, "event")
+    )
+}
+
+/// Cost of tracing with its interval.
+pub(crate) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String {
+    let value = |share: f64| number::exact(share * 100.0, 1);
+    format!(
+        "Tracing cost {} ± {}% of the latency ({}, 95% interval)",
+        value(mean),
+        value(margin),
+        counted(u64::from(pairs), "interleaved pair")
+    )
+}
+
+/// The cost of tracing is unknown.
+pub(crate) fn trace_cost_unknown() -> &'static str {
+    "The cost of tracing was not measured: latencies include it"
+}
+
+/// Recorded by ftrace.
+pub(crate) fn recorded_by_ftrace() -> &'static str {
+    "Recorded through a private ftrace instance, because perf loses events on this host"
+}
+
+/// Requests were classified before the final layout was known.
+pub(crate) fn classified_early(requests: u64) -> String {
+    format!(
+        "{} were classified by the layout known at that time: blocks allocated later may be missing from their class",
+        counted(requests, "request")
+    )
+}
+
+/// Critical paths of the first operations only.
+pub(crate) fn operations_limited(operations: u64) -> String {
+    format!(
+        "Times are those of the first {}, because more do not fit in memory",
+        counted(operations, "operation")
+    )
+}
+
+/// Completions that were never seen, and requests without bios.
+pub(crate) fn unmatched(completions: u64, requests: u64) -> String {
+    format!(
+        "{} without a completion and {} without a bio: their times or origins are unknown",
+        counted(completions, "request"),
+        counted(requests, "request")
+    )
+}
+
+/// The sums of the classes differ from the counters of the disk.
+pub(crate) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Bytes) -> String {
+    let done = if op == Op::Read { "read" } else { "written" };
+    format!("The requests sum to {traced} {done}, and the counters of the disk to {counted_bytes}")
+}
+
+/// There are only bios.
+pub(crate) fn bio_device(disk: &str) -> String {
+    format!(
+        "{disk} takes bios without requests: nothing is merged or queued, and device time includes the driver"
+    )
+}
+
+/// Why one side takes longer, as a sum of times.
+pub(crate) fn takes_longer(
+    operation: &str,
+    (slow, fast): (&str, &str),
+    difference: f64,
+    parts: &[(DifferencePart, f64)],
+    shares: bool,
+) -> String {
+    let total = number::nanos(difference);
+    let part = |&(part, nanos): &(DifferencePart, f64)| {
+        let name = of_difference(part);
+        match shares {
+            true => format!("{}% {name}", number::percent(nanos / difference)),
+            false => format!("{} {name}", signed_nanos(nanos)),
+        }
+    };
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    format!(
+        "A {operation} takes {total} longer on {slow} than on {fast}: {}",
+        parts.join(", ")
+    )
+}
+
+/// A difference of times with its sign.
+pub(crate) fn signed_nanos(nanos: f64) -> String {
+    let sign = if nanos < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", number::nanos(nanos.abs()))
+}
+
+/// Traffic per I/O of a side, for a comparison.
+pub(crate) struct SideTraffic<'a> {
+    pub(crate) name: &'a str,
+    /// Bytes at the device per byte of the application.
+    pub(crate) bytes: f64,
+    /// Requests per I/O.
+    pub(crate) requests: f64,
+}
+
+/// How the traffic of the slower side differs from that of the faster one.
+pub(crate) fn traffic_differs(slow: &SideTraffic<'_>, fast: &SideTraffic<'_>) -> Option<String> {
+    let bytes = format!(
+        "{} against {} bytes for each byte of the application",
+        number::significant(slow.bytes),
+        number::significant(fast.bytes)
+    );
+    let requests = format!(
+        "{} requests instead of {}",
+        number::significant(slow.requests),
+        number::significant(fast.requests)
+    );
+    let (more_bytes, more_requests) = (slow.bytes / fast.bytes, slow.requests / fast.requests);
+    if !more_bytes.is_finite() || !more_requests.is_finite() {
+        return None;
+    }
+    Some(match (more_bytes > 1.05, more_requests > 1.05) {
+        (true, _) => format!(
+            "{} moves {}x as many bytes as {}: {bytes}, in {requests}",
+            slow.name,
+            number::significant(more_bytes),
+            fast.name
+        ),
+        (false, true) if more_bytes < 0.95 => format!(
+            "{} moves fewer bytes ({bytes}) and is slower, because each I/O is {requests}",
+            slow.name
+        ),
+        (false, true) => format!(
+            "{} moves the same bytes in more requests: {requests}",
+            slow.name
+        ),
+        (false, false) => return None,
+    })
+}
+
+/// Both sides take the same time within a percent.
+pub(crate) fn takes_the_same(operation: &str, a: &str, b: &str, time: Nanos) -> String {
+    format!("A {operation} takes as long on {a} as on {b} ({time}, within 1%)")
+}
+
+/// Why the times of two sides are not compared.
+pub(crate) fn path_refusal(refusal: PathRefusal) -> &'static str {
+    match refusal {
+        PathRefusal::NotTraced => "Times are not compared: no side was traced",
+        PathRefusal::OneSideTraced => {
+            "Times are not compared: only one side was traced, and tracing costs time"
+        }
+        PathRefusal::EventsLost => {
+            "Times are not compared: over 0.1% of the events of one side were lost"
+        }
+        PathRefusal::NoCommonOperation => {
+            "Times are not compared: the sides have no kind of operation in common"
+        }
+    }
+}
+
+/// No traced run.
+pub(crate) fn not_traced() -> (&'static str, &'static str) {
+    (
+        "This run was not traced: the path of its I/Os is unknown",
+        "help: measure with bench --trace, [trace] in a campaign, or hakaru fio --hakaru-trace",
+    )
+}
+
+/// What is not known about the layout of a file system.
+pub(crate) fn layout_gap(gap: &LayoutGap) -> String {
+    let error =
+        |errno: &Option<i32>| errno.map_or(String::new(), |errno| format!(" (error {errno})"));
+    match gap {
+        LayoutGap::UnknownFileSystem => {
+            "Classes are by flags and issuers only: the layout of this file system is not known".to_owned()
+        }
+        LayoutGap::Unreadable { part, errno } => {
+            format!("Some requests may lack their class: cannot read {}{}", layout_part(*part), error(errno))
+        }
+        LayoutGap::Damaged { part } => {
+            format!("Some requests may lack their class: {} contradicts itself", layout_part(*part))
+        }
+        LayoutGap::TooLarge { part } => {
+            format!("Some requests may lack their class: {} is too large to read", layout_part(*part))
+        }
+        LayoutGap::UnknownFeatures { bits } => {
+            format!("Classes may be wrong: the file system has unknown features ({bits:#x})")
+        }
+        LayoutGap::ExternalJournal => "The journal is on another device and is not part of the figures".to_owned(),
+        LayoutGap::SeveralDevices => {
+            "The file system extends over several devices; the figures are those of this one".to_owned()
+        }
+        LayoutGap::MetadataByFlag => {
+            "Metadata is recognized by the flags of requests only, because it has no fixed place".to_owned()
+        }
+        LayoutGap::NodesByEvent => {
+            "Data and node blocks share an area, and are told apart by the events of the file system".to_owned()
+        }
+        LayoutGap::FileNotLocated { file, errno } => {
+            format!("Requests of {file} lack their class: the kernel does not say where it lies{}", error(errno))
+        }
+        LayoutGap::InlineData { file } => {
+            format!("Bytes of {file} lie in its inode, without an address of their own")
+        }
+        LayoutGap::OtherFileSystem { file } => {
+            format!("Requests of {file} lack their class: it lies on another file system")
+        }
+    }
+}
+
+fn layout_part(part: LayoutPart) -> &'static str {
+    match part {
+        LayoutPart::Superblock => "the superblock",
+        LayoutPart::GroupDescriptors => "the group descriptors",
+        LayoutPart::Journal => "the journal",
+        LayoutPart::Inode => "an inode",
+        LayoutPart::AllocationTable => "the file allocation table",
+        LayoutPart::Bitmap => "an allocation bitmap",
+        LayoutPart::Directories => "a directory",
+        LayoutPart::File => "a file",
+        LayoutPart::Ranges => "the list of ranges",
+    }
+}
