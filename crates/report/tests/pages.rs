@@ -275,7 +275,15 @@ fn every_chart_is_on_every_page() {
         campaign_html(&campaign),
         article,
     );
-    let all = [of_runs(&three), of_runs(&three[..1]), of_campaign];
+    let traced = [support::paths::traced_ext4(), support::paths::traced_vfat()];
+    let of_one = of_runs(&[support::paths::traced_suite()]);
+    let all = [
+        of_runs(&three),
+        of_runs(&three[..1]),
+        of_runs(&traced),
+        of_one,
+        of_campaign,
+    ];
     let mut sections = BTreeSet::new();
     for (charts, page, article) in all {
         assert!(!charts.is_empty());

@@ -175,3 +175,10 @@ pub(super) fn main_operation(path: &IoPath) -> Option<&OperationPath> {
     let all = path.operations.iter().filter(|of| of.count > 0);
     all.max_by(|a, b| time(a).total_cmp(&time(b)))
 }
+
+/// Whether the file system has a journal.
+pub(super) fn has_journal(path: &IoPath) -> bool {
+    let of_path = path.classes.iter().map(|class| class.class);
+    let mut all = of_path.chain(path.layout.iter().map(|range| range.class));
+    all.any(|class| class == IoClass::Journal)
+}

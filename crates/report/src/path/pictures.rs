@@ -55,7 +55,7 @@ pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Cha
     let flushes = figures::flushes(path);
     let moved = Bytes(figures::moved(path) as u64);
     let ratio = number::significant(figures::per_asked_byte(path, figures::moved(path)));
-    let foot = format!("{ratio} bytes at the device for each byte of the application: {moved}");
+    let foot = format!("{moved} at the device, {ratio} per byte asked");
     let title = format!(
         "{}: {ratio} bytes for each byte of the application",
         side.title()
@@ -216,7 +216,7 @@ fn share_bars(side: &PathSide<'_>, of: &OperationPath, several: bool) -> Vec<Sha
         let parts = figures::chart_parts(percentile.parts).into_iter();
         let part = |(part, nanos)| SharePart {
             paint: Paint::from(part),
-            name: text::time_part(part),
+            name: text::time_part(part, figures::has_journal(side.path)),
             nanos,
         };
         ShareBar {
@@ -242,7 +242,12 @@ fn shares_title(side: &PathSide<'_>) -> Option<String> {
     let largest = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let operation = text::traced_operation(of.op, of.with_sync);
     let share = (largest.0, largest.1 / first.parts.total());
-    Some(text::time_went(&operation, first.name, &[share]))
+    Some(text::time_went(
+        &operation,
+        first.name,
+        &[share],
+        figures::has_journal(side.path),
+    ))
 }
 
 fn shares_table(bars: &[ShareBar]) -> DataTable {

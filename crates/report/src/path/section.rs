@@ -187,7 +187,8 @@ pub(super) fn sentences(path: &IoPath) -> Vec<String> {
             .filter(|(_, share)| *share >= WORTH)
             .take(4)
             .collect();
-        said.push(text::time_went(&of, percentile.name, &shares));
+        let journal = figures::has_journal(path);
+        said.push(text::time_went(&of, percentile.name, &shares, journal));
     }
     let syncs = path
         .operations

@@ -15,7 +15,7 @@ pub(crate) struct Flow {
     pub(crate) flushes: Option<String>,
     /// Largest sum of widths in all pictures of the page, which share their scale.
     pub(crate) full: f64,
-    /// Statement below the picture: bytes at the device per byte of the application.
+    /// Statement below the picture: bytes at the device.
     pub(crate) foot: String,
 }
 
@@ -243,7 +243,7 @@ fn downwards(data: &Flow, frame: &Frame) -> String {
         (0.0, y + 14.0),
         Anchor::Start,
         "hk-t hk-b",
-        &fitted(&data.foot, width),
+        &fitted(&data.foot, width * 0.85),
     );
     canvas.finish(frame, y + 22.0)
 }

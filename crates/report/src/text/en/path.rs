@@ -55,9 +55,10 @@ pub(crate) fn class_group(group: ClassGroup) -> &'static str {
     }
 }
 
-/// Name of a part of the time in a chart.
-pub(crate) fn time_part(part: TimePart) -> &'static str {
+/// Name of a part of the time in a chart; `journal` is whether the file system has one.
+pub(crate) fn time_part(part: TimePart, journal: bool) -> &'static str {
     match part {
+        TimePart::Metadata if !journal => "Device: metadata",
         TimePart::Flush => "Device: cache flush",
         TimePart::Data => "Device: data",
         TimePart::Metadata => "Device: journal, metadata",
@@ -70,8 +71,9 @@ pub(crate) fn time_part(part: TimePart) -> &'static str {
 }
 
 /// A part of the time as the place where it went.
-fn into_part(part: TimePart) -> &'static str {
+fn into_part(part: TimePart, journal: bool) -> &'static str {
     match part {
+        TimePart::Metadata if !journal => "the device's work on metadata",
         TimePart::Flush => "the device's cache flush",
         TimePart::Data => "the device's work on the data",
         TimePart::Metadata => "the device's work on journal and metadata",
@@ -87,7 +89,7 @@ fn into_part(part: TimePart) -> &'static str {
 pub(crate) fn difference_part(part: DifferencePart) -> String {
     match part {
         DifferencePart::Device(class) => format!("Device: {}", io_class(class)),
-        DifferencePart::Time(part) => time_part(part).to_owned(),
+        DifferencePart::Time(part) => time_part(part, true).to_owned(),
     }
 }
 
@@ -95,7 +97,7 @@ pub(crate) fn difference_part(part: DifferencePart) -> String {
 fn of_difference(part: DifferencePart) -> String {
     match part {
         DifferencePart::Device(class) => format!("{} on the device", io_class(class)),
-        DifferencePart::Time(part) => into_part(part).to_owned(),
+        DifferencePart::Time(part) => into_part(part, true).to_owned(),
     }
 }
 
@@ -186,10 +188,18 @@ fn how_often(class: IoClass, requests: f64) -> String {
 }
 
 /// Shares of the time by part, largest first, with the time as a whole.
-pub(crate) fn time_went(operation: &str, percentile: &str, parts: &[(TimePart, f64)]) -> String {
+pub(crate) fn time_went(
+    operation: &str,
+    percentile: &str,
+    parts: &[(TimePart, f64)],
+    journal: bool,
+) -> String {
     let shares: Vec<String> = parts
         .iter()
-        .map(|&(part, share)| format!("{}% into {}", number::percent(share), into_part(part)))
+        .map(|&(part, share)| {
+            let part = into_part(part, journal);
+            format!("{}% into {part}", number::percent(share))
+        })
         .collect();
     let Some((first, more)) = shares.split_first() else {
         return String::new();
