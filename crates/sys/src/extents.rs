@@ -1,14 +1,17 @@
-//! Where the bytes of a file are on its device (`FS_IOC_FIEMAP`).
+//! Where the bytes of a file are on its device (`FS_IOC_FIEMAP`, `FIBMAP`).
 //!
 //! Source: the kernel's `Documentation/filesystems/fiemap.rst`.
 
 use crate::file::last_errno;
-use rustix::fd::{AsFd, AsRawFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, opcode};
 
 /// `FS_IOC_FIEMAP`, whose argument starts with a header of 32 bytes.
 const FIEMAP: Opcode = opcode::read_write::<[u64; 4]>(b'f', 11);
+/// `FIBMAP` and `FIGETBSZ`, whose arguments are of type `int`.
+const FIBMAP: u32 = 1;
+const FIGETBSZ: u32 = 2;
 /// `FIEMAP_FLAG_SYNC`: write back the file first.
 const SYNC: u32 = 1;
 
@@ -131,6 +134,31 @@ impl FileExtent {
     }
 }
 
+/// Returns the byte on the device where a byte of a file is, for file systems without extents (vfat, exFAT): the
+/// start of the block that contains it. `None` in a hole.
+///
+/// # Errors
+/// EPERM without CAP_SYS_RAWIO; EINVAL if the file system cannot say; ERANGE beyond 2^31 blocks.
+pub fn block_address(file: impl AsFd, offset: u64) -> Result<Option<u64>, Errno> {
+    let size = u64::from(number_request(file.as_fd(), FIGETBSZ, 0)?);
+    let block = offset.checked_div(size).ok_or(Errno::INVAL)?;
+    let block = i32::try_from(block).map_err(|_| Errno::RANGE)?;
+    let found = number_request(file.as_fd(), FIBMAP, block as u32)?;
+    Ok((found != 0).then_some(u64::from(found) * size))
+}
+
+/// Calls an ioctl that replaces a number.
+fn number_request(file: BorrowedFd<'_>, request: u32, number: u32) -> Result<u32, Errno> {
+    let mut number = number;
+    // SAFETY: both requests read and write one `int` at the pointer, which outlives the call.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), request as _, &raw mut number) };
+    if answer == 0 {
+        Ok(number)
+    } else {
+        Err(last_errno())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +188,19 @@ mod tests {
                 assert_eq!(file_extents(&file, 1).unwrap().len(), 1);
             }
             Err(error) => eprintln!("skipped: {error}"),
+        }
+    }
+
+    /// Skips the rest without privileges, or where the file system cannot say.
+    #[test]
+    fn blocks_and_extents_agree() {
+        let file = tempfile::tempfile().unwrap();
+        rustix::io::pwrite(&file, &[1; 65536], 0).unwrap();
+        let extents = file_extents(&file, 1);
+        let block = block_address(&file, 0);
+        match (extents.as_deref(), block) {
+            (Ok([first]), Ok(block)) => assert_eq!(block, Some(first.physical)),
+            answers => eprintln!("skipped: {answers:?}"),
         }
     }
 }

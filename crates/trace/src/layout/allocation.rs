@@ -41,6 +41,11 @@ impl Allocation {
         self.bits[unit / 8] |= 1 << (unit % 8);
     }
 
+    /// Returns the same units with nothing in use.
+    pub fn emptied(&self) -> Allocation {
+        Allocation::new(self.area, self.start, self.unit)
+    }
+
     /// Returns what is in use here, but was not in use before.
     pub fn since(&self, before: &Allocation) -> Vec<LayoutRange> {
         let mut ranges = Vec::new();

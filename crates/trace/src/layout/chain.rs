@@ -76,6 +76,17 @@ impl Clusters {
         (self.heap + offset, count.saturating_mul(self.size))
     }
 
+    /// Returns the cluster that contains a byte of the file system; 0 outside of all clusters.
+    pub(super) fn cluster_at(&self, offset: u64) -> u32 {
+        let index = offset
+            .checked_sub(self.heap)
+            .map(|offset| offset / self.size);
+        let cluster = index.and_then(|index| u32::try_from(index).ok()?.checked_add(2));
+        cluster
+            .filter(|&cluster| self.contains(cluster))
+            .unwrap_or(0)
+    }
+
     /// Returns the clusters of a chain from its first, and whether its end was found.
     pub(super) fn chain(&self, reader: &mut Reader<'_>, first: u32) -> Chain {
         let end = match self.width {

@@ -188,15 +188,45 @@ impl Fat {
     /// Reads which clusters are in use.
     fn allocation(&self, reader: &mut Reader<'_>, builder: &Builder) -> Result<Allocation, Flaw> {
         let Clusters {
-            count, heap, size, ..
+            table,
+            width,
+            count,
+            heap,
+            size,
         } = self.clusters;
         if u64::from(count) * 4 > Allocation::LIMIT {
             return Err(Flaw::TooLarge);
         }
         let mut allocation = Allocation::new(builder.layout.area, heap, size);
-        for cluster in 2..count + 2 {
-            if self.clusters.entry(reader, cluster)? != 0 {
-                allocation.set(cluster as usize - 2);
+        let width = match width {
+            Width::Bits12 => {
+                for cluster in 2..count + 2 {
+                    if self.clusters.entry(reader, cluster)? != 0 {
+                        allocation.set(cluster as usize - 2);
+                    }
+                }
+                return Ok(allocation);
+            }
+            Width::Bits16 => 2,
+            _ => 4,
+        };
+        let mut entries = vec![0; 32 << 10];
+        let mut cluster = 2;
+        while cluster < count + 2 {
+            let left = (count + 2 - cluster) as usize * width;
+            let len = left.min(entries.len());
+            let offset = table + u64::from(cluster) * width as u64;
+            reader.read(offset, &mut entries[..len])?;
+            for entry in entries[..len].chunks_exact(width) {
+                // The four highest bits of FAT32 are reserved.
+                let is_used = match entry {
+                    [low @ .., high] if width == 4 => high & 0xF != 0 || *low != [0; 3],
+                    entry => *entry != [0; 2],
+                };
+                if is_used {
+                    allocation.set(cluster as usize - 2);
+                }
+                cluster += 1;
             }
         }
         Ok(allocation)

@@ -1,12 +1,12 @@
 //! Where the files under test are.
 
-use super::chain::{self, Directories};
-use super::medium::Reader;
+use super::chain::{self, Chain, Directories, Piece, Width};
+use super::medium::{Flaw, Reader};
 use super::{Builder, DiskArea, FileSystem, Layout, Medium, Parameters, SECTOR};
 use crate::address_map::FileRange;
 use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart, LayoutRange};
-use hakaru_sys::extents::file_extents;
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use hakaru_sys::extents::{block_address, file_extents};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ const MAX_EXTENTS: usize = 1 << 20;
 /// A file under test.
 #[derive(Clone, Copy, Debug)]
 pub enum TestFile<'a> {
-    /// A file with a name.
+    /// A file with a name, or an open file of a process: `/proc/PID/fd/N`.
     Path(&'a Path),
     /// An open file of this thread, which may have no name.
     Open(BorrowedFd<'a>),
@@ -30,6 +30,17 @@ impl TestFile<'_> {
         match self {
             TestFile::Path(path) => path.display().to_string(),
             TestFile::Open(fd) => fd.as_raw_fd().to_string(),
+        }
+    }
+
+    /// Opens it once more.
+    fn open(&self) -> rustix::io::Result<OwnedFd> {
+        match self {
+            TestFile::Open(fd) => rustix::io::fcntl_dupfd_cloexec(fd, 0),
+            TestFile::Path(path) => {
+                let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+                rustix::fs::open(*path, flags, Mode::empty())
+            }
         }
     }
 
@@ -131,28 +142,66 @@ impl Finder<'_> {
         reader: &mut Reader<'_>,
         file: &TestFile<'_>,
     ) -> Result<(), LayoutGap> {
-        let unknown = |errno| LayoutGap::FileNotLocated {
-            file: file.label(),
-            errno,
-        };
-        let path = file.path().ok_or_else(|| unknown(None))?;
-        let Ok(inside) = path.strip_prefix(&self.mount_point) else {
-            return Err(LayoutGap::OtherFileSystem { file: file.label() });
-        };
-        let names: Vec<String> = inside.iter().map(|name| text(name.as_bytes())).collect();
-        let found = chain::find_file(format, reader, names.iter().map(String::as_str));
-        match self.builder.known(LayoutPart::File, found).flatten() {
-            Some((pieces, end)) => {
-                let mut logical = 0;
-                for (offset, len) in pieces {
-                    self.data(logical, offset, len);
-                    logical += len;
-                }
-                self.builder.known(LayoutPart::File, end);
-                Ok(())
+        let place = file
+            .path()
+            .map(|path| path.strip_prefix(&self.mount_point).map(PathBuf::from));
+        let found = match place {
+            Some(Err(_)) => return Err(LayoutGap::OtherFileSystem { file: file.label() }),
+            Some(Ok(inside)) => {
+                let names: Vec<String> = inside.iter().map(|name| text(name.as_bytes())).collect();
+                let names = names.iter().map(String::as_str);
+                let found = chain::find_file(format, reader, names);
+                self.builder.known(LayoutPart::File, found).flatten()
             }
-            None => Err(unknown(None)),
+            None => None,
+        };
+        let (pieces, end) = match found {
+            Some(chain) => chain,
+            None => self.without_name(format, reader, file)?,
+        };
+        let mut logical = 0;
+        for (offset, len) in pieces {
+            self.data(logical, offset, len);
+            logical += len;
         }
+        self.builder.known(LayoutPart::File, end);
+        Ok(())
+    }
+
+    /// Finds a file of FAT or exFAT that has no entry in a directory any more: the kernel says where clusters are, one
+    /// by one and with privileges only.
+    fn without_name(
+        &self,
+        format: &impl Directories,
+        reader: &mut Reader<'_>,
+        file: &TestFile<'_>,
+    ) -> Result<Chain, LayoutGap> {
+        let failed = |error| not_located(file, error);
+        let opened = file.open().map_err(failed)?;
+        let stat = rustix::fs::fstat(&opened).map_err(failed)?;
+        if self.device.is_some_and(|device| device != stat.st_dev) {
+            return Err(LayoutGap::OtherFileSystem { file: file.label() });
+        }
+        let clusters = format.clusters();
+        let count = (stat.st_size as u64).div_ceil(clusters.size);
+        let mut pieces: Vec<Piece> = Vec::new();
+        for at in 0..count {
+            let Some(address) = block_address(&opened, at * clusters.size).map_err(failed)? else {
+                break;
+            };
+            if clusters.width != Width::Bits32 {
+                // The rest of the chain is in the table.
+                return Ok(clusters.chain(reader, clusters.cluster_at(address)));
+            }
+            if pieces.len() >= MAX_EXTENTS {
+                return Ok((pieces, Err(Flaw::TooLarge)));
+            }
+            match pieces.last_mut() {
+                Some((start, len)) if *start + *len == address => *len += clusters.size,
+                _ => pieces.push((address, clusters.size)),
+            }
+        }
+        Ok((pieces, Ok(())))
     }
 
     /// Adds a file by the extents that the kernel reports.
@@ -161,16 +210,8 @@ impl Finder<'_> {
         reader: &mut Reader<'_>,
         file: &TestFile<'_>,
     ) -> Result<(), LayoutGap> {
-        let opened;
-        let fd = match file {
-            TestFile::Open(fd) => *fd,
-            TestFile::Path(path) => {
-                let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-                opened = rustix::fs::open(*path, flags, Mode::empty())
-                    .map_err(|error| not_located(file, error))?;
-                opened.as_fd()
-            }
-        };
+        let opened = file.open().map_err(|error| not_located(file, error))?;
+        let fd = opened.as_fd();
         let stat = rustix::fs::fstat(fd).map_err(|error| not_located(file, error))?;
         if self.device.is_some_and(|device| device != stat.st_dev) {
             return Err(LayoutGap::OtherFileSystem { file: file.label() });
