@@ -87,8 +87,6 @@ pub struct RunRequest<'a> {
     pub caveats: Vec<Caveat>,
     /// The campaign point of the run.
     pub campaign: Option<CampaignPoint>,
-    /// Whether to trace the path of the I/Os. If that is not possible, the record has a caveat with the reason.
-    pub trace: bool,
 }
 
 impl<'a> RunRequest<'a> {
@@ -102,7 +100,6 @@ impl<'a> RunRequest<'a> {
             overhead: None,
             caveats: Vec::new(),
             campaign: None,
-            trace: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! at their addresses, and divides the time of each operation.
 //!
 //! ```text
-//! recorder ─ BlockEvent ─> requests ─ TracedRequest ─┐
+//! recorder ─ TraceEvent ─> requests ─ TracedRequest ─┐
 //! layout ──────────────── AddressMap ────────────────┼─> summary ─> IoPath
 //! engine ─────────────── TracedOperation ────────────┘
 //! ```
@@ -10,8 +10,13 @@
 #![forbid(unsafe_code)]
 
 pub mod address_map;
+pub mod classify;
 pub mod event;
 pub mod layout;
 pub mod recorder;
 pub mod request;
 pub mod requests;
+pub mod summary;
+mod sweep;
+#[cfg(test)]
+mod testing;

@@ -15,7 +15,7 @@ mod tests;
 use crate::event::{BlockOp, EventKind, RequestFlags, SectorRange, ThreadName, TraceEvent};
 use crate::request::{BioPiece, TracedRequest};
 use commands::Commands;
-use inflight::{InFlight, InFlightRequests};
+use inflight::{InFlightRequest, InFlightRequests};
 use pending::PendingBios;
 use std::collections::{HashMap, VecDeque};
 
@@ -123,7 +123,7 @@ impl RequestMatcher {
                 error,
                 ..
             } => {
-                let outcome = commands::Outcome { retries, error };
+                let outcome = commands::CommandOutcome { retries, error };
                 self.commands
                     .done(time, opcode, id, outcome, &mut self.in_flight);
             }
@@ -278,7 +278,8 @@ impl RequestMatcher {
             error: 0,
             command: None,
         };
-        self.in_flight.issue(InFlight::new(request), &mut self.done);
+        self.in_flight
+            .issue(InFlightRequest::new(request), &mut self.done);
     }
 
     fn complete(&mut self, time: u64, range: SectorRange, flags: RequestFlags, error: i32) {

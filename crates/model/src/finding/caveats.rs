@@ -1,7 +1,6 @@
 //! Caveats of several runs, phases and cards, merged by type before they are printed as sentences.
 
 use crate::caveat::{CacheOf, Caveat, FirstFailure};
-use crate::io_path::TraceObstacle;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::FailureKind;
@@ -231,9 +230,6 @@ finding_kinds! {
     LeftOut (phase) [runs: Vec<LeftOutRun>, of: u32] [];
     NoAmplification (phase) [because: NoAmplification] [];
     Simulated [] [];
-    Traced [] [];
-    NotTraced [because: TraceObstacle] [];
-    EventsLost (phase) [] [of: u64, lost: u64];
 }
 
 impl FindingKind {
@@ -275,13 +271,10 @@ impl FindingKind {
             | Paused { .. }
             | Descheduled { .. }
             | StolenTime { .. }
-            | EventsLost { .. }
             | LeftOut { .. } => Severity::Weak,
             ClockFallback { .. }
             | NoDiskStats { .. }
             | NoAmplification { .. }
-            | Traced { .. }
-            | NotTraced { .. }
             | Simulated { .. } => Severity::Note,
         }
     }

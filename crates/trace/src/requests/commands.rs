@@ -16,7 +16,7 @@ const ERASE: u32 = 38;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
+pub(super) struct CommandOutcome {
     pub(super) retries: u32,
     pub(super) error: i32,
 }
@@ -109,7 +109,7 @@ impl Commands {
         time: u64,
         opcode: u32,
         id: u64,
-        outcome: Outcome,
+        outcome: CommandOutcome,
         requests: &mut InFlightRequests,
     ) {
         if matches!(opcode, SEND_STATUS | SD_ERASE_START | ERASE_GROUP_START) {

@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// A request on the device.
 #[derive(Clone, Debug)]
-pub(super) struct InFlight {
+pub(super) struct InFlightRequest {
     pub(super) request: TracedRequest,
     /// Sectors that have not completed.
     left: u32,
 }
 
-impl InFlight {
-    pub(super) fn new(request: TracedRequest) -> InFlight {
-        InFlight {
+impl InFlightRequest {
+    pub(super) fn new(request: TracedRequest) -> InFlightRequest {
+        InFlightRequest {
             left: request.range.sectors,
             request,
         }
@@ -35,7 +35,7 @@ type Key = (BlockOp, u64);
 /// Requests of one operation at one address, oldest first, and the completions that could belong to any of them.
 #[derive(Debug, Default)]
 struct SameAddress {
-    requests: VecDeque<InFlight>,
+    requests: VecDeque<InFlightRequest>,
     /// Time and error of each completion, in order.
     completions: VecDeque<(u64, i32)>,
 }
@@ -49,7 +49,7 @@ struct SameAddress {
 #[derive(Debug, Default)]
 pub(super) struct InFlightRequests {
     by_start: HashMap<Key, SameAddress>,
-    requeued: BTreeMap<Key, VecDeque<InFlight>>,
+    requeued: BTreeMap<Key, VecDeque<InFlightRequest>>,
     /// Addresses at which several requests are in flight at once.
     shared: HashSet<Key>,
     /// Addresses whose requests ended without a completion, and how many.
@@ -85,7 +85,7 @@ impl InFlightRequests {
     }
 
     /// Adds an issued request.
-    pub(super) fn issue(&mut self, flight: InFlight, done: &mut Vec<TracedRequest>) {
+    pub(super) fn issue(&mut self, flight: InFlightRequest, done: &mut Vec<TracedRequest>) {
         if self.count >= Self::MAX {
             self.drop_older_half(done);
         }
@@ -108,7 +108,7 @@ impl InFlightRequests {
         let Some(queue) = self.requeued.get_mut(&key) else {
             return false;
         };
-        let fits = |flight: &InFlight| flight.left == range.sectors;
+        let fits = |flight: &InFlightRequest| flight.left == range.sectors;
         let Some(mut flight) = queue
             .iter()
             .position(fits)
@@ -128,7 +128,11 @@ impl InFlightRequests {
     }
 
     /// Takes the requeued requests that begin inside a range, because they were merged with others since.
-    pub(super) fn take_requeued(&mut self, range: SectorRange, op: BlockOp) -> Vec<InFlight> {
+    pub(super) fn take_requeued(
+        &mut self,
+        range: SectorRange,
+        op: BlockOp,
+    ) -> Vec<InFlightRequest> {
         if self.requeued.is_empty() {
             return Vec::new();
         }
@@ -151,7 +155,7 @@ impl InFlightRequests {
         let Some(same) = self.by_start.get_mut(&key) else {
             return;
         };
-        let fits = |flight: &InFlight| flight.left == range.sectors;
+        let fits = |flight: &InFlightRequest| flight.left == range.sectors;
         let index = same.requests.iter().rposition(fits);
         let flight = index.and_then(|index| same.requests.remove(index));
         if same.requests.is_empty() {
@@ -185,8 +189,8 @@ impl InFlightRequests {
         if several && !alike {
             self.ambiguous += 1;
         }
-        let fits = |flight: &InFlight| flight.left == range.sectors;
-        let longer = |flight: &InFlight| flight.left > range.sectors;
+        let fits = |flight: &InFlightRequest| flight.left == range.sectors;
+        let longer = |flight: &InFlightRequest| flight.left > range.sectors;
         let index = same
             .requests
             .iter()
@@ -227,7 +231,7 @@ impl InFlightRequests {
     ) -> bool {
         let end = range.end();
         let found = self.by_start.iter().find_map(|(&key, same)| {
-            let inside = |flight: &InFlight| match range.sectors {
+            let inside = |flight: &InFlightRequest| match range.sectors {
                 0 => flight.request.range.end() == end,
                 _ => {
                     let whole = flight.request.range;
@@ -353,7 +357,7 @@ impl InFlightRequests {
     fn end(
         &mut self,
         key: Key,
-        mut flight: InFlight,
+        mut flight: InFlightRequest,
         completion: Option<(u64, i32)>,
         done: &mut Vec<TracedRequest>,
     ) {

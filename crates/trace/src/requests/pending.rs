@@ -1,6 +1,6 @@
 //! Bios that were queued and are not yet part of an issued request.
 
-use super::inflight::InFlight;
+use super::inflight::InFlightRequest;
 use crate::event::{BlockOp, SectorRange};
 use crate::request::BioPiece;
 use std::collections::{BTreeMap, VecDeque};
@@ -58,7 +58,7 @@ impl PendingBios {
 
     /// Puts the bios of a requeued request back, before others at the same sectors. Only the sectors that have not
     /// completed are put back.
-    pub(super) fn put_back(&mut self, back: InFlight) {
+    pub(super) fn put_back(&mut self, back: InFlightRequest) {
         let from = back.start();
         for piece in back.request.bios.into_iter().rev() {
             let piece = match piece.range.start < from && piece.range.end() > from {

@@ -114,12 +114,9 @@ impl<'a> CliOperator<'a> {
                 .iter()
                 .map(|workload| &workload.name),
         );
-        let repeat = match point.is_traced() {
-            true => "traced".to_owned(),
-            false => format!("#{:<2}", point.repeat + 1),
-        };
+        let repeat = point.repeat + 1;
         format!(
-            "[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  {repeat}",
+            "[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  #{repeat:<2}",
             of.len()
         )
     }

@@ -1,0 +1,308 @@
+//! Where the time of each operation of the application went: its critical path.
+//!
+//! An operation lasts from submission to completion by the engine's clock. The edges of everything that it waited for
+//! cut this time into pieces, and each piece belongs to the first part of [`TimePart::ALL`] that applies. The pieces are
+//! a partition: they add up to the latency to the nanosecond. Only their labels can be wrong.
+//!
+//! An operation waits for its own requests: those of its thread in this time (with several operations in flight: those
+//! at its addresses, or the next ones by size), and for a synchronous one also the journal commits that end before it
+//! does, and the writeback and metadata of kernel threads that complete in it.
+
+mod owners;
+mod paths;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use owners::Owners;
+pub(crate) use paths::operation_paths;
+
+use crate::summary::{Kept, KeptRequest};
+use hakaru_model::io_path::{IoClass, TimePart, TracedOperation};
+
+/// Events of threads that work for operations.
+#[derive(Debug, Default)]
+pub(crate) struct ThreadEvents {
+    /// Journal commits in order of their end.
+    pub(crate) commits: Vec<Commit>,
+    /// Times at which `fsync` entered or left the file system, by thread: (tid, time, whether it entered), in order.
+    pub(crate) syncs: Vec<(u32, u64, bool)>,
+}
+
+/// A journal commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Commit {
+    /// The journal's thread.
+    pub(crate) tid: u32,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+/// Everything that the sweep looks at.
+pub(crate) struct Sweep<'a> {
+    pub(crate) kept: &'a Kept,
+    /// Class of the first sector of each request.
+    pub(crate) classes: &'a [IoClass],
+    pub(crate) owners: &'a Owners,
+    pub(crate) events: &'a ThreadEvents,
+    pub(crate) busy: &'a BusyTime,
+}
+
+/// Time in which the device was busy, up to any moment.
+#[derive(Debug, Default)]
+pub(crate) struct BusyTime {
+    /// Start and end of each busy span, and the busy time before it.
+    spans: Vec<(u64, u64, u64)>,
+}
+
+impl BusyTime {
+    /// Computes the busy time of requests.
+    pub(crate) fn of(requests: &[KeptRequest]) -> BusyTime {
+        let mut served: Vec<_> = requests.iter().map(|it| it.served).collect();
+        served.retain(|(start, end)| start < end);
+        served.sort_unstable();
+        let mut spans: Vec<(u64, u64, u64)> = Vec::new();
+        for (start, end) in served {
+            match spans.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                Some(&mut (from, to, before)) => spans.push((start, end, before + to - from)),
+                None => spans.push((start, end, 0)),
+            }
+        }
+        BusyTime { spans }
+    }
+
+    fn until(&self, time: u64) -> u64 {
+        let index = self.spans.partition_point(|span| span.0 < time);
+        match index.checked_sub(1).map(|last| self.spans[last]) {
+            Some((start, end, before)) => before + end.min(time) - start,
+            None => 0,
+        }
+    }
+
+    /// Returns the busy time between two moments.
+    fn between(&self, start: u64, end: u64) -> u64 {
+        self.until(end) - self.until(start)
+    }
+}
+
+/// Nanoseconds in each part, and on the device by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) parts: [u64; 8],
+    pub(crate) classes: [u64; IoClass::ALL.len()],
+}
+
+impl Parts {
+    fn add(&mut self, part: TimePart, nanos: u64) {
+        self.parts[part as usize] += nanos;
+    }
+}
+
+/// What can be active for an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    Queued,
+    Flush,
+    Device(IoClass),
+}
+
+impl Activity {
+    fn index(self) -> usize {
+        match self {
+            Activity::Queued => 0,
+            Activity::Flush => 1,
+            Activity::Device(class) => 2 + class as usize,
+        }
+    }
+}
+
+/// Buffers of the sweep, used for all operations.
+#[derive(Debug, Default)]
+pub(crate) struct SweepBuffers {
+    requests: Vec<u32>,
+    /// Time, change of the number active, what.
+    edges: Vec<(u64, i32, Activity)>,
+    commits: Vec<Commit>,
+}
+
+/// An operation, or an operation and the `fsync` that followed it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OperationSpan<'a> {
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) tid: u32,
+    /// Indexes and values of the operations.
+    pub(crate) operations: &'a [(u32, TracedOperation)],
+}
+
+impl Sweep<'_> {
+    /// Divides an interval. The parts add up to its length.
+    pub(crate) fn divide(&self, interval: &OperationSpan<'_>, scratch: &mut SweepBuffers) -> Parts {
+        self.collect(interval, scratch);
+        scratch.edges.sort_unstable_by_key(|edge| edge.0);
+        let mut parts = Parts::default();
+        let mut active = [0_i32; 2 + IoClass::ALL.len()];
+        let (mut at, mut completed) = (interval.begin, false);
+        let mut edges = scratch.edges.iter().peekable();
+        loop {
+            while let Some(&&(_, change, span)) = edges.peek().filter(|edge| edge.0 <= at) {
+                active[span.index()] += change;
+                completed |= change < 0;
+                edges.next();
+            }
+            if at >= interval.end {
+                return parts;
+            }
+            let next = edges.peek().map_or(interval.end, |edge| edge.0);
+            let next = next.min(interval.end);
+            self.label(
+                interval,
+                scratch,
+                &active,
+                completed,
+                (at, next),
+                &mut parts,
+            );
+            at = next;
+        }
+    }
+
+    /// Adds a piece of time in which nothing changes to the part that it belongs to.
+    fn label(
+        &self,
+        interval: &OperationSpan<'_>,
+        scratch: &SweepBuffers,
+        active: &[i32],
+        completed: bool,
+        (start, end): (u64, u64),
+        parts: &mut Parts,
+    ) {
+        let is_active = |span: Activity| active[span.index()] > 0;
+        let on_device = |data: bool| {
+            let mut classes = IoClass::ALL.iter().copied();
+            classes.find(|&class| is_data(class) == data && is_active(Activity::Device(class)))
+        };
+        let length = end - start;
+        if is_active(Activity::Flush) {
+            parts.add(TimePart::Flush, length);
+        } else if let Some(class) = on_device(true) {
+            parts.add(TimePart::Data, length);
+            parts.classes[class as usize] += length;
+        } else if let Some(class) = on_device(false) {
+            parts.add(TimePart::Metadata, length);
+            parts.classes[class as usize] += length;
+        } else if is_active(Activity::Queued) {
+            let behind = self.busy.between(start, end);
+            parts.add(TimePart::WaitingBehind, behind);
+            parts.add(TimePart::BlockQueue, length - behind);
+        } else {
+            let awake = match completed {
+                true => self.next_event(interval, scratch, start).min(end),
+                false => start,
+            };
+            parts.add(TimePart::WakeUp, awake - start);
+            let journal = covered(&scratch.commits, awake, end);
+            parts.add(TimePart::JournalCommit, journal);
+            parts.add(TimePart::FileSystem, end - awake - journal);
+        }
+    }
+
+    /// Returns the next moment at which a waiting thread did something.
+    fn next_event(&self, interval: &OperationSpan<'_>, scratch: &SweepBuffers, from: u64) -> u64 {
+        let syncs = &self.events.syncs;
+        let index = syncs.partition_point(|&(tid, time, _)| (tid, time) < (interval.tid, from));
+        let sync = syncs
+            .get(index)
+            .filter(|event| event.0 == interval.tid)
+            .map(|event| event.1);
+        let commits = scratch.commits.iter();
+        let commit = commits
+            .flat_map(|commit| [commit.start, commit.end])
+            .filter(|&time| time >= from)
+            .min();
+        sync.into_iter().chain(commit).min().unwrap_or(u64::MAX)
+    }
+
+    /// Collects the edges of everything that the operations of an interval wait for.
+    fn collect(&self, interval: &OperationSpan<'_>, scratch: &mut SweepBuffers) {
+        let SweepBuffers {
+            requests,
+            edges,
+            commits,
+        } = scratch;
+        requests.clear();
+        edges.clear();
+        commits.clear();
+        let mut flushes = false;
+        for (index, operation) in interval.operations {
+            requests.extend_from_slice(self.owners.requests_of(*index));
+            if operation.op.is_none() || self.entered_sync(operation) {
+                flushes = true;
+                self.owners.add_shared(
+                    operation,
+                    self.kept,
+                    self.classes,
+                    self.events,
+                    requests,
+                    commits,
+                );
+            }
+        }
+        requests.sort_unstable();
+        requests.dedup();
+        for &request in requests.iter() {
+            let kept = &self.kept.requests[request as usize];
+            flushes |= self.kept.bios_of(kept).iter().any(|bio| bio.flush);
+            let mut span = |from: u64, to: u64, span| {
+                let (from, to) = (from.max(interval.begin), to.min(interval.end));
+                if from < to {
+                    edges.extend([(from, 1, span), (to, -1, span)]);
+                }
+            };
+            if !kept.is_flush() {
+                span(kept.queued, kept.served.0, Activity::Queued);
+                let class = self.classes[request as usize];
+                span(kept.served.0, kept.served.1, Activity::Device(class));
+            }
+        }
+        if flushes {
+            for (from, to) in self.owners.flushes(interval.begin, interval.end) {
+                let (from, to) = (from.max(interval.begin), to.min(interval.end));
+                edges.extend([(from, 1, Activity::Flush), (to, -1, Activity::Flush)]);
+            }
+        }
+    }
+
+    /// Whether an operation that is not an `fsync` made the file system sync: a write with `O_SYNC`.
+    fn entered_sync(&self, operation: &TracedOperation) -> bool {
+        let syncs = &self.events.syncs;
+        let key = (operation.tid, operation.begin);
+        let from = syncs.partition_point(|&(tid, time, _)| (tid, time) < key);
+        syncs[from..]
+            .iter()
+            .take_while(|&&(tid, time, _)| tid == operation.tid && time <= operation.end)
+            .any(|&(_, _, enters)| enters)
+    }
+}
+
+/// Whether requests of a class carry data of the application. What is not attributed and has no flag for metadata is
+/// taken for data.
+fn is_data(class: IoClass) -> bool {
+    matches!(
+        class,
+        IoClass::Data | IoClass::AllocatedSince | IoClass::Unknown
+    )
+}
+
+/// Returns how much of a span the commits cover.
+fn covered(commits: &[Commit], start: u64, end: u64) -> u64 {
+    let (mut at, mut sum) = (start, 0);
+    for commit in commits {
+        let (from, to) = (commit.start.max(at), commit.end.min(end));
+        if from < to {
+            sum += to - from;
+            at = to;
+        }
+    }
+    sum
+}
