@@ -150,3 +150,50 @@ impl Place {
         record.get(start..start + len)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_fields_by_name() {
+        let text = "name: x\nID: 12\nformat:\n\
+            \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
+            \tfield:char rwbs[8];\toffset:8;\tsize:8;\tsigned:1;\n\
+            \tfield:struct mmc_request * mrq;\toffset:16;\tsize:4;\tsigned:0;\n\
+            \tfield:struct page *page;\toffset:20;\tsize:4;\tsigned:0;\n\
+            \tfield:__data_loc char[] name;\toffset:24;\tsize:4;\n\
+            \tfield:__rel_loc char[] relative;\toffset:28;\tsize:4;\tsigned:0;\n\
+            \tfield:int error;\toffset:32;\tsize:4;\tsigned:1;\n\
+            \tfield:broken;\toffset:x;\tsize:4;\n\
+            \nprint fmt: \"%d\", REC->error\n";
+        let format = EventFormat::parse(text).unwrap();
+        assert_eq!((format.name.as_str(), format.id), ("x", 12));
+        let mut record = [0u8; 48];
+        record[8..11].copy_from_slice(b"WSM");
+        record[16..20].copy_from_slice(&7u32.to_ne_bytes());
+        record[24..28].copy_from_slice(&(5u32 << 16 | 36).to_ne_bytes());
+        record[28..32].copy_from_slice(&(5u32 << 16 | 4).to_ne_bytes());
+        record[32..36].copy_from_slice(&(-5i32).to_ne_bytes());
+        record[36..41].copy_from_slice(b"mmc0\0");
+        let place = |name: &str| format.place(name).unwrap();
+        assert_eq!(place("rwbs").string(&record), b"WSM");
+        assert_eq!(place("mrq").number(&record), Some(7));
+        assert_eq!(place("page").offset, 20);
+        assert_eq!(place("name").string(&record), b"mmc0");
+        assert_eq!(place("relative").string(&record), b"mmc0");
+        assert_eq!(place("error").number(&record), Some(-5i64 as u64));
+        assert_eq!(format.place("broken"), None);
+        assert_eq!(format.place("absent"), None);
+        // A record that ends early has neither.
+        assert_eq!(place("error").number(&record[..34]), None);
+        assert_eq!(place("name").string(&record[..38]), b"");
+    }
+
+    #[test]
+    fn texts_that_are_no_formats_are_refused() {
+        assert_eq!(EventFormat::parse(""), None);
+        assert_eq!(EventFormat::parse("name: x\nID: 70000\n"), None);
+        assert_eq!(EventFormat::parse("name: x\nID: 7\nformat:\n"), None);
+    }
+}

@@ -68,7 +68,7 @@ impl Shape {
                 "data_err",
                 "stop_err",
             ],
-            Shape::F2fsBio => &["sector", "size", "type"],
+            Shape::F2fsBio => &["sector", "size", "type", "target"],
             Shape::CommitStart
             | Shape::CommitEnd
             | Shape::SyncEnter

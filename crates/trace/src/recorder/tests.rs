@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::event::{BlockOp, EventKind};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -110,6 +109,11 @@ fn sectors(
     of_op.map(|(start, ..)| start).collect()
 }
 
+fn count_of<'a>(report: &'a TracerReport, name: &str) -> &'a EventCount {
+    let count = report.events.iter().find(|count| count.name == name);
+    count.unwrap()
+}
+
 /// Compares the events of a recorder with the I/Os of this thread.
 fn records_all_requests(test: &str, method: TraceMethod) {
     let Some(device) = LoopDevice::new(test) else {
@@ -142,14 +146,9 @@ fn records_all_requests(test: &str, method: TraceMethod) {
         _ => None,
     });
     assert_eq!(issued, written);
-    let by_name: BTreeMap<_, _> = report
-        .events
-        .iter()
-        .map(|count| (count.name.as_str(), count))
-        .collect();
     // Some hosts lose completions without saying so: the counter is right, and the gap is reported.
     for name in ["block_bio_queue", "block_rq_issue", "block_rq_complete"] {
-        let count = by_name[name];
+        let count = count_of(&report, name);
         assert!(count.counted >= 200, "{count:?}");
         assert_eq!(
             count.counted,
@@ -161,8 +160,8 @@ fn records_all_requests(test: &str, method: TraceMethod) {
 
     // The next phase counts from 0.
     let (events, report) = recorder.finish();
-    assert!(report.events.iter().all(|count| count.counted < 200));
-    assert!(events.len() < 200);
+    assert!(queued_here(&events).is_empty());
+    assert!(count_of(&report, "block_bio_queue").counted < 200);
 }
 
 #[test]
@@ -176,4 +175,299 @@ fn ftrace_records_every_request_of_a_disk() {
         "ftrace_records_every_request_of_a_disk",
         TraceMethod::Ftrace,
     );
+}
+
+/// Returns the first sectors of the bios that this thread queued.
+fn queued_here(events: &[TraceEvent]) -> Vec<u64> {
+    let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    let of_thread = events.iter().filter(|event| event.tid == tid);
+    of_thread
+        .filter_map(|event| match event.kind {
+            EventKind::BioQueue { range, .. } => Some(range.start),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn records_nothing_while_paused() {
+    let test = "records_nothing_while_paused";
+    let Some(device) = LoopDevice::new(test) else {
+        return;
+    };
+    let Some(recorder) = recorder(device.number, &with_method(TraceMethod::Perf)) else {
+        return;
+    };
+    recorder.pause().unwrap();
+    write_and_read(&device, 20);
+    let (events, report) = recorder.finish();
+    assert!(queued_here(&events).is_empty());
+    assert!(count_of(&report, "block_bio_queue").counted < 40);
+    recorder.resume().unwrap();
+    let (written, read) = write_and_read(&device, 10);
+    assert_eq!(queued_here(&recorder.finish().0), [written, read].concat());
+}
+
+#[test]
+fn counts_the_events_for_which_a_ring_has_no_space() {
+    let test = "counts_the_events_for_which_a_ring_has_no_space";
+    let Some(device) = LoopDevice::new(test) else {
+        return;
+    };
+    let options = RecorderOptions {
+        ring: Some(16 << 10),
+        ..with_method(TraceMethod::Perf)
+    };
+    // Without the thread that empties the rings.
+    let disk = DiskFacts::read(device.number).unwrap();
+    let mut state = match State::open(Tracefs::find().unwrap(), &disk, &options) {
+        Ok(state) => state,
+        Err(reason) => return eprintln!("SKIPPED {test}: {reason}"),
+    };
+    assert_eq!(
+        state.source.ring(),
+        (16 << 10).max(rustix::param::page_size())
+    );
+    state.switch(true).unwrap();
+    // More records than fit into the rings of all CPUs.
+    let rings = perf::online_cpus().len() as u64 * state.source.ring() as u64;
+    let count = rings / 64 / 4 + 1_000;
+    write_and_read(&device, count);
+    state.switch(false).unwrap();
+    state.drain();
+    let counts = state.count();
+    let queued = &counts[0];
+    assert_eq!(queued.name, "block_bio_queue");
+    assert!(queued.counted >= 2 * count, "{queued:?}");
+    assert_eq!(
+        counts.iter().map(|count| count.recorded).sum::<u64>(),
+        state.decoder.received().sum::<u64>()
+    );
+    assert!(counts.iter().map(|count| count.lost).sum::<u64>() > 0);
+    for count in &counts {
+        assert_eq!(
+            count.counted,
+            count.recorded + count.lost + count.missing,
+            "{count:?}"
+        );
+    }
+    let report = TracerReport {
+        events: counts,
+        ..TracerReport::default()
+    };
+    assert!(report.lost_share() > IoPath::LOSS_LIMIT);
+}
+
+#[test]
+fn the_probe_reads_blocks_of_the_disk() {
+    let Some(device) = LoopDevice::new("the_probe_reads_blocks_of_the_disk") else {
+        return;
+    };
+    let mut disk = DiskFacts::read(device.number).unwrap();
+    let read = probe::read_blocks(&disk);
+    assert!((1..=100).contains(&read), "{read}");
+    // A node that is another disk, or none, is not read.
+    disk.number.minor += 1;
+    assert_eq!(probe::read_blocks(&disk), 0);
+    let options = RecorderOptions::default();
+    if let Some(recorder) = recorder(device.number, &options) {
+        // The reads of the probe belong to no phase.
+        let (events, report) = recorder.finish();
+        assert!(queued_here(&events).is_empty());
+        assert!(count_of(&report, "block_bio_queue").recorded < read);
+    }
+}
+
+#[test]
+fn records_bios_of_a_device_without_requests() {
+    let test = "records_bios_of_a_device_without_requests";
+    let control = "/sys/class/zram-control";
+    let Ok(number) = std::fs::read_to_string(format!("{control}/hot_add")) else {
+        return eprintln!("SKIPPED {test}: zram devices cannot be made here");
+    };
+    let number = number.trim();
+    let done = (|| -> Option<()> {
+        let size = format!("/sys/block/zram{number}/disksize");
+        std::fs::write(size, "16M").ok()?;
+        let node = PathBuf::from(format!("/dev/zram{number}"));
+        let disk = DiskNumber::from_raw(rustix::fs::stat(&node).ok()?.st_rdev as _);
+        let recorder = recorder(disk, &with_method(TraceMethod::Perf))?;
+        assert!(recorder.disk().bio_based);
+        let device = std::mem::ManuallyDrop::new(LoopDevice {
+            node,
+            number: disk,
+            _file: tempfile::NamedTempFile::new().ok()?,
+        });
+        let (written, read) = write_and_read(&device, 50);
+        let (events, report) = recorder.finish();
+        assert_eq!(queued_here(&events), [written, read].concat());
+        let completed = events
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::BioComplete { error: 0, .. }));
+        assert!(completed.count() >= 100);
+        let has = |name: &str| report.events.iter().any(|count| count.name == name);
+        assert!(has("block_bio_complete") && !has("block_rq_issue"));
+        std::fs::remove_file(device._file.path()).ok()
+    })();
+    if done.is_none() {
+        eprintln!("SKIPPED {test}: events of zram{number} cannot be recorded");
+    }
+    // Removed whatever happened, unless an assertion failed.
+    let _ = std::fs::write(format!("/sys/block/zram{number}/reset"), "1");
+    let _ = std::fs::write(format!("{control}/hot_remove"), number);
+}
+
+/// Names the disk that [`records_until_killed`] records, and the facility.
+const CHILD: &str = "HAKARU_TRACE_CHILD";
+
+/// Not a test of its own: other tests start this program again with [`CHILD`].
+#[test]
+fn records_until_killed() {
+    let Ok(child) = std::env::var(CHILD) else {
+        return;
+    };
+    let (disk, method) = child.split_once(' ').unwrap();
+    let method = match method {
+        "ftrace" => TraceMethod::Ftrace,
+        _ => TraceMethod::Perf,
+    };
+    let disk = DiskNumber::parse(disk).unwrap();
+    match Recorder::start(disk, &with_method(method)) {
+        Ok(_recorder) => {
+            eprintln!("recording");
+            std::thread::sleep(std::time::Duration::from_secs(60));
+        }
+        Err(reason) => eprintln!("refused: {reason:?}"),
+    }
+}
+
+/// Starts this program again to record a disk. Returns the process and its first line.
+fn start_child(
+    disk: DiskNumber,
+    method: &str,
+    uid: Option<u32>,
+) -> std::io::Result<(std::process::Child, String)> {
+    use std::io::BufRead;
+    use std::os::unix::process::CommandExt;
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args([
+            "--exact",
+            "recorder::tests::records_until_killed",
+            "--nocapture",
+        ])
+        .env(CHILD, format!("{disk} {method}"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped());
+    if let Some(uid) = uid {
+        command.uid(uid).gid(uid);
+    }
+    let mut child = command.spawn()?;
+    let mut line = String::new();
+    std::io::BufReader::new(child.stderr.take().unwrap()).read_line(&mut line)?;
+    Ok((child, line.trim().to_owned()))
+}
+
+/// Returns what a killed recorder could leave behind: mounts of tracefs, and whether events are enabled.
+fn traces_left(tracefs: &Tracefs) -> (Vec<String>, String) {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let mounts = mounts.lines().filter(|line| line.contains(" - tracefs "));
+    let enabled = tracefs.read("events/block/enable").unwrap_or_default();
+    (mounts.map(str::to_owned).collect(), enabled)
+}
+
+#[test]
+fn nothing_stays_after_a_kill() {
+    let test = "nothing_stays_after_a_kill";
+    let Some(device) = LoopDevice::new(test) else {
+        return;
+    };
+    let tracefs = Tracefs::find().unwrap();
+    for method in ["perf", "ftrace"] {
+        let before = traces_left(&tracefs);
+        let (mut child, line) = start_child(device.number, method, None).unwrap();
+        let instance = format!("hakaru-{}-0", child.id());
+        if line == "recording" && method == "ftrace" {
+            assert!(tracefs.instances().contains(&instance));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if line != "recording" {
+            return eprintln!("SKIPPED {test}: {line}");
+        }
+        // An instance stays until the next start.
+        if let Some(recorder) = recorder(device.number, &with_method(TraceMethod::Perf)) {
+            drop(recorder);
+        }
+        assert!(!tracefs.instances().contains(&instance));
+        assert_eq!(traces_left(&tracefs), before);
+    }
+}
+
+#[test]
+fn users_without_privileges_get_the_reason() {
+    let test = "users_without_privileges_get_the_reason";
+    let Some(device) = LoopDevice::new(test) else {
+        return;
+    };
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    if level.is_ok_and(|level| level.trim() == "-1") {
+        return eprintln!("SKIPPED {test}: every user may record events here");
+    }
+    let (mut child, line) = match start_child(device.number, "perf", Some(65534)) {
+        Ok(child) => child,
+        Err(error) => return eprintln!("SKIPPED {test}: {error}"),
+    };
+    let _ = child.kill();
+    child.wait().unwrap();
+    assert!(
+        line.starts_with("refused: NoPermission") || line == "refused: TracefsNotMounted",
+        "{line}"
+    );
+}
+
+#[test]
+fn leaves_the_tracing_of_others_alone() {
+    let test = "leaves_the_tracing_of_others_alone";
+    let Some(device) = LoopDevice::new(test) else {
+        return;
+    };
+    let tracefs = Tracefs::find().unwrap();
+    let path = format!("instances/other-{}", std::process::id());
+    let Ok(()) = rustix::fs::mkdirat(
+        tracefs.open(".", rustix::fs::OFlags::RDONLY).unwrap(),
+        path.as_str(),
+        rustix::fs::Mode::from_raw_mode(0o700),
+    ) else {
+        return eprintln!("SKIPPED {test}: instances cannot be made here");
+    };
+    let event = format!("{path}/events/block/block_bio_queue");
+    let filter = format!("dev == {}", device.number.kernel());
+    tracefs.write(&format!("{event}/filter"), &filter).unwrap();
+    tracefs.write(&format!("{event}/enable"), "1").unwrap();
+    for method in [TraceMethod::Perf, TraceMethod::Ftrace] {
+        let Some(recorder) = recorder(device.number, &with_method(method)) else {
+            break;
+        };
+        let (written, read) = write_and_read(&device, 20);
+        assert_eq!(queued_here(&recorder.finish().0), [written, read].concat());
+        drop(recorder);
+        assert_eq!(tracefs.read(&format!("{event}/enable")).unwrap(), "1\n");
+        let seen = tracefs.read(&format!("{path}/trace")).unwrap();
+        assert!(seen.matches("block_bio_queue").count() >= 40, "{seen}");
+        tracefs.write(&format!("{path}/trace"), "").unwrap_or(());
+    }
+    tracefs.remove_instance(&path).unwrap();
+}
+
+#[test]
+fn targets_without_a_disk_are_refused() {
+    let nowhere = Recorder::start(
+        DiskNumber {
+            major: 0,
+            minor: 45,
+        },
+        &RecorderOptions::default(),
+    );
+    assert_eq!(nowhere.err(), Some(TraceError::NoBlockDevice));
 }
