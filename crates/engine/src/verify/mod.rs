@@ -316,7 +316,11 @@ impl Checker {
         if self.write_log.len() < backlog {
             return Vec::new();
         }
-        let mut batch = self.write_log.take(batch);
+        let mut batch = if self.in_write_order {
+            self.write_log.take_with_repeats(batch)
+        } else {
+            self.write_log.take(batch)
+        };
         // A block that is being overwritten may return either content.
         batch.retain(|written| !self.writing.overlap(written));
         self.pending
@@ -376,13 +380,13 @@ impl Checker {
                 .for_each(|name| drop_cache(name));
         }
         self.pending.clear();
-        self.expected = self.write_log.settle();
-        if !self.in_write_order {
-            return self.expected.iter().map(Written::read).collect();
+        if self.in_write_order {
+            let (expected, reads) = self.write_log.settle_in_order();
+            self.expected = expected;
+            return reads;
         }
-        let mut order: Vec<&Written> = self.expected.iter().collect();
-        order.sort_unstable_by_key(|written| written.sequence);
-        order.into_iter().map(Written::read).collect()
+        self.expected = self.write_log.settle();
+        self.expected.iter().map(Written::read).collect()
     }
 
     /// Ends reading back. Returns the failed blocks that the verify threads found.

@@ -95,10 +95,18 @@ impl WriteLog {
 
     /// Takes all writes whose content is known and still current, by file and offset.
     pub(super) fn settle(&mut self) -> Vec<Written> {
-        let mut written = std::mem::take(&mut self.written);
-        survivors(&mut written);
-        written.retain(|written| written.known);
-        written
+        current(std::mem::take(&mut self.written))
+    }
+
+    /// Takes all writes as [`WriteLog::settle`] does. Returns them, and the reads of each write in write order. A range
+    /// that was written several times is read as often.
+    pub(super) fn settle_in_order(&mut self) -> (Vec<Written>, Vec<IoRequest>) {
+        let mut all = std::mem::take(&mut self.written);
+        all.sort_unstable_by_key(|w| w.sequence);
+        let current = current(all.clone());
+        let reads = all.iter().filter(|w| latest(&current, w).is_some());
+        let reads = reads.map(Written::read).collect();
+        (current, reads)
     }
 
     /// Takes the first `count` writes, without those covered by later ones.
@@ -107,9 +115,34 @@ impl WriteLog {
         survivors_and_first(&mut self.written, count)
     }
 
+    /// Takes the first `count` writes. Returns the latest write of the range of each whose content is known and still
+    /// current.
+    pub(super) fn take_with_repeats(&mut self, count: usize) -> Vec<Written> {
+        let count = count.min(self.written.len());
+        let current = current(self.written.clone());
+        let first = self.written.drain(..count);
+        first.filter_map(|w| latest(&current, &w)).collect()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.written.len()
     }
+}
+
+/// Returns the writes whose content is known and still current, by file and offset.
+fn current(mut written: Vec<Written>) -> Vec<Written> {
+    survivors(&mut written);
+    written.retain(|written| written.known);
+    written
+}
+
+/// Returns the write of the same range among `current`, which are sorted by file and offset.
+fn latest(current: &[Written], w: &Written) -> Option<Written> {
+    let place = (w.region, w.offset);
+    let at = current.binary_search_by_key(&place, |w| (w.region, w.offset));
+    at.ok()
+        .map(|at| current[at])
+        .filter(|last| last.len == w.len)
 }
 
 /// Takes the first `count` entries of `written` in order, without those that a later write covers.
@@ -242,6 +275,42 @@ mod tests {
                 .collect::<Vec<_>>(),
             [3]
         );
+    }
+
+    /// fio 3.33 with `--rw=randwrite:4 --verify=pattern`: 32 writes, of which 8 repeat an offset, and 32 reads.
+    #[test]
+    fn writes_are_read_in_their_order_with_their_repeats() {
+        let writes = [
+            write(1, 8, 4),
+            write(2, 0, 4),
+            write(3, 8, 4),
+            write(4, 2, 4),
+        ];
+        let log = |writes: &[Written]| WriteLog {
+            written: writes.to_vec(),
+            sweep_at: SWEEP_AT,
+        };
+        let (current, reads) = log(&writes[..3]).settle_in_order();
+        let offsets = |reads: &[IoRequest]| reads.iter().map(|r| r.offset).collect::<Vec<_>>();
+        assert_eq!(offsets(&reads), [8, 0, 8]);
+        assert_eq!(
+            current.iter().map(|w| w.sequence).collect::<Vec<_>>(),
+            [2, 3]
+        );
+        let (_, reads) = log(&writes).settle_in_order();
+        assert_eq!(
+            offsets(&reads),
+            [8, 8, 2],
+            "another write covers a part of the second"
+        );
+        let mut backlog = log(&writes);
+        let first = backlog.take_with_repeats(2);
+        assert_eq!(
+            first,
+            [writes[2]],
+            "the content is that of the latest write"
+        );
+        assert_eq!(backlog.len(), 2);
     }
 
     proptest! {

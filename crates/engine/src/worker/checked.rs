@@ -44,7 +44,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
     fn write_and_check(&mut self, schedule: VerifySchedule) -> StopReason {
         let verify = self.plan.verify.as_ref();
         let flushes_last = verify.is_some_and(|verify| verify.flushes_last_write);
-        for round in 0..schedule.rounds {
+        let mut moved = self.bytes_moved();
+        for round in 0.. {
             if let Some(check) = &self.account.check {
                 self.source.stream = check.requests(self.plan, round);
             }
@@ -75,8 +76,26 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
                     return stop;
                 }
             }
+            let begun_after = std::mem::replace(&mut moved, self.bytes_moved());
+            if round + 1 >= schedule.rounds && !self.repeats_after(begun_after) {
+                return StopReason::Done;
+            }
         }
         StopReason::Done
+    }
+
+    /// Bytes written and read so far.
+    fn bytes_moved(&self) -> u64 {
+        let totals = self.account.stats.totals();
+        totals.read.1 + totals.write.1
+    }
+
+    /// Whether another pass follows one that began after `before` bytes.
+    fn repeats_after(&self, before: u64) -> bool {
+        let verify = self.plan.verify.as_ref();
+        let until = verify.and_then(|verify| verify.repeats_until);
+        let moved = self.bytes_moved();
+        until.is_some_and(|until| moved > before && moved <= until)
     }
 
     fn drive(&mut self) -> StopReason {

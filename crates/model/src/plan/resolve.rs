@@ -130,6 +130,7 @@ impl Resolver {
         super::checks::whole_units(job)?;
         let bytes = bytes_of(&regions);
         let in_passes = super::verify::in_passes(job, &regions, |job| total(job, room, bytes));
+        let repeats_until = super::verify::repeats_until(job, total(job, room, bytes));
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
         let restart_bytes = restart_bytes(job, total_of_size(job, room, bytes));
@@ -174,6 +175,7 @@ impl Resolver {
         plan.stream.later_starts = later_starts(job, clone, (&plan.stream.regions, files));
         if let Some(verify) = &mut plan.verify {
             verify.flushes_last_write = in_passes.is_some();
+            verify.repeats_until = repeats_until;
         }
         match_writer(&mut self.writers, &mut plan, files);
         if job.files.create_only {

@@ -1,6 +1,7 @@
 //! Tests of resolving plans, and of the errors.
 
 use super::*;
+use crate::job::rules::{Verify, VerifyMethod, Zones};
 use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
 use std::collections::BTreeSet;
 

@@ -21,7 +21,11 @@ pub struct VerifyPlan {
     /// pass.
     #[serde(default)]
     pub flushes_last_write: bool,
-    /// Reads back in write order instead of by file and offset.
+    /// Repeats writing and reading back while at most this number of bytes was written and read; `None`: after each of
+    /// the loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_until: Option<u64>,
+    /// Reads back each write in write order, instead of each block once by file and offset.
     #[serde(default)]
     pub in_write_order: bool,
 }
@@ -46,6 +50,7 @@ impl VerifyPlan {
             seed,
             loops: job.extent.loops,
             flushes_last_write: false,
+            repeats_until: None,
             in_write_order: is_read_in_write_order(job),
         }))
     }
@@ -58,17 +63,12 @@ impl VerifyPlan {
     }
 }
 
-/// Whether a job reads back in write order. fio does so if a random job uses a random map of its blocks; otherwise it
-/// sorts by file and offset.
+/// Whether a job reads back each write, in write order. fio does so if a random job uses a random map of its blocks,
+/// even where it writes some of them again; otherwise it sorts by file and offset, and reads each block once.
 fn is_read_in_write_order(job: &Job) -> bool {
     let access = &job.access;
     let sorted = job.verify.as_ref().is_some_and(|verify| verify.sorted);
-    let all_random = access
-        .percentage_random
-        .as_ref()
-        .is_none_or(|percent| percent.write == 100);
-    let once = access.every_block_once && access.run_length == 1 && access.zones == Zones::None;
-    access.random && once && all_random && job.block_align.is_none() && !sorted
+    access.random && access.every_block_once && job.block_align.is_none() && !sorted
 }
 
 /// Whether a job reads or writes. A job that only trims has nothing to verify; fio issues its trims.
@@ -84,6 +84,9 @@ pub(super) fn in_passes(job: &Job, regions: &[Region], total: impl Fn(&Job) -> u
     let verify = job.verify.as_ref()?;
     let mut looped = job.clone();
     let io_size = looped.extent.io_size.take();
+    if repeats_in_zones(job) {
+        return Some(looped);
+    }
     let all = total(&looped);
     looped.extent.loops = if io_size.is_some() {
         passes(job, all)?
@@ -95,6 +98,23 @@ pub(super) fn in_passes(job: &Job, regions: &[Region], total: impl Fn(&Job) -> u
         passes(&asked, pass)?
     };
     Some(looped)
+}
+
+/// Whether a job writes in zones and reads back: a pass ends where the next zone has no room for an I/O.
+fn repeats_in_zones(job: &Job) -> bool {
+    let endless = job.timing.time_based && job.timing.runtime.is_some();
+    let reads_back = |verify: &Verify| verify.read_back && !verify.only;
+    let by_bytes = !matches!(job.extent.io_size, Some(SizeSpec::Percent(_)));
+    let writes = job.access.does(Op::Write) && !job.access.does(Op::Trim);
+    let zoned = matches!(job.access.zones, Zones::Strided { .. });
+    zoned && writes && by_bytes && !endless && job.verify.as_ref().is_some_and(reads_back)
+}
+
+/// Returns the bytes up to which a job in zones repeats writing and reading back, of `total` requested: as in fio,
+/// another pass starts while the largest block is missing.
+pub(super) fn repeats_until(job: &Job, total: u64) -> Option<u64> {
+    let largest = Op::ALL.map(|op| job.block[op].max().0).into_iter().max()?;
+    repeats_in_zones(job).then(|| total.checked_sub(largest))?
 }
 
 /// Returns the bytes of a pass of a sequential job with gaps; `None` if its sizes are drawn, or if it starts again at
@@ -308,6 +328,25 @@ mod tests {
         };
         assert_eq!(interval(8192, 4096), Some(Bytes(4096)));
         assert_eq!(interval(8192, 8192), None);
+    }
+
+    /// fio 3.33 with `--verify=pattern`: `--rw=randwrite:4`, `--percentage_random=50` and zones are read in write order with
+    /// the blocks that were written twice; with norandommap and blockalign each block is read once, in order.
+    #[test]
+    fn random_jobs_with_a_map_are_read_in_write_order_as_in_fio() {
+        let in_order = |change: &dyn Fn(&mut Job)| {
+            let mut job = job(Access::only(Op::Write, true), 1 << 20);
+            change(&mut job);
+            VerifyPlan::of(&job, 1).unwrap().in_write_order
+        };
+        assert!(in_order(&|_| ()));
+        assert!(in_order(&|job| job.access.run_length = 4));
+        assert!(in_order(
+            &|job| job.access.percentage_random = Some(PerOp::all(50))
+        ));
+        assert!(!in_order(&|job| job.access.every_block_once = false));
+        assert!(!in_order(&|job| job.block_align = Some(Bytes(8192))));
+        assert!(!in_order(&|job| job.access.random = false));
     }
 
     #[test]

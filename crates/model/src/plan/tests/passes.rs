@@ -108,3 +108,29 @@ fn sizes_of_null_files_are_not_drawn_as_in_fio() {
         assert!(drawn.iter().all(|(_, kib)| *kib < 21), "{drawn:?}");
     }
 }
+
+/// fio 3.33 with `--rw=write --verify=crc32c` and strided zones: each pass ends where a zone has no room, and is read
+/// back; another follows while reads and writes make less than `size` without the largest block.
+#[test]
+fn verified_passes_in_zones_go_on_until_writes_and_reads_make_size() {
+    let until = |change: &dyn Fn(&mut Job)| {
+        let mut job = job(Op::Write);
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(513 << 10)));
+        job.access.zones = Zones::Strided {
+            range: Bytes(64 << 10),
+            size: Bytes(32 << 10),
+            skip: Bytes(64 << 10),
+        };
+        job.verify = Some(Verify::by(VerifyMethod::Crc32c));
+        change(&mut job);
+        let plan = resolve(job, &[facts("f", TargetKind::Absent, 0)]).unwrap();
+        let worker = &plan.phases[0].workers[0];
+        worker.verify.as_ref().unwrap().repeats_until
+    };
+    assert_eq!(until(&|_| ()), Some((513 << 10) - 4096));
+    let io_size = |job: &mut Job| job.extent.io_size = Some(SizeSpec::Bytes(Bytes(1 << 20)));
+    assert_eq!(until(&io_size), Some((1 << 20) - 4096));
+    assert_eq!(until(&|job| job.access.zones = Zones::None), None);
+    let unread = |job: &mut Job| job.verify.as_mut().unwrap().read_back = false;
+    assert_eq!(until(&unread), None, "--do_verify=0");
+}
