@@ -9,7 +9,7 @@ use super::steps::{count_batch, count_depth};
 use crate::backend::QueueBackend;
 use crate::clock::Clock;
 use crate::worker_stats::CompletedIo;
-use hakaru_model::job::Op;
+use hakaru_model::job::{IoEngine, Op};
 use hakaru_model::record::{FailureKind, StopReason};
 use hakaru_model::stream::{IoRequest, StreamPlan};
 use hakaru_sys::Errno;
@@ -118,8 +118,18 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
             if !q.prepare(&mut self.issue.backend, request, created) {
                 return false;
             }
+            if self.trims_alone() && request.is_some_and(|request| request.op == Op::Trim) {
+                q.stalled = true;
+                return false;
+            }
         }
         true
+    }
+
+    /// Whether each write follows a trim that is complete when it was prepared: it is fetched at once, and writes in
+    /// flight stay there until the queue is full.
+    fn trims_alone(&self) -> bool {
+        self.plan.stream.access.trim_before_write && self.plan.ioengine != IoEngine::Null
     }
 
     /// Fills the buffer of a write, and records the expected content of a read.
@@ -157,6 +167,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
             0 => q.flights.len(),
             max => max.max(wait_for),
         };
+        let max = if paced && self.trims_alone() { 1 } else { max };
         let (min, patience) = if paced {
             (q.count().min(1), Some(self.patience()))
         } else {

@@ -337,12 +337,13 @@ fn startdelay(job: &Job, mut rng: Rng) -> Nanos {
 
 /// The queue of a job, with the depth that its engine keeps.
 ///
-/// As in fio, a trim is submitted alone: where each write is followed by one, nothing else is in flight, unless the
-/// engine submits I/Os one by one and its trims are complete when their call returns.
+/// As in fio, a trim is complete when its call returns: a job that only trims has one in flight. Where each write
+/// follows a trim, nothing else is in flight, unless the engine submits I/Os one by one.
 fn queue(job: &Job) -> Queue {
     let batches = job.queue.batch_submit > 1 || job.ioengine == IoEngine::Posixaio;
+    let waits = trims_only(job) || job.access.trim_before_write && batches;
     Queue {
-        iodepth: match job.access.trim_before_write && batches {
+        iodepth: match waits {
             true => 1,
             false => job.effective_depth(),
         },
@@ -350,6 +351,15 @@ fn queue(job: &Job) -> Queue {
         serialize_overlap: job.queue.serialize_overlap || job.access.trim_before_write,
         ..job.queue.clone()
     }
+}
+
+/// Whether a job does nothing but trims that an engine with a queue executes synchronously.
+fn trims_only(job: &Job) -> bool {
+    let queued = [IoEngine::Libaio, IoEngine::IoUring, IoEngine::Posixaio].contains(&job.ioengine);
+    let others = [Op::Read, Op::Write]
+        .into_iter()
+        .any(|op| job.access.does(op));
+    queued && job.access.does(Op::Trim) && !others
 }
 
 /// Bytes in all regions, saturating.

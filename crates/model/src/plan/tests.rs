@@ -265,6 +265,22 @@ fn trims_of_batches_have_nothing_in_flight_beside_them() {
 }
 
 #[test]
+fn a_job_that_only_trims_has_one_in_flight_as_in_fio() {
+    // `fio --rw=trim --filename=DEVICE --offset=50001 --iodepth=8`: the first trim fails, and no other is issued.
+    for (engine, depth) in [
+        (IoEngine::Libaio, 1),
+        (IoEngine::IoUring, 1),
+        (IoEngine::Posixaio, 1),
+        (IoEngine::Null, 8),
+    ] {
+        let mut job = job(Op::Trim);
+        (job.ioengine, job.queue.iodepth) = (engine, 8);
+        let plan = resolve(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]).unwrap();
+        assert_eq!(plan.phases[0].workers[0].queue.iodepth, depth, "{engine:?}");
+    }
+}
+
+#[test]
 fn a_new_file_has_its_whole_size_from_100_percent_on_as_in_fio() {
     // `fio --rw=write --bs=12k --filesize=128k --size=N%`: the file has 110592 bytes for 90, 131072 for 100 and 110.
     for (percent, bytes) in [(90, 110_592), (100, 131_072), (110, 131_072)] {
