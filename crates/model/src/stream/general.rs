@@ -8,7 +8,6 @@ pub(super) use walk::{next_behind, next_in_reverse};
 
 use super::turns::Turns;
 use super::{IoRequest, PassEnd, Region, StreamPlan};
-use crate::job::rules::Zones;
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use sizes::DrawnSizes;
@@ -201,11 +200,6 @@ impl GeneralStream {
         // As in fio, zones end with the part of the file if sizes are drawn.
         let fixed_sizes = used.iter().all(|&op| fixed(op));
         let place = |(i, &region): (usize, &Region)| {
-            let file_len = match plan.access.zones {
-                Zones::Strided { .. } if !fixed_sizes => region.offset + region.len,
-                _ => region.file_len,
-            };
-            let region = Region { file_len, ..region };
             let slots = region
                 .len
                 .checked_sub(smallest)
@@ -228,7 +222,7 @@ impl GeneralStream {
             // As in fio, zones continue to the end of the file, even if the job transfers less.
             let whole = region.file_len.saturating_sub(region.offset);
             let len = match walk {
-                RegionOrder::Strided(_) => region.len.max(whole),
+                RegionOrder::Strided(_) if fixed_sizes => region.len.max(whole),
                 _ => region.len,
             };
             let end = region.offset + len;

@@ -23,8 +23,10 @@ pub(super) struct Strided {
     stride: i64,
     align: u64,
     region: Region,
-    /// End of the file.
+    /// Where I/Os must end: the end of the file, or of the job's part of it if sizes are drawn.
     end: u64,
+    /// End of the file, where the zones start again.
+    file_end: u64,
     /// Start of the current zone.
     start: u64,
     /// End of the last I/O of each operation in this zone.
@@ -36,7 +38,8 @@ pub(super) struct Strided {
 enum ZoneOrder {
     InLine,
     EachOnce(Permutation),
-    /// Sizes are drawn: a map has the blocks of the zone that are left, and an I/O may reach into the next zone.
+    /// A map has the blocks of the zone that are left. An I/O of a drawn size may reach into the next zone. As in fio, a
+    /// block that was accessed is replaced by the next one that is left, so that more I/Os are sequential than by chance.
     Mapped(RandomMap),
     Anew(Rng),
     /// Drawn with a distribution over this number of blocks.
@@ -49,6 +52,7 @@ impl Strided {
         access: &Access,
         region: Region,
         (align, slots): (u64, u64),
+        fixed_sizes: bool,
         map: Option<RandomMap>,
         rng: Rng,
     ) -> Strided {
@@ -67,6 +71,8 @@ impl Strided {
                 ZoneOrder::Drawn(skew, slots, rng)
             }
         };
+        let part_end = region.offset + region.len;
+        let file_end = part_end.max(region.file_len);
         Strided {
             range,
             size,
@@ -74,7 +80,8 @@ impl Strided {
             stride: access.stride,
             align,
             region,
-            end: (region.offset + region.len).max(region.file_len),
+            end: if fixed_sizes { file_end } else { part_end },
+            file_end,
             start: region.offset,
             behind: PerOp::all(region.offset),
             order,
@@ -87,7 +94,7 @@ impl Strided {
         if *done >= self.size {
             *done = 0;
             let next = self.start.saturating_add(self.step);
-            self.begin_zone(if next >= self.end {
+            self.begin_zone(if next >= self.file_end {
                 self.region.offset
             } else {
                 next
@@ -97,7 +104,7 @@ impl Strided {
         }
     }
 
-    /// Returns the next offset; `None` if no I/O of `least` bytes fits before the end of the file, which ends a pass.
+    /// Returns the next offset; `None` if no I/O of `least` bytes fits before the end, which ends a pass.
     pub(super) fn next(&mut self, op: Op, in_line: bool, least: u64) -> Option<u64> {
         let at = match &mut self.order {
             _ if in_line => self.next_in_line(op, 0, least)?,
@@ -140,7 +147,7 @@ impl Strided {
                 .then(|| next_in_reverse(behind, zone, back, least))?;
         }
         let rest = Region {
-            len: self.end - self.start,
+            len: self.end.saturating_sub(self.start),
             ..zone
         };
         next_behind(behind, rest, stride, least)

@@ -335,7 +335,9 @@ pub(super) fn share(job: &Job, mut region: Region, files: u64) -> (Region, u64) 
         !job.access.random && (job.access.stride > 0 || job.access.stride < 0 && !in_percent);
     let even = job.access.distribution == Distribution::Uniform;
     let follows = job.access.run_length > 1 || job.access.percentage_random.is_some();
-    let drawn = !job.access.random && is_ragged(job) && !in_percent;
+    // As in fio, zones go on behind the last whole block, where nothing fits and the pass ends.
+    let zoned = matches!(job.access.zones, Zones::Strided { .. }) && draws_sizes(job);
+    let drawn = (zoned || !job.access.random && is_ragged(job)) && !in_percent;
     let to_the_byte = holes || drawn || job.access.random && (follows || !even);
     if region.len > block && !to_the_byte {
         region.len -= region.len % block;

@@ -79,10 +79,14 @@ impl RegionOrder {
             let zones = (range.0, size.0, skip.0);
             let among = (align, slots);
             let largest = used.iter().map(|&op| block[op].max().0).max().unwrap_or(0);
-            let drawn = access.random && plan.comes_in_pieces(used);
+            let fixed = used
+                .iter()
+                .all(|&op| matches!(block[op], BlockSize::Fixed(_)));
+            let blocks = fixed && largest == align && align <= range.0;
+            let mapped = access.random && (plan.comes_in_pieces(used) || blocks);
             let map =
-                drawn.then(|| RandomMap::new(range.0.saturating_add(largest), align, rng.clone()));
-            let zones = Strided::new(zones, access, region, among, map.flatten(), rng);
+                mapped.then(|| RandomMap::new(range.0.saturating_add(largest), align, rng.clone()));
+            let zones = Strided::new(zones, access, region, among, fixed, map.flatten(), rng);
             return RegionOrder::Strided(Box::new(zones));
         }
         match (access.random, access.every_block_once, &access.distribution) {

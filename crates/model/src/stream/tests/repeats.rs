@@ -139,15 +139,49 @@ fn zones_of_drawn_sizes_end_with_the_part_of_the_file_as_in_fio() {
         size: Bytes(8 << 10),
         skip: Bytes(56 << 10),
     };
-    let last = |block: BlockSize| {
-        let mut p = plan(access.clone(), 4096, 1_000_000, Some(1_000_000));
-        (p.regions[0].offset, p.regions[0].file_len) = (0, 2 << 20);
-        (p.pass_end, p.block.write) = (PassEnd::Stop, block);
-        p.requests().map(|r| r.offset).fold(0, u64::max)
+    let ends = |block: &BlockSize, size: u64, file_len: u64| {
+        let mut p = plan(access.clone(), 4096, size, Some(size));
+        (p.regions[0].offset, p.regions[0].file_len) = (0, file_len);
+        (p.pass_end, p.block.write) = (PassEnd::Stop, block.clone());
+        let requests: Vec<_> = p.requests().collect();
+        let bytes: u64 = requests.iter().map(|r| u64::from(r.len)).sum();
+        let last = requests.iter().map(|r| r.offset).fold(0, u64::max);
+        (last, bytes)
     };
-    assert!(last(BlockSize::Fixed(Bytes(4096))) > 1_900_000);
+    let (last, bytes) = ends(&BlockSize::Fixed(Bytes(4096)), 1_000_000, 2 << 20);
+    assert!(last > 1_900_000 && bytes > 999_999);
     let drawn = BlockSize::Split(vec![(Bytes(4096), 50), (Bytes(8192), 50)]);
-    assert!((983_040..1_000_000).contains(&last(drawn)));
+    let (last, bytes) = ends(&drawn, 1_000_000, 2 << 20);
+    assert!(
+        (983_040..1_000_000).contains(&last) && bytes < 200_000,
+        "{bytes}"
+    );
+    // In a file of 1000000 bytes the zones start again, and in one of 985000 an I/O of the last zone does not fit.
+    let (_, bytes) = ends(&drawn, 1_000_000, 1_000_000);
+    assert!(bytes > 999_999, "{bytes}");
+    let (_, bytes) = ends(&drawn, 985_000, 985_000);
+    assert!(bytes < 200_000, "{bytes}");
+}
+
+#[test]
+fn random_blocks_of_a_zone_follow_one_another_as_often_as_in_fio() {
+    // `--rw=randwrite --size=1m --bs=1k --zonemode=strided --zonesize=16k --zoneskip=16k`: 150 to 190 of 1024.
+    let mut access = Access::only(Op::Write, true);
+    access.zones = Zones::Strided {
+        range: Bytes(16 << 10),
+        size: Bytes(16 << 10),
+        skip: Bytes(16 << 10),
+    };
+    let mut p = plan(access, 1024, 1 << 20, Some(1 << 20));
+    (p.regions[0].offset, p.regions[0].file_len) = (0, 1 << 20);
+    let requests: Vec<_> = p.requests().collect();
+    let follow = |pair: &&[IoRequest]| pair[1].offset == pair[0].offset + 1024;
+    let follows = requests.windows(2).filter(follow).count();
+    assert!((120..230).contains(&follows), "{follows}");
+    for zone in requests.chunks(16) {
+        let blocks: HashSet<u64> = zone.iter().map(|r| r.offset).collect();
+        assert_eq!(blocks.len(), zone.len(), "each block comes once");
+    }
 }
 
 #[test]
