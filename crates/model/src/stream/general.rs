@@ -197,7 +197,6 @@ impl GeneralStream {
         let drawn = |op: &Op| does(op) && (*op == Op::Write || !paired);
         let used: Vec<Op> = Op::ALL.into_iter().filter(drawn).collect();
         let align = plan.align.max(1);
-        // As in fio, zones end with the part of the file if sizes are drawn.
         let fixed_sizes = used.iter().all(|&op| fixed(op));
         let place = |(i, &region): (usize, &Region)| {
             let slots = region
@@ -219,7 +218,8 @@ impl GeneralStream {
                 slots,
                 Rng::fork(plan.seed, 1 + i as u64),
             );
-            // As in fio, zones continue to the end of the file, even if the job transfers less.
+            // As in fio, zones continue to the end of the file, even if the job transfers less; I/Os of drawn sizes end
+            // with the part of the file.
             let whole = region.file_len.saturating_sub(region.offset);
             let len = match walk {
                 RegionOrder::Strided(_) if fixed_sizes => region.len.max(whole),
@@ -370,10 +370,14 @@ impl GeneralStream {
             let len = sizes.draw(*op, in_line, end - at, rng);
             return Some((at, zones.take(at, len)));
         }
-        if in_line && behind[*op] != end {
+        if in_line && (behind[*op] != end || region.file_len > end) {
             // As in fio, an I/O that would extend past the end of the file ends the pass, and so does one that has
-            // passed the end of the region.
-            let (at, room) = (behind[*op], end.max(region.file_len));
+            // passed the end of the region, or one of a drawn size that does not fit into it.
+            let fixed = matches!(sizes.block[*op], BlockSize::Fixed(_));
+            let (at, room) = match fixed {
+                true => (behind[*op], end.max(region.file_len)),
+                false => (behind[*op], end),
+            };
             let fits = at < end && at + sizes.least[*op] <= room;
             return fits.then(|| (at, sizes.draw(*op, true, room - at, rng)));
         }

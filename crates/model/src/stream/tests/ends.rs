@@ -199,3 +199,62 @@ fn favourites_in_zones_are_drawn_by_the_smallest_size_as_in_fio() {
         .sum();
     assert!(ios < 40 * 8, "{ios}");
 }
+
+#[test]
+fn only_files_that_a_loop_comes_to_the_end_of_are_closed_as_in_fio() {
+    // `--rw=write --size=128k --bs=8k --loops=2 --unlink_each_loop=1` leaves its file, the others do not.
+    let closes = |change: &dyn Fn(&mut StreamPlan)| {
+        let mut p = plan(Access::only(Op::Write, true), 8192, 128 << 10, None);
+        change(&mut p);
+        p.closes_regions(128 << 10)
+    };
+    assert!(closes(&|_| ()));
+    assert!(closes(&|p| p.access.random = false));
+    assert!(
+        !closes(&|p| p.regions[0].len = 256 << 10),
+        "--filesize=256k"
+    );
+    assert!(
+        !closes(&|p| p.access.every_block_once = false),
+        "--norandommap"
+    );
+    assert!(!closes(&|p| p.access.run_length = 4), "--rw=randwrite:4");
+    assert!(!closes(&|p| p.turns.order = FileOrder::Pareto(0.2)));
+    let queued = |p: &mut StreamPlan| {
+        p.regions[0].len = 256 << 10;
+        p.restart_bytes = Some(128 << 10);
+    };
+    assert!(
+        closes(&queued),
+        "--filesize=256k --ioengine=libaio --iodepth=4"
+    );
+}
+
+#[test]
+fn sequential_ios_of_a_random_job_end_with_its_part_of_a_device_as_in_fio() {
+    // `--rw=randread:4 --size=64k --bs=8k` on a device of 2 MiB: a run that comes to 64 KiB ends the job (1 to 8 I/Os). In a
+    // file of 64 KiB the next offset is drawn, and all 8 come.
+    let ios = |block: BlockSize, file_len: u64, seed: u64| -> Vec<IoRequest> {
+        let mut p = plan(Access::only(Op::Read, true), 8192, 65_536, Some(65_536));
+        (p.regions[0].offset, p.regions[0].file_len) = (0, file_len);
+        (p.access.run_length, p.pass_end) = (4, PassEnd::Stop);
+        (p.align, p.block.read, p.seed) = (block.min().0, block, seed);
+        p.requests().collect()
+    };
+    let fixed = BlockSize::Fixed(Bytes(8192));
+    for seed in 0..20 {
+        let all = ios(fixed.clone(), 65_536, seed);
+        assert_eq!(all.len(), 8);
+        let part = ios(fixed.clone(), 2 << 20, seed);
+        let came = part.last().unwrap();
+        assert!(part.len() == 8 || came.offset + 8192 >= 65_536, "{part:?}");
+    }
+    assert!((0..20).any(|seed| ios(fixed.clone(), 2 << 20, seed).len() < 8));
+    // With `--bsrange=4k-16k` no I/O goes past 64 KiB.
+    let drawn = BlockSize::Range {
+        min: Bytes(4096),
+        max: Bytes(16 << 10),
+    };
+    let past = |r: IoRequest| r.offset + u64::from(r.len) > 65_536;
+    assert!(!(0..20).any(|seed| ios(drawn.clone(), 2 << 20, seed).into_iter().any(past)));
+}
