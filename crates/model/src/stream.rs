@@ -17,7 +17,7 @@ pub use crate::request::IoRequest;
 
 use self::general::GeneralStream;
 use self::injected::InjectedRequests;
-use crate::job::rules::{BlockSizeRules, FileTurns, TraversalOrder, Zones};
+use crate::job::rules::{BlockSizeRules, FileOrder, FileTurns, TraversalOrder, Zones};
 use crate::job::{Access, BlockSize, Distribution, Op, PerOp};
 use crate::rng::Rng;
 use serde::{Deserialize, Serialize};
@@ -223,6 +223,26 @@ impl StreamPlan {
         RequestStream(StreamKind::General(Box::new(GeneralStream::new(
             self, single_op, single_len,
         ))))
+    }
+
+    /// Whether a pass of `bytes` reaches the end of all regions, or the next one repeats it from the start.
+    pub fn closes_regions(&self, bytes: u64) -> bool {
+        let Access {
+            random,
+            every_block_once,
+            run_length,
+            ref percentage_random,
+            ref zones,
+            ..
+        } = self.access;
+        let mapped = every_block_once && run_length == 1 && percentage_random.is_none();
+        let skewed = !matches!(
+            self.turns.order,
+            FileOrder::RoundRobin | FileOrder::Sequential | FileOrder::Random
+        );
+        let ends = (mapped || !random) && *zones == Zones::None && !skewed;
+        let whole = self.regions.iter().map(|region| region.len).sum();
+        self.restart_bytes.is_some() || ends && bytes >= whole
     }
 
     /// Returns the selection of operations, if there are several.

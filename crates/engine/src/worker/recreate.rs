@@ -1,6 +1,7 @@
 //! `unlink_each_loop`: removes the files between two loops, and creates them again for the next.
 //!
-//! As in fio, a job that only reads cannot create them: its second loop ends with ENOENT.
+//! As in fio, a job that only reads cannot create them: its second loop ends with ENOENT. Files that a loop does not
+//! reach the end of stay open, and are not created again: the next loop writes to the removed files.
 
 use crate::backend::Files;
 use crate::files::FileRecreator;
@@ -11,6 +12,8 @@ use hakaru_sys::Errno;
 #[derive(Debug)]
 pub(super) struct FileRecreation<'a> {
     reopener: FileRecreator<'a>,
+    /// Whether a loop ends with its files.
+    closes: bool,
     /// Bytes per loop.
     pass: u64,
     /// Remaining bytes of the job at the start of its next loop; 0 if there is none.
@@ -32,6 +35,7 @@ impl<'a> FileRecreation<'a> {
             .filter(|_| asked)?;
         Some(Box::new(FileRecreation {
             reopener: reopener?,
+            closes: plan.stream.closes_regions(pass),
             pass,
             next_at: whole.saturating_sub(pass),
         }))
@@ -49,7 +53,8 @@ impl<'a> FileRecreation<'a> {
             let removed = self.reopener.remove(region);
             removed.map_err(|errno| (region, errno))?;
         }
-        for region in 0..regions {
+        let reopened = if self.closes { regions } else { 0 };
+        for region in 0..reopened {
             let file = self.reopener.renew(region);
             file.and_then(|file| file.map_or(Ok(()), |f| backend.replace_file(region, f)))
                 .map_err(|errno| (region, errno))?;
