@@ -323,10 +323,10 @@ impl SetRunner<'_> {
                 .open(&looped.device)?
                 .write_all(&vec![0; LOOP_BYTES as usize])?;
         }
-        if let Some(before) = set.before() {
+        let seed = (run > 0).then(|| 1000 + 7 * run);
+        if let Some(before) = set.before(seed) {
             run_in(program, &self.filled_in(before), &self.dir, None)?;
         }
-        let seed = (run > 0).then(|| 1000 + 7 * run);
         let ended = run_in(
             program,
             &self.filled_in(set.arguments(seed)),

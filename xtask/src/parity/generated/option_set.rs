@@ -263,8 +263,8 @@ impl OptionSet {
         }
     }
 
-    /// Arguments of the preceding run, if any.
-    pub(super) fn before(&self) -> Option<Vec<String>> {
+    /// Arguments of the preceding run, if any, with a seed if given: sizes that are drawn depend on it.
+    pub(super) fn before(&self, rand_seed: Option<u64>) -> Option<Vec<String>> {
         self.parts.contains(&OptionPart::WrittenBefore).then(|| {
             let kept = self.first().filter(|word| CONTENT.contains(&key(word)));
             let fixed = [
@@ -274,7 +274,9 @@ impl OptionSet {
                 "--output-format=json",
             ]
             .map(str::to_owned);
-            fixed.into_iter().chain(kept.map(str::to_owned)).collect()
+            let seed = rand_seed.into_iter().flat_map(seeded);
+            let kept = kept.map(str::to_owned);
+            fixed.into_iter().chain(kept).chain(seed).collect()
         })
     }
 
@@ -296,8 +298,7 @@ impl OptionSet {
         }
         words.extend(self.first().map(str::to_owned));
         // A seed alone does not change the offsets, because randrepeat overrides it.
-        let seed =
-            rand_seed.map(|seed| ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]);
+        let seed = rand_seed.map(seeded);
         let own = seed.clone().filter(|_| !self.has("randrepeat"));
         words.extend(own.into_iter().flatten());
         if !second.is_empty() {
@@ -322,11 +323,16 @@ impl fmt::Display for OptionSet {
         if let Some(bytes) = self.existing() {
             write!(f, "head -c {bytes} /dev/urandom > {}; ", self.first_file())?;
         }
-        if let Some(before) = self.before() {
+        if let Some(before) = self.before(None) {
             write!(f, "fio {}; ", quoted(before))?;
         }
         write!(f, "fio {}", quoted(self.arguments(None)))
     }
+}
+
+/// The options of a seed.
+fn seeded(seed: u64) -> [String; 2] {
+    ["--randrepeat=0".to_owned(), format!("--randseed={seed}")]
 }
 
 fn quote(word: &str) -> String {
