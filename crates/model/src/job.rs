@@ -421,6 +421,9 @@ pub struct FilePolicy {
     /// Truncates existing files to zero length before the phase of the job begins.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty_first: bool,
+    /// Truncates a file that is laid out to be written and not read, as fio does with one that is too short.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empties_reserved: bool,
     /// Writes until no space is left, which is not an error (`fill_device`).
     #[serde(default)]
     pub fill_device: bool,
@@ -484,6 +487,7 @@ impl Default for FilePolicy {
             append: false,
             create_only: false,
             empty_first: false,
+            empties_reserved: false,
             fill_device: false,
             unlink_each_loop: false,
             advice: AccessAdvice::default(),

@@ -40,6 +40,7 @@ pub(crate) fn lower(
     job.queue.batch_complete_max = spec.complete_max.unwrap_or(job.queue.batch_complete_min);
     job.queue.separate_submit = true;
     job.files.reserve_unflushed = true;
+    job.files.empties_reserved = true;
     job.files.begin_refused = true;
     job.errors.accept_empty_reads = matches!(
         job.ioengine,

@@ -77,6 +77,7 @@ const _: fn(&FilePolicy, &EngineOptions) = |files, engine| {
         append: _,
         create_only: _,
         empty_first: _,
+        empties_reserved: _,
         turns: _,
         begin_refused: _,
     } = files;

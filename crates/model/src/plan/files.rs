@@ -91,6 +91,9 @@ pub(super) fn add_file(
         (true, _, true) => LayOut::Write(job.files.fallocate),
         (true, _, false) => LayOut::Reserve(job.files.fallocate),
     };
+    // An appending job extends its file instead.
+    let empties = job.files.empties_reserved && !job.files.append;
+    let empties = empties && matches!(lay_out, LayOut::Reserve(_));
     let file = FilePlan {
         path: facts.path.clone(),
         kind: facts.kind,
@@ -98,7 +101,7 @@ pub(super) fn add_file(
         lay_out,
         zeros: job.buffers.fill == BufferContent::Zero,
         flush_reserved: !job.files.reserve_unflushed,
-        empty_first: job.files.empty_first,
+        empty_first: job.files.empty_first || empties,
         unlink: job.files.unlink,
         job: job.name.clone(),
     };

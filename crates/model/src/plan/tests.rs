@@ -754,6 +754,50 @@ fn files_emptied_before_their_phase_are_planned_as_empty() {
     assert_eq!(phase.pause, Nanos(7));
 }
 
+/// fio 3.33 with `--rw=write --size=64k --offset=16k` on a file of 32 KiB: the first 16 KiB are zeros afterwards. With
+/// `--overwrite=1`, `--file_append=1`, `--rw=randrw`, `--create_on_open=1` or `--size=16k` they keep their data.
+#[test]
+fn a_file_that_is_extended_and_not_read_is_emptied_as_in_fio() {
+    let empties = |change: &dyn Fn(&mut Job)| {
+        let mut job = job(Op::Write);
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(64 << 10)));
+        job.extent.offset = SizeSpec::Bytes(Bytes(16 << 10));
+        job.files.empties_reserved = true;
+        change(&mut job);
+        let plan = resolve(job, &[facts("f", TargetKind::File, 32 << 10)]).unwrap();
+        plan.phases[0].files[0].empty_first
+    };
+    assert!(empties(&|_| ()));
+    assert!(!empties(&|job| job.files.empties_reserved = false));
+    assert!(!empties(&|job| job.files.overwrite = true));
+    assert!(!empties(&|job| job.files.append = true));
+    assert!(!empties(&|job| job.files.create_on_open = true));
+    assert!(!empties(&|job| job.access = Access::mixed(50, true)));
+    assert!(!empties(
+        &|job| job.extent.size = Some(SizeSpec::Bytes(Bytes(16 << 10)))
+    ));
+}
+
+/// fio 3.33: `--rw=write --size=16k --filesize=256k --bs=64k` fails with `size too small`, and `--bs=64k,64k,16k` does not.
+#[test]
+fn a_size_below_the_smallest_block_of_any_operation_is_refused_as_in_fio() {
+    for (trim, refused) in [(64 << 10, true), (16 << 10, false)] {
+        let mut job = job(Op::Write).with_block(Bytes(64 << 10));
+        job.block.trim = BlockSize::Fixed(Bytes(trim));
+        job.extent.filesize = Some(Bytes(256 << 10));
+        job.extent.size = Some(SizeSpec::Bytes(Bytes(16 << 10)));
+        let plan = resolve(job, &[facts("f", TargetKind::Absent, 0)]);
+        let too_small = matches!(
+            plan,
+            Err(PlanError::TooSmall {
+                room: Bytes(16384),
+                ..
+            })
+        );
+        assert_eq!(too_small, refused, "{trim}");
+    }
+}
+
 #[test]
 fn create_only_lays_files_out_and_issues_nothing() {
     let mut read = job(Op::Read);

@@ -11,6 +11,7 @@ fn plain(name: &str, path: &str, access: Access, block: u64, size: u64) -> Job {
     job.queue.batch_complete_max = 1;
     job.queue.separate_submit = true;
     job.files.reserve_unflushed = true;
+    job.files.empties_reserved = true;
     job.files.begin_refused = true;
     job.files.direct = true;
     job.extent.size = Some(SizeSpec::Bytes(Bytes(size)));

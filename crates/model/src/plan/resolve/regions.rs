@@ -463,8 +463,15 @@ pub(super) fn cut(
         Some(SizeSpec::Bytes(_)) => rest,
     };
     let block = Bytes(smallest_block(job));
-    let given = given(job.extent.size).filter(|_| job.extent.filesize.is_none());
+    let size = given(job.extent.size);
+    let given = size.filter(|_| job.extent.filesize.is_none());
     let room = given.map_or(len, |size| (size / count).min(len));
+    // As in fio, `size` is no less than the smallest block of any operation, even in larger files.
+    let smallest = Op::ALL.map(|op| job.block[op].min().0).into_iter().min();
+    let room = match size {
+        Some(size) if Some(size) < smallest => size.min(room),
+        _ => room,
+    };
     if room < block.0 {
         let (job, path) = (job.name.clone(), path.to_owned());
         return Err(PlanError::TooSmall {
