@@ -7,7 +7,7 @@ use common::{
     write_seq,
 };
 use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
-use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod};
+use hakaru_model::job::rules::{PatternPart, Verify, VerifyMethod, Zones};
 use hakaru_model::job::{
     Access, BlockSize, Distribution, IoEngine, Job, Op, PerOp, SizeSpec, Target,
 };
@@ -244,6 +244,33 @@ fn only_the_last_write_to_a_place_is_read_back() {
         assert_eq!(ran.errors.total, 0, "{backlog}: {:?}", ran.errors.first);
         assert!(ran.ops.read.ios > 0);
     }
+}
+
+/// fio 3.33 with `--rw=randwrite:4 --verify=pattern`: as many reads as writes, though some blocks are written twice.
+#[test]
+fn repeated_writes_of_a_job_with_a_map_are_all_read_back() {
+    let (_dir, path) = scratch();
+    for backlog in [0, 16] {
+        let rules = with_backlog(VerifyMethod::Md5, backlog, 0);
+        let mut runs = job(&path, write_rand(), rules);
+        runs.access.run_length = 4;
+        assert_eq!(counts(&run_worker(runs)), (64, 64, 0), "{backlog}");
+    }
+}
+
+/// fio 3.33 with `--rw=write --size=257k --bs=4k --verify=pattern` and these zones: 2 passes of 16 writes and 16 reads.
+#[test]
+fn passes_in_zones_are_repeated_until_writes_and_reads_make_size() {
+    let (_dir, path) = scratch();
+    let mut zoned = job(&path, write_rand(), by(VerifyMethod::Md5));
+    zoned.access.random = false;
+    zoned.extent.size = Some(SizeSpec::Bytes(Bytes(257 << 10)));
+    zoned.access.zones = Zones::Strided {
+        range: Bytes(16 << 10),
+        size: Bytes(8 << 10),
+        skip: Bytes(16 << 10),
+    };
+    assert_eq!(counts(&run_worker(zoned)), (32, 32, 0));
 }
 
 #[test]

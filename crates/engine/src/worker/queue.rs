@@ -129,7 +129,8 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     /// Whether each write follows a trim that is complete when it was prepared: it is fetched at once, and writes in
     /// flight stay there until the queue is full.
     fn trims_alone(&self) -> bool {
-        self.plan.stream.access.trim_before_write && self.plan.ioengine != IoEngine::Null
+        let synchronous = self.plan.ioengine != IoEngine::Null && self.plan.sim.is_none();
+        self.plan.stream.access.trim_before_write && synchronous
     }
 
     /// Fills the buffer of a write, and records the expected content of a read.
