@@ -82,22 +82,29 @@ fn compile(target: &str) -> Result<()> {
         cross::require(target)?;
         cargo.args(["--target", target]);
     }
-    if target == PC && workspace::find_program("musl-gcc").is_none() {
-        // SQLite is C code.
-        workspace::install(&["musl-tools"])
-            .with_context(|| format!("SQLite needs musl-gcc for {target}: install musl-tools"))?;
+    if target == PC {
+        require_compiler("musl-gcc", &["musl-tools"], target)?;
     }
     if target == PI && !zig {
-        ensure!(
-            workspace::find_program(CROSS_GCC).is_some(),
-            "SQLite needs a C compiler for {target}: install cargo-zigbuild and ziglang, or gcc-aarch64-linux-gnu"
-        );
+        let packages = ["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"];
+        require_compiler(CROSS_GCC, &packages, target)?;
         cargo.env("CC_aarch64_unknown_linux_musl", CROSS_GCC);
         // The headers belong to another C library, which has everything else that SQLite needs.
         cargo.env("LIBSQLITE3_FLAGS", "-DSQLITE_DISABLE_LFS");
         cargo.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER", "rust-lld");
     }
     workspace::run(&mut cargo)
+}
+
+/// Installs the C compiler of a target if it is missing: SQLite is C code.
+fn require_compiler(program: &str, packages: &[&str], target: &str) -> Result<()> {
+    if workspace::find_program(program).is_some() {
+        return Ok(());
+    }
+    workspace::install(packages).with_context(|| {
+        let packages = packages.join(" and ");
+        format!("SQLite needs {program} for {target}: install {packages}")
+    })
 }
 
 /// Checks that the card exists and `hakaru info` identifies it.
