@@ -54,6 +54,9 @@ impl Allocation {
         }
         for (at, &now) in self.bits.iter().enumerate() {
             let new = now & !before.bits.get(at).copied().unwrap_or(0);
+            if new == 0 {
+                continue;
+            }
             for bit in (0..8).filter(|bit| new & (1 << bit) != 0) {
                 let unit = at as u64 * 8 + bit;
                 let offset = self.start.saturating_add(unit.saturating_mul(self.unit));

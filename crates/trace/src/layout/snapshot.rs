@@ -2,7 +2,7 @@
 
 use super::files::{self, FilePlaces, TestFile};
 use super::medium::Flaw;
-use super::{DiskArea, Layout, open_medium};
+use super::{DiskArea, FileSystem, Layout, open_medium};
 use crate::address_map::AddressMap;
 use hakaru_model::io_path::{IoClass, LayoutPart, LayoutRange};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -88,11 +88,17 @@ pub fn address_map(
         .zip(later)
         .map(|(earlier, later)| later.since(earlier))
         .unwrap_or_default();
+    // Everything that Btrfs does not flag as metadata is data.
+    let by_flag = match after.layout.file_system {
+        FileSystem::Btrfs => files::raw(after.layout.area),
+        _ => None,
+    };
     AddressMap::from_ranges(
         of_files(true)
             .chain(of_files(false))
             .chain(fixed)
             .chain(allocated)
+            .chain(by_flag)
             .chain(outside(disk_sectors, after.layout.area)),
     )
 }
