@@ -13,3 +13,5 @@ mod mounted;
 mod others;
 #[path = "layouts/support.rs"]
 mod support;
+#[path = "layouts/traced.rs"]
+mod traced;

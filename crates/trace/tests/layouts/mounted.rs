@@ -17,7 +17,7 @@ pub(crate) struct Mounted {
 }
 
 impl Mounted {
-    fn new(make: &str, name: &str, mib: u64) -> Option<Mounted> {
+    pub(crate) fn new(make: &str, name: &str, mib: u64) -> Option<Mounted> {
         Mounted::with_command(make, &format!("mount -t {name}"), mib)
     }
 
@@ -38,7 +38,7 @@ impl Mounted {
         Some(mounted)
     }
 
-    fn volume<'a>(&'a self, name: &'a str) -> Volume<'a> {
+    pub(crate) fn volume<'a>(&'a self, name: &'a str) -> Volume<'a> {
         Volume {
             device: &self.device,
             area: self.image.area(),
