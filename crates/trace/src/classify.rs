@@ -79,6 +79,8 @@ impl<'a> Classifier<'a> {
             (Some(F2FS_DATA), _) => IoClass::Data,
             (Some(F2FS_NODE), _) => IoClass::Node,
             (Some(F2FS_META), None) => IoClass::Metadata,
+            // No content of a file has this flag: the block was freed and used again.
+            (_, Some(IoClass::Data)) if hint.meta => IoClass::Metadata,
             (_, Some(class)) => class,
             (_, None) if hint.meta => IoClass::Metadata,
             (_, None) => IoClass::Unknown,
@@ -232,14 +234,15 @@ mod tests {
     }
 
     #[test]
-    fn flags_decide_where_the_address_says_nothing() {
+    fn the_flag_for_metadata_decides_where_the_address_says_nothing_or_data() {
         let meta = ContentHint {
             meta: true,
             page_type: None,
         };
+        assert_eq!(classes(&map(), 2048, 8, meta), [(IoClass::Superblock, 8)]);
         assert_eq!(
             classes(&map(), 2096, 8, meta),
-            [(IoClass::Metadata, 4), (IoClass::Data, 4)]
+            [(IoClass::Metadata, 4), (IoClass::Metadata, 4)]
         );
     }
 

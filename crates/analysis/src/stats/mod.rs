@@ -35,8 +35,8 @@ pub(crate) use ranks::mann_whitney;
 pub(crate) use ratio::ratio_interval;
 pub(crate) use shape::{Shape, shape};
 pub use stopping::{StoppingRule, stopping_coverage};
+pub(crate) use student::{difference_interval, welch_above, welch_at};
 pub use student::{mean_interval, relative_error};
-pub(crate) use student::{welch_above, welch_at};
 
 /// Confidence level of all intervals without a level of their own.
 pub const LEVEL: f64 = 0.95;

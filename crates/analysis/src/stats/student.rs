@@ -18,6 +18,23 @@ pub fn relative_error(sample: &SampleMoments, level: f64) -> Option<f64> {
     (sample.mean != 0.0).then(|| (high - low) / 2.0 / sample.mean.abs())
 }
 
+/// Returns the confidence interval of the difference of the means, `b - a`, without assuming equal variances; `None` if
+/// it overflows. Source: Welch (1947).
+pub(crate) fn difference_interval(
+    a: &SampleMoments,
+    b: &SampleMoments,
+    level: f64,
+) -> Option<(f64, f64)> {
+    let (va, vb) = (a.variance_of_mean(), b.variance_of_mean());
+    let apart = b.mean - a.mean;
+    if va + vb == 0.0 {
+        return Some((apart, apart));
+    }
+    let df = satterthwaite((va, a.df()), (vb, b.df()));
+    let half = t_quantile(0.5 + level / 2.0, df)? * (va + vb).sqrt();
+    half.is_finite().then_some((apart - half, apart + half))
+}
+
 /// Result of [`welch_at`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Welch {
@@ -114,6 +131,19 @@ mod tests {
             0.417_118_444 / 5.032,
             1e-8,
         );
+    }
+
+    #[test]
+    fn interval_of_the_sleep_data_is_that_of_r() {
+        // R, ?t.test: t.test(extra ~ group, data = sleep): 95 percent confidence interval -3.3654832 0.2054832
+        let (low, high) = difference_interval(
+            &SampleMoments::independent(&SLEEP_1).unwrap(),
+            &SampleMoments::independent(&SLEEP_2).unwrap(),
+            0.95,
+        )
+        .unwrap();
+        close(low, -0.205_483_2, 1e-6);
+        close(high, 3.365_483_2, 1e-6);
     }
 
     #[test]
