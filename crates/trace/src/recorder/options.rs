@@ -59,7 +59,7 @@ pub struct RecorderOptions {
     pub events: EventSet,
     /// Device number of the mounted file system (`st_dev` of its files), whose events are recorded, too.
     pub filesystem: Option<DiskNumber>,
-    /// Bytes of the ring of one CPU; by default as much as this user may lock, up to 1 MiB.
+    /// Bytes of the ring of one CPU; by default as much as this user may lock, up to 4 MiB.
     pub ring: Option<usize>,
     /// Whether to read 100 blocks of the disk first, to find out whether perf delivers all events here.
     pub probe: bool,

@@ -9,9 +9,12 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-/// Sizes of the ring of one CPU that are tried. 512 KiB is what any user may lock (`perf_event_mlock_kb`).
-const RING_SIZES: [usize; 4] = [1 << 20, 512 << 10, 128 << 10, 32 << 10];
+/// Sizes of the ring of one CPU that are tried. At 100,000 events a second, 4 MiB last for 0.4 s, in which a busy
+/// machine gets around to emptying it. 512 KiB is what any user may lock (`perf_event_mlock_kb`).
+const RING_SIZES: [usize; 6] = [4 << 20, 2 << 20, 1 << 20, 512 << 10, 128 << 10, 32 << 10];
 const UNPRIVILEGED_RING: usize = 512 << 10;
+/// Most memory for the rings of all CPUs together, unless that leaves less than 1 MiB for each.
+const RING_MEMORY: usize = 16 << 20;
 
 /// `PERF_RECORD_LOST`
 const RECORD_LOST: u32 = 2;
@@ -48,11 +51,7 @@ impl PerfSource {
         super::files::allow(online.len() * (events.len() + 1))?;
         let sizes = match ring {
             Some(size) => vec![size],
-            None if Privileges::of_process().may_lock_memory() => RING_SIZES.to_vec(),
-            None => RING_SIZES
-                .into_iter()
-                .filter(|&size| size <= UNPRIVILEGED_RING)
-                .collect(),
+            None => ring_sizes(online.len(), Privileges::of_process().may_lock_memory()),
         };
         let mut refused = 0;
         for size in sizes {
@@ -166,6 +165,18 @@ impl CpuRing {
         }
         Ok(())
     }
+}
+
+/// Returns the sizes of the ring of one CPU to try, largest first.
+fn ring_sizes(cpus: usize, privileged: bool) -> Vec<usize> {
+    let most = match privileged {
+        true => (RING_MEMORY / cpus.max(1)).max(1 << 20),
+        false => UNPRIVILEGED_RING,
+    };
+    RING_SIZES
+        .into_iter()
+        .filter(|&size| size <= most)
+        .collect()
 }
 
 /// Opens the first event of each CPU and maps its ring, before the others make a retry expensive.
@@ -341,6 +352,16 @@ mod tests {
         assert_eq!(word(records[1].1, 8), Some(9));
         // A length of 0 would never end.
         assert_eq!(Records(&[9, 0, 0, 0, 0, 0, 0, 0, 0]).count(), 0);
+    }
+
+    #[test]
+    fn rings_share_a_limited_memory() {
+        let first = |cpus, privileged| ring_sizes(cpus, privileged)[0];
+        assert_eq!(first(1, true), 4 << 20);
+        assert_eq!(first(4, true), 4 << 20);
+        assert_eq!(first(8, true), 2 << 20);
+        assert_eq!(first(128, true), 1 << 20);
+        assert_eq!(first(4, false), 512 << 10);
     }
 
     #[test]

@@ -257,13 +257,23 @@ fn decodes_the_same_request_from_each_kernel() {
                 error: -5,
             },
         );
+    }
+}
+
+#[test]
+fn decodes_what_explains_from_each_kernel() {
+    for kernel in KERNELS {
+        let mut decoder = kernel.decoder();
+        let mut expect = |record: Record, kind: EventKind| {
+            assert_eq!(decode(&mut decoder, &record), Some(kind), "{}", kernel.name);
+        };
         expect(
             kernel
                 .record("block_bio_backmerge")
                 .range(SECTOR, 24)
-                .text(of_bio, "W"),
+                .text(28, "W"),
             EventKind::BioMerge {
-                range,
+                range: range(),
                 front: false,
             },
         );
