@@ -29,7 +29,7 @@ use decode::Decoder;
 use error::Privileges;
 use format::EventFormat;
 use ftrace::FtraceSource;
-use hakaru_model::io_path::{EventCount, IoPath, TraceMethod, TracerReport};
+use hakaru_model::io_path::{EventCount, TraceMethod, TracerReport};
 use hakaru_model::units::Bytes;
 use hakaru_sys::clock::monotonic_raw;
 use perf::PerfSource;
@@ -42,7 +42,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use table::{EVENTS, Shape};
+use table::EVENTS;
 use tracefs::Tracefs;
 
 /// Longest time between the time stamp of an event and its appearance in a ring, in nanoseconds. A virtual CPU may be
@@ -242,11 +242,7 @@ impl State {
             .map_or(0, |(start, _)| start);
         let mut decoder = Decoder::new(filesystem.map(|number| (number, start)));
         let selection = select(&tracefs, disk, options, &mut decoder)?;
-        let source = if options.method == Some(TraceMethod::Ftrace) {
-            EventSource::Ftrace(FtraceSource::open(tracefs, &selection, options.ring)?)
-        } else {
-            EventSource::Perf(PerfSource::open(&selection, options.ring)?)
-        };
+        let source = open_source(tracefs, &selection, options)?;
         let mut state = State {
             source,
             received: vec![0; selection.len()],
@@ -256,11 +252,11 @@ impl State {
             on: false,
             counts: Counts::default(),
         };
-        let probe = options.probe && options.method.is_none();
-        if probe && !state.delivers_completions(disk)? {
-            let tracefs = Tracefs::find()?;
+        let probe = options.probe && state.source.method() == TraceMethod::Perf;
+        if probe && options.method.is_none() && !state.delivers_completions(disk)? {
             // Where it is not allowed, perf's gaps are counted and reported.
-            if let Ok(ftrace) = FtraceSource::open(tracefs, &state.selection, options.ring) {
+            let ftrace = FtraceSource::open(Tracefs::find()?, &state.selection, options.ring);
+            if let Ok(ftrace) = ftrace {
                 state.source = EventSource::Ftrace(ftrace);
                 state.counts = Counts::default();
             }
@@ -276,17 +272,7 @@ impl State {
         self.drain();
         self.queue.take_all();
         let counts = self.count();
-        let completions = self.selection.iter().zip(&counts).filter(|(event, _)| {
-            matches!(
-                event.spec().shape,
-                Shape::RequestComplete | Shape::BioComplete
-            )
-        });
-        let mut sums = (0, 0);
-        for (_, count) in completions {
-            sums = (sums.0 + count.counted, sums.1 + count.missing);
-        }
-        Ok(read == 0 || sums.1 as f64 <= sums.0 as f64 * IoPath::LOSS_LIMIT)
+        Ok(read == 0 || !source::lacks_completions(&self.selection, &counts))
     }
 
     fn switch(&mut self, on: bool) -> Result<(), TraceError> {
@@ -326,6 +312,28 @@ impl State {
     }
 }
 
+/// Opens the facility that was asked for. By default that is perf, or ftrace where perf events are not available.
+fn open_source(
+    tracefs: Tracefs,
+    selection: &[EventSelection],
+    options: &RecorderOptions,
+) -> Result<EventSource, TraceError> {
+    let ftrace =
+        |tracefs| FtraceSource::open(tracefs, selection, options.ring).map(EventSource::Ftrace);
+    if options.method == Some(TraceMethod::Ftrace) {
+        return ftrace(tracefs);
+    }
+    match PerfSource::open(selection, options.ring) {
+        Ok(perf) => Ok(EventSource::Perf(perf)),
+        Err(refused @ (TraceError::NoPerfEvents | TraceError::NoPermission { .. }))
+            if options.method.is_none() =>
+        {
+            ftrace(tracefs).map_err(|_| refused)
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
 /// Finds the events that the kernel has, and teaches the decoder their formats.
 fn select(
     tracefs: &Tracefs,
@@ -350,7 +358,8 @@ fn select(
             }
             Err(_) => None,
         };
-        match format.filter(|format| decoder.add(event, format)) {
+        let usable = |format: &EventFormat| spec.can_filter(format) && decoder.add(event, format);
+        match format.filter(usable) {
             Some(format) => selection.push(EventSelection {
                 event,
                 id: format.id,

@@ -29,7 +29,7 @@ pub(super) struct FtraceSource {
 struct CpuBuffer {
     cpu: u32,
     pipe: OwnedFd,
-    /// One for each selected event.
+    /// One for each selected event; none if the kernel does not allow perf events.
     counters: Vec<Tracepoint>,
 }
 
@@ -110,7 +110,7 @@ impl FtraceSource {
             cpus.push(CpuBuffer {
                 cpu,
                 pipe,
-                counters: open_counters(events, cpu).map_err(open_error)?,
+                counters: open_counters(events, cpu).unwrap_or_default(),
             });
         }
         Ok(FtraceSource {
@@ -190,6 +190,7 @@ impl FtraceSource {
             for (sum, counter) in counts.events.iter_mut().zip(&cpu.counters) {
                 sum.count += counter.counter().map_or(0, |counter| counter.count);
             }
+            counts.uncounted |= cpu.counters.is_empty();
             let stats = format!("per_cpu/cpu{}/stats", cpu.cpu);
             let stats = self.instance.read(&stats).unwrap_or_default();
             counts.lost_elsewhere += lost_in(&stats);

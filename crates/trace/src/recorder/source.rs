@@ -5,8 +5,8 @@ use super::error::TraceError;
 use super::ftrace::FtraceSource;
 use super::perf::PerfSource;
 use super::queue::EventQueue;
-use super::table::{EVENTS, EventSpec};
-use hakaru_model::io_path::{EventCount, TraceMethod};
+use super::table::{EVENTS, EventSpec, Shape};
+use hakaru_model::io_path::{EventCount, IoPath, TraceMethod};
 use hakaru_sys::perf::EventCounter;
 use rustix::fd::OwnedFd;
 use std::ffi::CString;
@@ -36,6 +36,8 @@ pub(super) struct Counts {
     pub events: Vec<EventCounter>,
     /// Lost events of which the kernel does not say which they were.
     pub lost_elsewhere: u64,
+    /// Whether the events were not counted, so that only reported losses are known.
+    pub uncounted: bool,
 }
 
 impl Counts {
@@ -47,13 +49,19 @@ impl Counts {
         received: &[u64],
     ) -> Vec<EventCount> {
         let mut elsewhere = self.lost_elsewhere.saturating_sub(before.lost_elsewhere);
+        let all: u64 = received.iter().sum();
+        let share = elsewhere as f64 / all.max(1) as f64;
         let earlier = |index: usize| before.events.get(index).copied().unwrap_or_default();
         let mut counts = Vec::with_capacity(events.len());
         for (index, event) in events.iter().enumerate() {
             let (now, then) = (self.events[index], earlier(index));
-            let counted = now.count.saturating_sub(then.count);
             let recorded = received.get(index).copied().unwrap_or(0);
             let known = now.lost.unwrap_or(0).saturating_sub(then.lost.unwrap_or(0));
+            let counted = if self.uncounted {
+                recorded + (recorded as f64 * share).round() as u64
+            } else {
+                now.count.saturating_sub(then.count)
+            };
             // Losses without a name can only be among the events that did not come.
             let unnamed = counted.saturating_sub(recorded + known).min(elsewhere);
             elsewhere -= unnamed;
@@ -68,6 +76,21 @@ impl Counts {
         }
         counts
     }
+}
+
+/// Whether more completions are missing, neither received nor reported as lost, than the limit allows.
+pub(super) fn lacks_completions(events: &[EventSelection], counts: &[EventCount]) -> bool {
+    let (mut counted, mut missing) = (0, 0);
+    for (event, count) in events.iter().zip(counts) {
+        if matches!(
+            event.spec().shape,
+            Shape::RequestComplete | Shape::BioComplete
+        ) {
+            counted += count.counted;
+            missing += count.missing;
+        }
+    }
+    missing as f64 > counted as f64 * IoPath::LOSS_LIMIT
 }
 
 /// One of the kernel's facilities, opened.
@@ -146,11 +169,11 @@ mod tests {
     fn separates_lost_from_missing_events() {
         let before = Counts {
             events: vec![counter(100, Some(1)), counter(50, Some(0))],
-            lost_elsewhere: 0,
+            ..Counts::default()
         };
         let after = Counts {
             events: vec![counter(200, Some(6)), counter(150, Some(0))],
-            lost_elsewhere: 0,
+            ..Counts::default()
         };
         let counts = after.since(&before, &selection(2), &[95, 93]);
         let figures =
@@ -165,9 +188,45 @@ mod tests {
         let after = Counts {
             events: vec![counter(100, None), counter(100, None)],
             lost_elsewhere: 7,
+            ..Counts::default()
         };
         let counts = after.since(&Counts::default(), &selection(2), &[95, 93]);
         assert_eq!((counts[0].lost, counts[0].missing), (5, 0));
         assert_eq!((counts[1].lost, counts[1].missing), (2, 5));
+    }
+
+    #[test]
+    fn estimates_by_reported_losses_where_nothing_counts() {
+        let after = Counts {
+            events: vec![EventCounter::default(); 2],
+            lost_elsewhere: 10,
+            uncounted: true,
+        };
+        let counts = after.since(&Counts::default(), &selection(2), &[300, 100]);
+        let figures: Vec<_> = counts.iter().map(|c| (c.counted, c.lost)).collect();
+        assert_eq!(figures, [(308, 8), (103, 2)]);
+    }
+
+    #[test]
+    fn one_missing_completion_of_a_hundred_fails_the_probe() {
+        let events = selection(EVENTS.len());
+        let counts = |name: &str, missing: u64| -> Vec<EventCount> {
+            let count = |event: &EventSelection| EventCount {
+                name: event.spec().name.to_owned(),
+                counted: 100,
+                missing: if event.spec().name == name {
+                    missing
+                } else {
+                    0
+                },
+                ..EventCount::default()
+            };
+            events.iter().map(count).collect()
+        };
+        assert!(lacks_completions(&events, &counts("block_rq_complete", 1)));
+        assert!(!lacks_completions(&events, &counts("block_rq_complete", 0)));
+        // Others explain, but do not decide.
+        assert!(!lacks_completions(&events, &counts("block_plug", 50)));
+        assert!(!lacks_completions(&[], &[]));
     }
 }

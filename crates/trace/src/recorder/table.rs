@@ -1,6 +1,7 @@
 //! The events that can be recorded: their names, fields and filters.
 
 use super::disk::DiskFacts;
+use super::format::EventFormat;
 use super::options::{DiskNumber, EventSet};
 
 /// An event that can be recorded.
@@ -125,7 +126,27 @@ pub(super) enum Used {
     Full,
 }
 
+impl Scope {
+    /// Names of the fields by which the kernel filters.
+    const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Scope::Disk | Scope::Filesystem => &["dev"],
+            Scope::MmcHost | Scope::WritebackDevice => &["name"],
+            Scope::ScsiDevice => &["host_no", "channel", "id", "lun"],
+            Scope::NvmeController => &["ctrl_id"],
+            Scope::DirtyPages => &["bdi"],
+            Scope::Everywhere => &[],
+        }
+    }
+}
+
 impl EventSpec {
+    /// Whether the kernel's event has the fields by which it is filtered.
+    pub(super) fn can_filter(&self, format: &EventFormat) -> bool {
+        let fields = self.scope.fields();
+        fields.iter().all(|field| format.place(field).is_some())
+    }
+
     /// Whether requests cannot be restored without this event.
     pub(super) fn is_needed(&self) -> bool {
         matches!(self.used, Used::Always | Used::Requests | Used::Bios)

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::event::{BlockOp, EventKind};
+use hakaru_model::io_path::IoPath;
 use std::path::PathBuf;
 use std::process::Command;
 

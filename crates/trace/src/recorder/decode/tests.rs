@@ -141,6 +141,7 @@ impl Kernel {
         for format in self.parsed() {
             let event = EVENTS.iter().position(|spec| spec.name == format.name);
             if let Some(event) = event {
+                assert!(EVENTS[event].can_filter(&format), "{}", format.name);
                 assert!(
                     decoder.add(event, &format),
                     "{}: {}",
