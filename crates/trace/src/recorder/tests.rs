@@ -6,6 +6,8 @@ use hakaru_model::io_path::IoPath;
 use std::path::PathBuf;
 use std::process::Command;
 
+mod selection;
+
 /// A loop device over a temporary file, detached when dropped.
 struct LoopDevice {
     node: PathBuf,

@@ -35,6 +35,15 @@ impl Tracefs {
         Ok(Tracefs { root })
     }
 
+    /// Takes a directory for tracefs.
+    #[cfg(test)]
+    pub(super) fn at(path: &Path) -> Tracefs {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Tracefs {
+            root: rustix::fs::open(path, flags, Mode::empty()).unwrap(),
+        }
+    }
+
     /// Reads a file.
     pub(super) fn read(&self, path: &str) -> Result<String, Errno> {
         let file = self.open(path, OFlags::RDONLY)?;

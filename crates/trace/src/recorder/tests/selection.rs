@@ -1,0 +1,104 @@
+//! Tests of the selection of events, with the formats of older kernels.
+
+use super::super::*;
+
+/// Writes the formats of a kernel as tracefs has them, except those of a system.
+fn tracefs_of(formats: &str, except: &str) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for spec in EVENTS.iter().filter(|spec| spec.system != except) {
+        let begin = format!("name: {}\n", spec.name);
+        let Some((_, text)) = formats.split_once(&begin) else {
+            continue;
+        };
+        let text = text.split("\nname: ").next().unwrap();
+        let directory = root.path().join("events").join(spec.system).join(spec.name);
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("format"), format!("{begin}{text}")).unwrap();
+    }
+    root
+}
+
+fn selected(root: &tempfile::TempDir, disk: &DiskFacts, events: EventSet) -> Vec<(String, String)> {
+    let options = RecorderOptions {
+        events,
+        filesystem: Some(DiskNumber {
+            major: 179,
+            minor: 2,
+        }),
+        ..RecorderOptions::default()
+    };
+    let tracefs = Tracefs::at(root.path());
+    let selection = select(&tracefs, disk, &options, &mut Decoder::new(None)).unwrap();
+    let named = selection.iter().map(|event| {
+        let filter = event.filter.to_str().unwrap();
+        (event.spec().name.to_owned(), filter.to_owned())
+    });
+    named.collect()
+}
+
+fn card() -> DiskFacts {
+    DiskFacts {
+        number: DiskNumber {
+            major: 179,
+            minor: 0,
+        },
+        name: "mmcblk0".to_owned(),
+        mmc_host: Some("mmc0".to_owned()),
+        ..DiskFacts::default()
+    }
+}
+
+#[test]
+fn selects_the_events_that_concern_a_card() {
+    let formats = include_str!("../../../testdata/formats/6.1-arm.txt");
+    let root = tracefs_of(formats, "none");
+    let lean = selected(&root, &card(), EventSet::Lean);
+    let disk = format!("dev == {}", 179 << 20);
+    let names = ["block_bio_queue", "block_rq_issue", "block_rq_complete"];
+    assert_eq!(lean, names.map(|name| (name.to_owned(), disk.clone())));
+
+    let full = selected(&root, &card(), EventSet::Full);
+    let filter = |name: &str| {
+        let event = full.iter().find(|(event, _)| event == name);
+        event.map(|(_, filter)| filter.as_str())
+    };
+    assert_eq!(filter("mmc_request_done"), Some("name == \"mmc0\""));
+    let partition = format!("dev == {}", (179 << 20) + 2);
+    for name in ["jbd2_start_commit", "f2fs_submit_write_bio"] {
+        assert_eq!(filter(name), Some(partition.as_str()));
+    }
+    assert_eq!(filter("block_plug"), Some(""));
+    // Neither of this disk, nor of this kernel.
+    assert_eq!(filter("scsi_dispatch_cmd_start"), None);
+    assert_eq!(filter("writeback_start"), None);
+    assert_eq!(filter("block_bio_complete"), None);
+}
+
+#[test]
+fn selects_bios_where_there_are_no_requests() {
+    let formats = include_str!("../../../testdata/formats/5.10-x86_64.txt");
+    let root = tracefs_of(formats, "none");
+    let disk = DiskFacts {
+        bio_based: true,
+        ..DiskFacts::default()
+    };
+    let lean = selected(&root, &disk, EventSet::Lean);
+    let names: Vec<_> = lean.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["block_bio_queue", "block_bio_complete"]);
+}
+
+#[test]
+fn names_the_events_that_a_kernel_lacks() {
+    let formats = include_str!("../../../testdata/formats/6.1-arm.txt");
+    let root = tracefs_of(formats, "block");
+    let tracefs = Tracefs::at(root.path());
+    let options = RecorderOptions::default();
+    let missing = select(&tracefs, &card(), &options, &mut Decoder::new(None));
+    let names = ["block_bio_queue", "block_rq_issue", "block_rq_complete"];
+    assert_eq!(
+        missing.err(),
+        Some(TraceError::MissingEvents {
+            names: names.map(str::to_owned).to_vec()
+        })
+    );
+}
