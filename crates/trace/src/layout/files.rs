@@ -2,7 +2,7 @@
 
 use super::chain::{self, Chain, Directories, Piece, Width};
 use super::medium::{Flaw, Reader};
-use super::{Builder, DiskArea, FileSystem, Layout, Medium, Parameters, SECTOR};
+use super::{Builder, DiskArea, Layout, Medium, Parameters, SECTOR};
 use crate::address_map::FileRange;
 use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart, LayoutRange};
 use hakaru_sys::extents::{block_address, file_extents};
@@ -129,8 +129,6 @@ impl Finder<'_> {
         match &layout.parameters {
             Parameters::Fat(fat) => self.chained(fat, reader, file),
             Parameters::Exfat(exfat) => self.chained(exfat, reader, file),
-            // Addresses of its own: everything by flag.
-            _ if self.layout.file_system == FileSystem::Btrfs => Ok(()),
             Parameters::Ext(_) | Parameters::None => self.with_extents(reader, file),
         }
     }

@@ -45,6 +45,19 @@ impl Medium for File {
     }
 }
 
+/// A medium that cannot be opened.
+pub(super) struct NoMedium;
+
+impl Medium for NoMedium {
+    fn size(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+
+    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
 /// Opens a device for reading past the page cache, which shows old blocks of a mounted device; an image file through
 /// the page cache.
 ///
@@ -73,6 +86,11 @@ pub(super) enum Flaw {
 }
 
 impl Flaw {
+    /// Returns the flaw of what could not be opened or read.
+    pub(super) fn of_error(error: &io::Error) -> Flaw {
+        Flaw::Unreadable(error.raw_os_error())
+    }
+
     /// Returns the gap that this flaw of a part leaves.
     pub(super) fn of(self, part: LayoutPart) -> LayoutGap {
         match self {
@@ -85,7 +103,7 @@ impl Flaw {
 
 impl From<io::Error> for Flaw {
     fn from(error: io::Error) -> Flaw {
-        Flaw::Unreadable(error.raw_os_error())
+        Flaw::of_error(&error)
     }
 }
 

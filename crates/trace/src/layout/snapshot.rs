@@ -1,8 +1,8 @@
 //! Layout and files at one moment, and the address map between two moments.
 
 use super::files::{self, FilePlaces, TestFile};
-use super::medium::Flaw;
-use super::{DiskArea, FileSystem, Layout, open_medium};
+use super::medium::{Flaw, NoMedium};
+use super::{DiskArea, FileSystem, Layout, Medium, open_medium};
 use crate::address_map::AddressMap;
 use hakaru_model::io_path::{IoClass, LayoutPart, LayoutRange};
 use rustix::fs::{FileType, Mode, OFlags};
@@ -36,27 +36,38 @@ impl LayoutSnapshot {
         if let Some((mount_point, _)) = volume.mounted {
             write_back(mount_point);
         }
-        let mut snapshot = LayoutSnapshot::default();
-        let medium = match open_medium(volume.device) {
-            Ok(medium) => medium,
-            Err(error) => {
-                snapshot.layout.area = volume.area;
-                let gap = Flaw::from(error).of(LayoutPart::Superblock);
-                snapshot.layout.gaps.push(gap);
-                return snapshot;
-            }
-        };
         let name = volume.mounted.map(|(_, name)| name);
-        snapshot.layout = super::read(&medium, volume.area, name);
-        if let Some((mount_point, _)) = volume.mounted {
-            let stat = rustix::fs::fstat(&medium).ok();
-            let device = stat
-                .filter(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice)
-                .map(|stat| stat.st_rdev);
-            snapshot.files = files::find(&medium, &snapshot.layout, mount_point, device, files);
-        }
-        snapshot
+        let opened = open_medium(volume.device);
+        let layout = match &opened {
+            Ok(medium) => super::read(medium, volume.area, name),
+            Err(error) => Layout {
+                area: volume.area,
+                gaps: vec![Flaw::of_error(error).of(LayoutPart::Superblock)],
+                ..Layout::default()
+            },
+        };
+        // The kernel locates files even where the device cannot be read.
+        let medium: &dyn Medium = match &opened {
+            Ok(medium) => medium,
+            Err(_) => &NoMedium,
+        };
+        let files = match volume.mounted {
+            // Btrfs reports addresses of its own.
+            Some((mount_point, name)) if name != "btrfs" => {
+                let device = block_device(volume.device);
+                files::find(medium, &layout, mount_point, device, files)
+            }
+            _ => FilePlaces::default(),
+        };
+        LayoutSnapshot { layout, files }
     }
+}
+
+/// Returns the number of a block device.
+fn block_device(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::stat(path).ok()?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    (kind == FileType::BlockDevice).then_some(stat.st_rdev)
 }
 
 /// Writes back all of a file system. What fails shows in the addresses only.

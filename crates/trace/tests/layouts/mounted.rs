@@ -1,7 +1,7 @@
 //! Files of mounted file systems, found on the image by the extents that the kernel reports. Needs root and loop devices.
 
 use crate::support::{Image, content_at, map, pattern, tool};
-use hakaru_model::io_path::{IoClass, LayoutGap};
+use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart};
 use hakaru_trace::layout::{DiskArea, LayoutSnapshot, TestFile, Volume, address_map};
 use rustix::fd::AsFd;
 use std::fs::File;
@@ -216,6 +216,30 @@ fn files_of_other_file_systems_are_left_out() {
         (&snapshot.files.gaps[..], &snapshot.files.ranges[..]),
         (&gaps[..], &[][..])
     );
+}
+
+/// Somebody who may trace, but not read the device.
+#[test]
+fn files_are_found_where_the_device_cannot_be_opened() {
+    let Some(mounted) = Mounted::new("mke2fs -q -F -t ext4 @", "ext4", 64) else {
+        return;
+    };
+    let path = mounted.point.join("file");
+    let content = pattern(100_000, 4);
+    write(&path, &content);
+    let volume = Volume {
+        device: Path::new("/dev/no-such-disk"),
+        ..mounted.volume("ext4")
+    };
+    let snapshot = LayoutSnapshot::take(&volume, &[TestFile::Path(&path)]);
+    let (part, errno) = (LayoutPart::Superblock, Some(2));
+    assert_eq!(
+        snapshot.layout.gaps,
+        [LayoutGap::Unreadable { part, errno }]
+    );
+    assert_eq!(snapshot.files.gaps, []);
+    let found = content_at(&mounted.image.path, &snapshot.files, 0, content.len());
+    assert!(found == content);
 }
 
 #[test]
