@@ -79,6 +79,11 @@ fn is_no_time(time: &Nanos) -> bool {
     *time == Nanos(0)
 }
 
+/// Sum of counts, which may be damaged in an imported record.
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
 impl IoPath {
     /// Share of events lost above which the figures are marked as incomplete.
     pub const LOSS_LIMIT: f64 = 0.001;
@@ -86,7 +91,7 @@ impl IoPath {
     /// Returns the bytes of all classes for an operation.
     pub fn bytes(&self, op: Op) -> Bytes {
         let of_op = self.classes.iter().filter(|class| class.op == Some(op));
-        Bytes(of_op.map(|class| class.bytes.0).sum())
+        Bytes(sum(of_op.map(|class| class.bytes.0)))
     }
 }
 
@@ -128,12 +133,11 @@ pub struct TracerReport {
 impl TracerReport {
     /// Returns the share of events lost: reported as lost by the kernel, or counted but not delivered.
     pub fn lost_share(&self) -> f64 {
-        let counted: u64 = self.events.iter().map(|event| event.counted).sum();
-        let lost: u64 = self
+        let counted = sum(self.events.iter().map(|event| event.counted));
+        let lost = sum(self
             .events
             .iter()
-            .map(|event| event.lost + event.missing)
-            .sum();
+            .flat_map(|event| [event.lost, event.missing]));
         match counted {
             0 => 0.0,
             _ => lost as f64 / counted as f64,

@@ -4,7 +4,7 @@
 
 use crate::escape::csv as quoted;
 use crate::results::quantile;
-use crate::{ids, naming, number, time};
+use crate::{ids, naming, number, path, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
@@ -64,6 +64,17 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
             for (figure, unit, row) in figures(phase) {
                 let (cells, caveats) = (cells(&row), &row.caveats);
                 out += &format!("{of_phase},{figure},{unit},{cells},{caveats}\r\n");
+            }
+        }
+        for traced in &summary.paths {
+            let phase = quoted(&traced.phase);
+            for line in path::csv::lines(traced) {
+                let (cells, unit) = (cells(&line.row), line.unit);
+                let figure = quoted(&line.figure);
+                out += &format!(
+                    "{of_series},{phase},{},{figure},{unit},{cells},\r\n",
+                    line.op
+                );
             }
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {

@@ -4,6 +4,7 @@
 
 use hakaru_model::advice::{AdviceVerdict, Fitness};
 use hakaru_model::finding::{Bottleneck, Claim, ClaimVerdict, Comparison, IntervalCaveat, Verdict};
+use hakaru_model::io_path::{IoClass, TimePart};
 
 /// Whether storage is suitable for a use, and how certain that is.
 pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
@@ -75,6 +76,46 @@ fn compared(verdict: Verdict, ratio: f64) -> &'static str {
         Verdict::Different => "different",
         Verdict::Equivalent => "equivalent",
         Verdict::Undecided { .. } => "undecided",
+    }
+}
+
+/// Class of block requests, in the names of figures.
+pub(crate) fn io_class(class: IoClass) -> &'static str {
+    match class {
+        IoClass::Data => "data",
+        IoClass::Journal => "journal",
+        IoClass::Fat1 => "fat1",
+        IoClass::Fat2 => "fat2",
+        IoClass::Directory => "directory",
+        IoClass::FsInfo => "fs_info",
+        IoClass::Superblock => "superblock",
+        IoClass::GroupDescriptors => "group_descriptors",
+        IoClass::Bitmap => "bitmap",
+        IoClass::InodeTable => "inode_table",
+        IoClass::Checkpoint => "checkpoint",
+        IoClass::SegmentTable => "segment_table",
+        IoClass::NodeAddressTable => "node_address_table",
+        IoClass::SegmentSummary => "segment_summary",
+        IoClass::Node => "node",
+        IoClass::Metadata => "metadata",
+        IoClass::AllocatedSince => "allocated_since",
+        IoClass::OtherPartition => "other_partition",
+        IoClass::Unknown => "unknown",
+        IoClass::Flush => "flush",
+    }
+}
+
+/// Part of the time of an operation, in the names of figures.
+pub(crate) fn time_part(part: TimePart) -> &'static str {
+    match part {
+        TimePart::Flush => "flush",
+        TimePart::Data => "data",
+        TimePart::Metadata => "metadata",
+        TimePart::WaitingBehind => "waiting_behind",
+        TimePart::BlockQueue => "block_queue",
+        TimePart::WakeUp => "wake_up",
+        TimePart::JournalCommit => "journal_commit",
+        TimePart::FileSystem => "file_system",
     }
 }
 
@@ -200,5 +241,19 @@ mod tests {
             "write_up_to_12.5_MB/s",
         ];
         assert_eq!(all.map(claim), wanted);
+    }
+
+    /// The names of figures about traced runs are those of the record.
+    #[test]
+    fn classes_and_parts_are_named_as_in_a_record() {
+        let stored = |value: serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let classes = IoClass::ALL.map(io_class);
+        let of_record = IoClass::ALL.map(|class| stored(serde_json::to_value(class).unwrap()));
+        assert_eq!(classes.map(str::to_owned), of_record);
+        assert_eq!(documented("path_CLASS_"), classes);
+        let parts = TimePart::ALL.map(time_part);
+        let of_record = TimePart::ALL.map(|part| stored(serde_json::to_value(part).unwrap()));
+        assert_eq!(parts.map(str::to_owned), of_record);
+        assert_eq!(documented("path_time_PART"), parts);
     }
 }

@@ -25,6 +25,7 @@ fn traced() -> Vec<(String, String)> {
         ("vfat.html", path_html(&vfat)),
         ("f2fs.html", path_html(&f2fs)),
         ("suite.html", path_html(&paths::traced_suite())),
+        ("campaign.html", campaign_html(&paths::traced_campaign())),
         ("run.html", html_with(std::slice::from_ref(&ext4), &[])),
         ("compare.html", compared),
         ("one.md", path_markdown(&ext4, Some("charts"))),

@@ -268,7 +268,7 @@ fn every_chart_is_on_every_page() {
         let article = markdown_with(summaries, &[], Some("svg"));
         (charts(summaries), html(summaries), article)
     };
-    let campaign = support::campaign::campaign();
+    let campaign = support::paths::traced_campaign();
     let article = campaign_markdown(&campaign, Some("svg"));
     let of_campaign = (
         campaign_charts(&campaign),

@@ -3,9 +3,9 @@
 
 use super::view::{View, Work};
 use crate::chart::{self, BarChart, Chart, Plot, Section, slug};
-use crate::number;
 use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::{self, DataTable};
+use crate::{number, path};
 use hakaru_model::campaign::DeviceSegment;
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::job::Op;
@@ -30,6 +30,7 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
         lines(view, work, &mut charts);
     }
     charts.extend(map(view));
+    charts.extend(path::cards::charts(&view.traced_cards()));
     charts.sort_by_key(|chart| chart.section);
     chart::number_doubles(&mut charts);
     charts

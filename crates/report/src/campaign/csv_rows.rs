@@ -4,7 +4,7 @@
 use super::spread;
 use super::view::View;
 use crate::csv::{CsvStats, figures};
-use crate::{ids, number};
+use crate::{ids, number, path};
 use hakaru_model::finding::Comparison;
 
 /// A row. Texts are untrusted and not escaped; missing values are empty.
@@ -92,6 +92,17 @@ fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
                     line(figure.to_owned(), unit, Some(run), row)
                 }));
             }
+        }
+        for traced in &layer.summary.paths {
+            let lines = path::csv::lines(traced).into_iter();
+            all.extend(lines.map(|line| CampaignCsvRow {
+                phase: traced.phase.clone(),
+                op: line.op,
+                figure: line.figure,
+                unit: line.unit,
+                row: line.row,
+                ..lead(view, card, &layer.layer)
+            }));
         }
     }
 }

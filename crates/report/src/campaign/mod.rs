@@ -18,7 +18,7 @@ use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, chart_parts, folded, part};
 use crate::findings::ConclusionKind;
 use crate::table::DataTable;
-use crate::{compare, merged, number, text, time};
+use crate::{compare, merged, number, path, text, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
 use hakaru_model::finding::Summary;
 use std::collections::BTreeSet;
@@ -77,7 +77,11 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(promises(view));
     blocks.extend(pace(view));
     let level = "Charts of the workloads that were not tested for evenness";
-    blocks.extend(chart_parts(&charts::charts(view), level, Vec::new()));
+    blocks.extend(chart_parts(
+        &charts::charts(view),
+        level,
+        path::cards::blocks(&view.traced_cards()),
+    ));
     blocks.extend((0..view.names.len()).flat_map(|card| card::section(view, card)));
     blocks.extend(method(view));
     blocks.extend(failures(view));

@@ -1,6 +1,7 @@
 //! A campaign prepared for rendering: escaped and unique names, workloads in a fixed order, and comparisons with the
 //! reference.
 
+use crate::path::cards::TracedCard;
 use crate::{compare, naming};
 use hakaru_model::advice::Advice;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary, Ranking};
@@ -173,6 +174,25 @@ impl<'a> View<'a> {
         };
         let cards = self.of.cards.iter().zip(&self.names);
         cards.flat_map(of_card).collect()
+    }
+
+    /// The cards with traced runs and their traced layers; the reference card is first.
+    pub(super) fn traced_cards(&self) -> Vec<TracedCard<'a>> {
+        let reference = self.reference();
+        let others = (0..self.names.len()).filter(|&card| card != reference);
+        let card = |card: usize| {
+            let layers = self.of.cards.get(card)?.layers.iter();
+            let traced = layers.filter(|layer| !layer.summary.paths.is_empty());
+            let layers = traced.map(|layer| {
+                let name = crate::escape::plain(&layer.layer);
+                (name, &layer.summary)
+            });
+            let layers: Vec<_> = layers.collect();
+            let name = self.name(card).to_owned();
+            (!layers.is_empty()).then_some(TracedCard { name, layers })
+        };
+        let all = std::iter::once(reference).chain(others);
+        all.filter_map(card).collect()
     }
 
     /// The summaries of all cards and layers, each with a display name.

@@ -184,9 +184,9 @@ fn load(path: &IoPath, of: &OperationPath) -> OperationLoad {
     let with_bytes = || path.classes.iter().filter(|class| class.op.is_some());
     let count = of.count.max(1) as f64;
     OperationLoad {
-        requests: with_bytes().map(|class| class.requests).sum::<u64>() as f64 / count,
+        requests: figures::sum(with_bytes().map(|class| class.requests)) as f64 / count,
         bytes: figures::moved(path) / count,
-        jumps: with_bytes().map(|class| class.runs).sum::<u64>() as f64 / count,
+        jumps: figures::sum(with_bytes().map(|class| class.runs)) as f64 / count,
         flushes: figures::flushes(path) as f64 / count,
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn asked_bytes(path: &IoPath, op: Option<Op>) -> f64 {
 /// Number of the application's I/Os of an operation.
 pub(super) fn asked_count(path: &IoPath, op: Op) -> u64 {
     let of_op = path.asked.iter().filter(|size| size.op == op);
-    of_op.map(|size| size.count).fold(0, u64::saturating_add)
+    sum(of_op.map(|size| size.count))
 }
 
 /// The size of the application's I/Os of an operation, if all have the same.
@@ -50,7 +50,17 @@ pub(super) fn classes(path: &IoPath, op: Op) -> impl Iterator<Item = &ClassTraff
 
 /// Requests of an operation, without flushes.
 pub(super) fn requests(path: &IoPath, op: Op) -> u64 {
-    classes(path, op).map(|class| class.requests).sum()
+    sum(classes(path, op).map(|class| class.requests))
+}
+
+/// Bytes at the device of an operation.
+pub(super) fn moved_by(path: &IoPath, op: Op) -> u64 {
+    sum(classes(path, op).map(|class| class.bytes.0))
+}
+
+/// Sum of counts, which may be damaged in an imported record.
+pub(super) fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// Flushes sent to the device.
@@ -59,13 +69,12 @@ pub(super) fn flushes(path: &IoPath) -> u64 {
         .classes
         .iter()
         .filter(|class| class.class == IoClass::Flush);
-    flushes.map(|class| class.requests).sum()
+    sum(flushes.map(|class| class.requests))
 }
 
 /// Bytes at the device of all operations.
 pub(super) fn moved(path: &IoPath) -> f64 {
-    let moved = path.classes.iter().map(|class| class.bytes.0);
-    moved.fold(0, u64::saturating_add) as f64
+    sum(path.classes.iter().map(|class| class.bytes.0)) as f64
 }
 
 /// Sums of a group of classes, of one operation.
@@ -88,10 +97,7 @@ pub(super) fn groups(path: &IoPath) -> Vec<GroupSum> {
     let sum = |(group, op): (ClassGroup, Op)| {
         let of_group = |class: &&ClassTraffic| class.class.group() == group;
         let members: Vec<&ClassTraffic> = classes(path, op).filter(of_group).collect();
-        let total = |of: fn(&ClassTraffic) -> u64| {
-            let values = members.iter().map(|class| of(class));
-            values.fold(0, u64::saturating_add)
-        };
+        let total = |of: fn(&ClassTraffic) -> u64| sum(members.iter().map(|class| of(class)));
         GroupSum {
             group,
             op,
@@ -181,4 +187,11 @@ pub(super) fn has_journal(path: &IoPath) -> bool {
     let of_path = path.classes.iter().map(|class| class.class);
     let mut all = of_path.chain(path.layout.iter().map(|range| range.class));
     all.any(|class| class == IoClass::Journal)
+}
+
+/// Whether the application waited for `fsync` or similar calls.
+pub(super) fn syncs(path: &IoPath) -> bool {
+    path.operations
+        .iter()
+        .any(|of| of.with_sync || of.op.is_none())
 }

@@ -1,5 +1,7 @@
 //! The section "Path of an I/O": what the I/Os of traced runs became at the device, and where their time went.
 
+pub(crate) mod cards;
+pub(crate) mod csv;
 mod differences;
 mod figures;
 mod pictures;

@@ -93,7 +93,7 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
     });
     let asked: Vec<String> = asked.collect();
     let sums = figures::groups(path);
-    let total = |of: fn(&GroupSum) -> u64| number::grouped(sums.iter().map(of).sum());
+    let total = |of: fn(&GroupSum) -> u64| number::grouped(figures::sum(sums.iter().map(of)));
     let (bios, requests) = (total(|s| s.bios), total(|s| s.requests));
     let mut all = vec![stage("Application", asked.join(", "))];
     let bios = format!("{bios} bios");
@@ -107,7 +107,7 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
         .classes
         .iter()
         .filter_map(|class| class.commands.as_ref());
-    let commands: u64 = commands.map(|commands| commands.commands).sum();
+    let commands = figures::sum(commands.map(|commands| commands.commands));
     let moved = Bytes(figures::moved(path) as u64);
     let at_device = match commands {
         0 => moved.to_string(),
@@ -351,7 +351,7 @@ fn address_table(path: &IoPath) -> DataTable {
         .iter()
         .filter(|request| request.op.is_some())
     {
-        let end = request.sector + u64::from(request.sectors);
+        let end = request.sector.saturating_add(u64::from(request.sectors));
         let entry = classes.entry(request.class).or_insert((0, u64::MAX, 0));
         *entry = (entry.0 + 1, entry.1.min(request.sector), entry.2.max(end));
     }
@@ -372,10 +372,12 @@ pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
     let reached: Vec<&SizeCount> = path.classes.iter().flat_map(|class| &class.sizes).collect();
     let mut counts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for size in &path.asked {
-        counts.entry(size.size.0).or_default().0 += size.count;
+        let asked = &mut counts.entry(size.size.0).or_default().0;
+        *asked = asked.saturating_add(size.count);
     }
     for size in &reached {
-        counts.entry(size.size.0).or_default().1 += size.count;
+        let reached = &mut counts.entry(size.size.0).or_default().1;
+        *reached = reached.saturating_add(size.count);
     }
     counts.remove(&0);
     let rows = match counts.len() > MOST_SIZES {
@@ -389,7 +391,7 @@ pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
             })
             .collect(),
     };
-    let all: u64 = rows.iter().map(|row| row.reached).sum();
+    let all = figures::sum(rows.iter().map(|row| row.reached));
     let most = rows.iter().max_by_key(|row| row.reached)?;
     let share = number::percent(most.reached as f64 / all.max(1) as f64);
     let whose = match side.name.is_empty() {
@@ -419,7 +421,7 @@ fn by_doubling(counts: &BTreeMap<u64, (u64, u64)>) -> Vec<SizeRow> {
     for (size, (asked, reached)) in counts {
         let up_to = size.checked_next_power_of_two().unwrap_or(u64::MAX);
         let row = joined.entry(up_to).or_default();
-        *row = (row.0 + asked, row.1 + reached);
+        *row = (row.0.saturating_add(*asked), row.1.saturating_add(*reached));
     }
     let row = |(size, (asked, reached))| SizeRow {
         label: format!("up to {}", Bytes(size)),

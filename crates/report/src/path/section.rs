@@ -22,6 +22,8 @@ pub(super) enum Depth {
     Whole,
     /// A terminal: collapsed content would be omitted, so tables are not collapsed.
     Terminal,
+    /// Sentences only.
+    Words,
 }
 
 /// The section of a page; empty without traced runs.
@@ -46,7 +48,7 @@ fn collect(blocks: &[DocumentBlock], charts: &mut Vec<Chart>) {
     }
 }
 
-/// Number of sides with charts of addresses and sizes on a page that does not collapse them.
+/// Number of pictures of the flow up to which a page collapses no charts.
 const OPEN: usize = 2;
 
 /// The blocks of all traced phases.
@@ -56,15 +58,31 @@ pub(super) fn of_phases(subjects: &[PathSubject<'_>], depth: Depth) -> Vec<Docum
     let full = sides()
         .map(|side| figures::widest(side.path))
         .fold(1.0, f64::max);
-    let open = sides().count() <= OPEN;
+    let few = sides().count() <= OPEN;
+    // Of many phases, one shows its charts: where an fsync waits, the path has most to say.
+    let synced = |phase: &PathPhase<'_>| phase.sides.iter().any(|side| figures::syncs(side.path));
+    let key = phases.iter().position(synced).unwrap_or(0);
     let mut names = Vec::new();
     let mut blocks = Vec::new();
-    for phase in &phases {
+    for (i, phase) in phases.iter().enumerate() {
         let mut charts = PhaseCharts::of(phase, full);
         charts.number_doubles(&mut names);
-        blocks.extend(of_phase(phase, charts, depth, open));
+        let room = match (few, i == key) {
+            (true, _) => ChartRoom::All,
+            (false, true) => ChartRoom::Main,
+            (false, false) => ChartRoom::None,
+        };
+        blocks.extend(of_phase(phase, charts, depth, room));
     }
     blocks
+}
+
+/// The charts of a phase that a page does not collapse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChartRoom {
+    All,
+    Main,
+    None,
 }
 
 /// The charts of a phase.
@@ -124,15 +142,12 @@ fn of_phase(
     phase: &PathPhase<'_>,
     charts: PhaseCharts,
     depth: Depth,
-    open: bool,
+    room: ChartRoom,
 ) -> Vec<DocumentBlock> {
     let mut facts = Vec::new();
     for side in &phase.sides {
-        facts.extend(
-            sentences(side.path)
-                .into_iter()
-                .map(|said| (side.name.clone(), said)),
-        );
+        let said = sentences(side.path).into_iter();
+        facts.extend(said.map(|said| (side.name.clone(), said)));
     }
     let differ = differences(phase);
     let differ = differ.iter().flat_map(SideDifferences::sentences);
@@ -141,24 +156,26 @@ fn of_phase(
         DocumentBlock::Title(phase.name.clone()),
         DocumentBlock::Facts(facts),
         DocumentBlock::Caveats(marks(phase)),
-        DocumentBlock::Charts(charts.main),
     ];
-    let more = DocumentBlock::Charts(charts.more);
-    let tables: Vec<DocumentBlock> = phase
-        .sides
-        .iter()
-        .flat_map(|side| tables(phase, side))
-        .collect();
-    match (depth, open) {
-        (Depth::Terminal, _) => blocks.extend(tables),
-        (Depth::Whole, true) => {
-            blocks.push(more);
-            blocks.push(folded(format!("Requests by class, {}", phase.name), tables));
+    let [main, more] = [charts.main, charts.more].map(DocumentBlock::Charts);
+    let tables = phase.sides.iter().flat_map(|side| tables(phase, side));
+    let tables: Vec<DocumentBlock> = tables.collect();
+    let (open, about, closed) = match (depth, room) {
+        (Depth::Words, _) => (Vec::new(), "", Vec::new()),
+        (Depth::Terminal, _) => ([vec![main], tables].concat(), "", Vec::new()),
+        (Depth::Whole, ChartRoom::All) => (vec![main, more], "Requests by class", tables),
+        (Depth::Whole, ChartRoom::Main) => {
+            let closed = [vec![more], tables].concat();
+            (vec![main], "Addresses, sizes and requests by class", closed)
         }
-        (Depth::Whole, false) => {
-            let about = format!("Addresses, sizes and requests by class, {}", phase.name);
-            blocks.push(folded(about, [vec![more], tables].concat()));
+        (Depth::Whole, ChartRoom::None) => {
+            let closed = [vec![main, more], tables].concat();
+            (Vec::new(), "Charts and requests by class", closed)
         }
+    };
+    blocks.extend(open);
+    if !closed.is_empty() {
+        blocks.push(folded(format!("{about}, {}", phase.name), closed));
     }
     blocks.retain(|block| !matches!(block, DocumentBlock::Charts(charts) if charts.is_empty()));
     blocks
@@ -203,7 +220,7 @@ pub(super) fn sentences(path: &IoPath) -> Vec<String> {
     }
     for op in figures::asked_ops(path) {
         let asked = figures::asked_bytes(path, Some(op));
-        let moved: u64 = figures::classes(path, op).map(|class| class.bytes.0).sum();
+        let moved = figures::moved_by(path, op);
         if asked > 0.0 {
             said.push(text::host_amplification(op, moved as f64 / asked));
         }
@@ -219,7 +236,7 @@ fn became(path: &IoPath, op: Op, layer: Option<&str>) -> Option<String> {
     let ios = figures::asked_count(path, op).max(1) as f64;
     let per_io = |class: &ClassTraffic| (class.class, class.requests as f64 / ios);
     let classes: Vec<(IoClass, f64)> = figures::classes(path, op).map(per_io).collect();
-    let bytes: u64 = figures::classes(path, op).map(|class| class.bytes.0).sum();
+    let bytes = figures::moved_by(path, op);
     (!classes.is_empty()).then(|| {
         text::became(&BecameText {
             layer,
@@ -235,14 +252,14 @@ fn became(path: &IoPath, op: Op, layer: Option<&str>) -> Option<String> {
 /// Merged and split bios, if they are more than single ones.
 fn merges(path: &IoPath) -> Vec<String> {
     let groups = figures::groups(path);
-    let bios: u64 = groups.iter().map(|sum| sum.bios).sum();
-    let merges: u64 = groups.iter().map(|sum| sum.merges).sum();
-    let splits: u64 = groups.iter().map(|sum| sum.splits).sum();
+    let bios = figures::sum(groups.iter().map(|sum| sum.bios));
+    let merges = figures::sum(groups.iter().map(|sum| sum.merges));
+    let splits = figures::sum(groups.iter().map(|sum| sum.splits));
     let mut said = Vec::new();
-    if merges * 100 >= bios.max(1) {
+    if merges >= (bios / 100).max(1) {
         said.push(text::merged_bios(merges, bios));
     }
-    if splits * 100 >= bios.max(1) {
+    if splits >= (bios / 100).max(1) {
         said.push(text::split_bios(splits));
     }
     said
@@ -258,7 +275,7 @@ fn others(path: &IoPath) -> Vec<String> {
     let of_kind = |kind: IssuerKind| {
         let issuers = path.classes.iter().flat_map(|class| &class.issuers);
         let of_kind: Vec<_> = issuers.filter(|issuer| issuer.kind == kind).collect();
-        let bytes: u64 = of_kind.iter().map(|issuer| issuer.bytes.0).sum();
+        let bytes = figures::sum(of_kind.iter().map(|issuer| issuer.bytes.0));
         let names = distinct(of_kind.iter().map(|issuer| plain(&issuer.name)));
         let names: Vec<&str> = names.iter().map(String::as_str).take(4).collect();
         (bytes > 0).then(|| text::other_issuers(kind, Bytes(bytes), &names))?
@@ -283,12 +300,13 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
     let path = side.path;
     let tracer = &path.tracer;
     let mut marks = Vec::new();
-    let counted: u64 = tracer.events.iter().map(|event| event.counted).sum();
-    let lost: u64 = tracer
-        .events
-        .iter()
-        .map(|event| event.lost + event.missing)
-        .sum();
+    let counted = figures::sum(tracer.events.iter().map(|event| event.counted));
+    let lost = figures::sum(
+        tracer
+            .events
+            .iter()
+            .flat_map(|event| [event.lost, event.missing]),
+    );
     let complete = match tracer.lost_share() > IoPath::LOSS_LIMIT {
         true => {
             marks.push(text::events_lost(tracer.lost_share(), lost, counted));
@@ -314,7 +332,7 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
         marks.push(text::classified_early(path.classified_early));
     }
     marks.extend(path.operations_limit.map(text::operations_limited));
-    if tracer.unseen_completions + tracer.unmatched > 0 {
+    if tracer.unseen_completions > 0 || tracer.unmatched > 0 {
         marks.push(text::unmatched(tracer.unseen_completions, tracer.unmatched));
     }
     if path.disk.bio_based {
@@ -334,7 +352,11 @@ fn counters(path: &IoPath) -> Vec<String> {
     let Some(counters) = &path.counters else {
         return Vec::new();
     };
-    let edges = path.edges.at_start_bytes.0 + path.edges.at_end_bytes.0;
+    let edges = path
+        .edges
+        .at_start_bytes
+        .0
+        .saturating_add(path.edges.at_end_bytes.0);
     let both = [(Op::Read, counters.read), (Op::Write, counters.written)];
     let differs = |(op, counted): &(Op, Bytes)| path.bytes(*op).0.abs_diff(counted.0) > edges;
     let differing = both.into_iter().filter(differs);
@@ -377,7 +399,7 @@ fn class_table(path: &IoPath) -> DataTable {
         };
         let bytes = |text: String| if flush { String::new() } else { text };
         let commands = class.commands.as_ref().map(|c| number::count(c.commands));
-        let merged = match class.merges + class.splits {
+        let merged = match class.merges | class.splits {
             0 => String::new(),
             _ => format!(
                 "{} / {}",

@@ -1,7 +1,8 @@
 //! Hand-written paths of I/Os: durable writes through several layers of one card, a lossy trace, and a device without
 //! requests.
 
-use super::{sandisk, sandisk_vfat};
+use super::{campaign, sandisk, sandisk_vfat};
+use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::finding::{Summary, TracedPhase};
 use hakaru_model::io_path::*;
 use hakaru_model::job::Op;
@@ -415,4 +416,41 @@ pub(crate) fn traced_suite() -> Summary {
         ("durable", lossy()),
     ];
     traced(sandisk(), phases)
+}
+
+/// Durable writes on the raw card.
+pub(crate) fn raw_durable() -> IoPath {
+    let classes = vec![written(IoClass::Data, WRITES, WRITES * SIZE, 0, 2280)];
+    let layout = vec![area(IoClass::Data, 0, 524_288)];
+    let median = [0.0, 2280.0, 0.0, 0.0, 102.0, 610.0, 0.0, 40.0];
+    path(disk(None), classes, layout, durable(median))
+}
+
+/// A campaign of two cards whose layers were traced.
+pub(crate) fn traced_campaign() -> CampaignSummary {
+    let mut campaign = campaign::campaign();
+    for layer in campaign.cards.iter_mut().flat_map(|card| &mut card.layers) {
+        let path = match layer.layer.as_str() {
+            "raw" => raw_durable(),
+            _ => vfat(),
+        };
+        layer.summary = traced(layer.summary.clone(), vec![("durable", path)]);
+    }
+    campaign
+}
+
+/// A path with this text in all text fields.
+pub(crate) fn hostile_path(text: &str) -> IoPath {
+    let mut path = lossy();
+    path.disk.name = text.to_owned();
+    path.disk.filesystem = Some(text.to_owned());
+    path.layout_gaps = vec![LayoutGap::InlineData {
+        file: text.to_owned(),
+    }];
+    for class in &mut path.classes {
+        for issuer in &mut class.issuers {
+            issuer.name = text.to_owned();
+        }
+    }
+    path
 }

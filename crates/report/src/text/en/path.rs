@@ -376,7 +376,10 @@ pub(crate) fn takes_longer(
     let part = |&(part, nanos): &(DifferencePart, f64)| {
         let name = of_difference(part);
         match shares {
-            true => format!("{}% {name}", number::percent(nanos / difference)),
+            true => {
+                let share = number::percent(nanos / difference);
+                format!("{}% is {name}", share.replace('-', "−"))
+            }
             false => format!("{} {name}", signed_nanos(nanos)),
         }
     };

@@ -1,0 +1,302 @@
+//! The path of an I/O in every format.
+
+mod support;
+
+use hakaru_model::finding::Summary;
+use hakaru_model::io_path::{IoPath, SizeCount, TimeParts, TraceCost};
+use hakaru_model::job::Op;
+use hakaru_model::units::{Bytes, Nanos};
+use hakaru_report::{
+    Section, campaign_charts, campaign_csv, campaign_html, comparison_html, csv, html, markdown,
+    path_charts, path_html, path_markdown, path_terminal, terminal,
+};
+use proptest::prelude::*;
+use support::paths::{self, traced};
+use support::well_formed;
+
+fn durable(path: IoPath) -> Summary {
+    traced(support::sandisk(), vec![("durable", path)])
+}
+
+#[test]
+fn explains_a_run_on_a_terminal() {
+    let text = path_terminal(&paths::traced_ext4(), 80, false);
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None);
+    let of_path = text.split("\nTarget ").next().unwrap();
+    insta::assert_snapshot!("path_terminal", of_path.trim_end());
+}
+
+#[test]
+fn explains_a_run_in_markdown() {
+    let page = path_markdown(&durable(paths::vfat()), Some("charts"));
+    insta::assert_snapshot!("path_markdown", page.split("\n|  |").next().unwrap());
+}
+
+#[test]
+fn marks_the_weaknesses_of_a_trace() {
+    let text = path_terminal(&durable(paths::lossy()), 200, false);
+    let marks: Vec<&str> = text.lines().filter(|line| line.starts_with("! ")).collect();
+    insta::assert_snapshot!("path_marks", marks.join("\n"));
+}
+
+/// The sentences of a page.
+fn said(page: &str) -> Vec<&str> {
+    let items = page.split("<li>");
+    items
+        .filter_map(|item| item.split("</li>").next())
+        .collect()
+}
+
+#[test]
+fn explains_differences_between_layers() {
+    let page = html(&[durable(paths::f2fs()), paths::traced_vfat()]);
+    let said = said(&page);
+    let longer = said.iter().find(|said| said.contains("longer on"));
+    let wanted = "A write with its fsync takes 4.94 ms longer on vfat than on ext4: 96% is the device&#39;s work on journal \
+                  and metadata, −14% is file system and page cache (the remainder), 13% is completion and wake-up, 4.1% \
+                  is the block queue";
+    assert_eq!(longer.copied(), Some(wanted));
+    let fewer = said.iter().find(|said| said.contains("fewer bytes"));
+    let wanted = "vfat moves fewer bytes (1.39 against 2.00 bytes for each byte of the application) and is slower, \
+                  because each I/O is 4.00 requests instead of 2.00";
+    assert_eq!(fewer.copied(), Some(wanted));
+}
+
+/// Shares of parts with both signs would mislead, so their times are printed.
+#[test]
+fn prints_times_where_shares_would_mislead() {
+    let vfat = traced(
+        support::sandisk_vfat(),
+        vec![("durable", paths::raw_durable())],
+    );
+    let page = html(&[paths::traced_ext4(), vfat]);
+    let said = said(&page);
+    let longer = said.iter().find(|said| said.contains("longer on")).unwrap();
+    assert!(
+        longer.contains("+2.18 ms the device&#39;s work on the data"),
+        "{longer}"
+    );
+    assert!(
+        longer.contains(", −490 µs completion and wake-up") && !longer.contains('%'),
+        "{longer}"
+    );
+}
+
+#[test]
+fn refuses_differences_with_lost_events() {
+    let page = html(&[
+        paths::traced_ext4(),
+        traced(support::sandisk_vfat(), vec![("durable", paths::lossy())]),
+    ]);
+    assert!(page.contains("Times are not compared: over 0.1% of the events of one side were lost"));
+    assert!(!page.contains("longer on"));
+}
+
+#[test]
+fn says_that_no_flush_is_sent() {
+    let said = "The kernel sends no cache flushes to mmcblk0";
+    assert!(path_html(&durable(paths::vfat())).contains(said));
+    assert!(!path_html(&paths::traced_ext4()).contains(said));
+    // Without fsync, nobody expects a flush.
+    assert!(!path_html(&durable(paths::raw())).contains(said));
+}
+
+#[test]
+fn many_requests_are_a_picture_of_pixels() {
+    let page = path_html(&durable(paths::raw()));
+    assert!(page.contains("12,000 of 20,000 requests drawn"));
+    assert!(page.contains("href=\"data:image/png;base64,iVBOR") && page.contains("img-src data:"));
+    assert!(page.len() < 200_000, "{}", page.len());
+    assert!(!path_html(&paths::traced_ext4()).contains("img-src"));
+}
+
+#[test]
+fn pictures_share_one_scale() {
+    let both = [paths::traced_ext4(), paths::traced_vfat()];
+    let page = html(&both);
+    let flow = |name: &str| {
+        page.split(&format!("<figure id=\"{name}\">"))
+            .nth(1)
+            .unwrap()
+    };
+    let application = |name: &str| {
+        let band = flow(name).split("class=\"hk-k0\"").nth(1).unwrap();
+        band.split("height=\"")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let (ext4, vfat) = (
+        application("path-flow-durable-ext4"),
+        application("path-flow-durable-vfat"),
+    );
+    assert_eq!(ext4, vfat);
+}
+
+#[test]
+fn charts_fit_every_width() {
+    let all = [
+        paths::traced_suite(),
+        paths::traced_ext4(),
+        durable(paths::f2fs()),
+    ];
+    for chart in all.iter().flat_map(path_charts) {
+        assert_eq!(chart.section, Section::Path);
+        for width in [280, 332, 459, 540, 720, 1120] {
+            let document = chart.svg(width);
+            well_formed(&document).unwrap();
+            assert!(document.contains("role=\"img\"") && document.contains("<desc"));
+        }
+    }
+}
+
+#[test]
+fn campaigns_explain_their_layers() {
+    let campaign = paths::traced_campaign();
+    let page = campaign_html(&campaign);
+    well_formed(&page).unwrap();
+    assert!(
+        page.contains("Path of an I/O</h2>")
+            && page.contains("takes")
+            && page.contains("longer on vfat than on raw")
+    );
+    let names: Vec<String> = campaign_charts(&campaign)
+        .into_iter()
+        .map(|chart| chart.name)
+        .collect();
+    assert!(
+        names.contains(&"path-flow-durable-vfat".to_owned()),
+        "{names:?}"
+    );
+    let lines = campaign_csv(&campaign);
+    assert!(lines.contains(",vfat,durable,write,path_fat2_requests,1,"));
+}
+
+#[test]
+fn csv_has_the_figures_of_a_traced_run() {
+    let text = csv(&[paths::traced_ext4()]);
+    let line = |figure: &str| {
+        let line = text
+            .lines()
+            .find(|line| line.contains(&format!(",{figure},")));
+        line.unwrap_or_default()
+            .split(",durable,")
+            .nth(1)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(
+        line("path_journal_requests"),
+        "write,path_journal_requests,1,,8192,,,,,,,,"
+    );
+    assert_eq!(
+        line("path_flush_requests"),
+        ",path_flush_requests,1,,8192,,,,,,,,"
+    );
+    assert_eq!(
+        line("path_trace_cost"),
+        ",path_trace_cost,1,8,0.011,,,,,,0.005,0.017,"
+    );
+    assert!(
+        line("path_synced_time_wake_up")
+            .starts_with("write,path_synced_time_wake_up,ns,4096,1161050,")
+    );
+    assert!(text.lines().all(|line| line.matches(',').count() == 18));
+}
+
+#[test]
+fn a_run_without_a_trace_says_how_to_trace() {
+    let text = path_terminal(&support::sandisk(), 200, false);
+    assert!(text.contains("This run was not traced") && text.contains("bench --trace"));
+    assert!(path_charts(&support::sandisk()).is_empty());
+}
+
+/// Replaces all numbers of a path.
+fn odd(count: u64, nanos: f64, share: f64) -> IoPath {
+    let mut path = paths::ext4();
+    path.window = Nanos(count);
+    path.asked = vec![
+        SizeCount {
+            op: Op::Write,
+            size: Bytes(count),
+            count,
+        },
+        SizeCount {
+            op: Op::Write,
+            size: Bytes(count / 2),
+            count,
+        },
+    ];
+    for class in &mut path.classes {
+        (class.requests, class.bytes, class.bios) = (count, Bytes(count), count);
+        (class.merges, class.splits) = (count, count);
+        class.sizes.iter_mut().for_each(|size| size.count = count);
+        class
+            .issuers
+            .iter_mut()
+            .for_each(|issuer| issuer.bytes = Bytes(count));
+    }
+    for of in &mut path.operations {
+        of.mean = TimeParts([nanos; 8]);
+        of.median = Some(TimeParts([share, nanos, 0.0, -nanos, 1.0, 2.0, 3.0, 4.0]));
+        of.count = count;
+    }
+    for request in &mut path.sample.requests {
+        request.sector = count;
+        request.queued = Nanos(count);
+    }
+    path.layout
+        .iter_mut()
+        .for_each(|range| (range.sector, range.sectors) = (count, count));
+    path.tracer
+        .events
+        .iter_mut()
+        .for_each(|event| (event.counted, event.lost) = (count, count / 3));
+    path.cost = Some(TraceCost {
+        mean: nanos,
+        margin: share,
+        pairs: 1,
+    });
+    path
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn hostile_names_stay_text(text in any::<String>()) {
+        let text = format!("x{text}<script>\u{1b}[31m|`");
+        let summary = durable(paths::hostile_path(&text));
+        let page = path_html(&summary);
+        prop_assert!(well_formed(&page).is_ok(), "{:?}", well_formed(&page));
+        prop_assert!(!page.contains("<script"));
+        let shown = path_terminal(&summary, 80, false);
+        prop_assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
+        let article = path_markdown(&summary, None);
+        let tame = path_markdown(&durable(paths::hostile_path("x")), None);
+        prop_assert_eq!(article.lines().count(), tame.lines().count());
+        prop_assert!(!article.contains('<'));
+    }
+
+    #[test]
+    fn numbers_past_all_sense_draw_nothing_senseless(
+        count in prop_oneof![any::<u64>(), Just(0), Just(u64::MAX)], nanos: f64, share: f64,
+    ) {
+        let summary = durable(odd(count, nanos, share));
+        for chart in path_charts(&summary) {
+            for width in [320, 540] {
+                let document = chart.svg(width);
+                prop_assert!(well_formed(&document).is_ok());
+                let drawn = document.split("</desc>").nth(1).unwrap_or_default();
+                prop_assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{}", drawn);
+            }
+        }
+        let both = [summary, paths::traced_vfat()];
+        let _ = (html(&both), markdown(&both), csv(&both), terminal(&both[0], 80, true));
+        let _ = (path_html(&both[0]), path_terminal(&both[0], 80, true), comparison_html(&both[0], &both[1], &[]));
+    }
+}
