@@ -131,6 +131,23 @@ pub(crate) fn fill(buffer: &mut [u8], buffers: &Buffers, rng: &mut Rng) {
     }
 }
 
+/// Fills a piece that starts `start` bytes into a block of `whole` bytes. As in fio, the constant part of a compressible
+/// block that is verified is at its end, whatever its pieces and chunks.
+pub(crate) fn fill_part(
+    piece: &mut [u8],
+    buffers: &Buffers,
+    (start, whole): (usize, usize),
+    rng: &mut Rng,
+) {
+    let BufferContent::Compressible(percent) = buffers.fill else {
+        return fill(piece, buffers, rng);
+    };
+    let random = whole * (100 - percent.min(100) as usize) / 100;
+    let random = random.saturating_sub(start).min(piece.len());
+    fill_random(&mut piece[..random], rng);
+    repeat(&mut piece[random..], &buffers.fixed_part);
+}
+
 /// Fills a buffer with a repeated pattern, or zeros without one.
 fn repeat(buffer: &mut [u8], pattern: &[u8]) {
     if pattern.is_empty() {
@@ -183,6 +200,24 @@ mod tests {
         );
         assert!(zeros(filled(10_000, of(BufferContent::Random))) < 100);
         assert_eq!(zeros(filled(100, of(BufferContent::Zero))), 100);
+    }
+
+    /// fio 3.33 with `--bs=12k --verify=crc32 --verify_interval=1k --buffer_compress_percentage=50`: 6 KiB of random
+    /// bytes, then zeros between the headers.
+    #[test]
+    fn a_verified_block_is_compressible_at_its_end() {
+        let buffers = Buffers {
+            compress_chunk: Some(Bytes(512)),
+            ..of(BufferContent::Compressible(50))
+        };
+        let zeros = |start: usize| {
+            let mut piece = vec![1; 1024];
+            fill_part(&mut piece, &buffers, (start, 12 << 10), &mut Rng::new(1));
+            piece.iter().filter(|&&byte| byte == 0).count()
+        };
+        assert!(zeros(0) < 32 && zeros(5 << 10) < 32);
+        assert_eq!((zeros(6 << 10), zeros(11 << 10)), (1024, 1024));
+        assert!((512..544).contains(&zeros((5 << 10) + 512)));
     }
 
     /// Returns the number of distinct blocks among 2000.

@@ -119,18 +119,24 @@ impl Scheme {
     /// Fills a block to be written at `at` as write number `sequence`.
     pub(crate) fn write(&self, block: &mut [u8], at: u64, sequence: u64) {
         for piece in self.pieces(block.len()) {
+            let whole = block.len();
             self.write_piece(
                 &mut block[piece.clone()],
-                at,
+                (at, whole),
                 piece.start,
-                self.seed,
-                sequence,
+                (self.seed, sequence),
             );
         }
     }
 
-    /// Fills one piece at `start` bytes in the block at `block`.
-    fn write_piece(&self, piece: &mut [u8], block: u64, start: usize, seed: u64, sequence: u64) {
+    /// Fills one piece at `start` bytes in the block of `whole` bytes at `block`.
+    fn write_piece(
+        &self,
+        piece: &mut [u8],
+        (block, whole): (u64, usize),
+        start: usize,
+        (seed, sequence): (u64, u64),
+    ) {
         let offset = block + start as u64;
         match self.motif(block) {
             Some(motif) => piece
@@ -139,7 +145,7 @@ impl Scheme {
                 .for_each(|(i, byte)| *byte = motif.at(start + i)),
             None => {
                 let mut rng = Rng::fork(seed ^ offset.rotate_left(32), sequence);
-                content::fill(piece, &self.buffers, &mut rng);
+                content::fill_part(piece, &self.buffers, (start, whole), &mut rng);
             }
         }
         if self.header == 0 || piece.len() < self.header {
@@ -304,7 +310,8 @@ impl Scheme {
             (None, None) => return None,
         };
         let mut expected = vec![0; piece.len()];
-        self.write_piece(&mut expected, at, start, seed, sequence);
+        let whole = (at, block.len());
+        self.write_piece(&mut expected, whole, start, (seed, sequence));
         Some(expected)
     }
 }
