@@ -25,7 +25,7 @@ use self::write_log::{WriteLog, Written};
 use crate::error::RunError;
 use hakaru_model::job::{IoEngine, Op, PerOp};
 use hakaru_model::plan::WorkerPlan;
-use hakaru_model::stream::{IoRequest, RequestStream};
+use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 use rustix::fs::Advice;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -80,9 +80,17 @@ pub(crate) struct Checker {
     /// Offsets of the writes that completed last, oldest first, by region, if a state is saved.
     last: Vec<VecDeque<u64>>,
     drops_cache: bool,
+    /// Whether each trim is followed by a write of the same range. Such a trim does not count for `backlog`.
+    rewrites_trims: bool,
     in_write_order: bool,
     /// Time spent on each operation in nanoseconds, if data was read back.
     pub(crate) spent: PerOp<Option<u64>>,
+}
+
+/// Whether each trim is followed by a write of the same range.
+fn rewrites_trims(stream: &StreamPlan) -> bool {
+    let StreamPlan { access, block, .. } = stream;
+    access.trim_before_write && (access.writes_what_it_trims() || block.trim == block.write)
 }
 
 impl Checker {
@@ -156,6 +164,7 @@ impl Checker {
                 .collect(),
             loaded,
             drops_cache: plan.files.invalidate,
+            rewrites_trims: rewrites_trims(&plan.stream),
             in_write_order: verify.in_write_order,
             spent: PerOp::default(),
         })))
@@ -275,8 +284,10 @@ impl Checker {
             Op::Read => FollowUp::default(),
             Op::Trim => {
                 self.sequence += 1;
-                self.write_log
-                    .add(Written::new(request, self.sequence, false));
+                if !self.rewrites_trims {
+                    let trimmed = Written::new(request, self.sequence, false);
+                    self.write_log.add(trimmed);
+                }
                 FollowUp::default()
             }
             Op::Write => {

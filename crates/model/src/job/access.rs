@@ -79,7 +79,7 @@ pub struct AbsoluteZone {
 
 impl Access {
     /// Whether each write has the offset and size of the preceding trim, as in fio with `rw=randtrimwrite`.
-    pub(crate) fn writes_what_it_trims(&self) -> bool {
+    pub fn writes_what_it_trims(&self) -> bool {
         self.trim_before_write && self.random
     }
 
