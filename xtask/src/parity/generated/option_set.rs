@@ -146,7 +146,8 @@ impl OptionSet {
             }
         }
         // Its trace repeats I/Os that the engine did not accept at first.
-        let traced_twice = set.value("ioengine") == "null" || set.value("rw").contains("trim");
+        let again = ["null", "vsync"].contains(&set.value("ioengine"));
+        let traced_twice = again || set.value("rw").contains("trim");
         if set.has("numjobs")
             || traced_twice && set.has("iodepth")
             || set
