@@ -137,6 +137,7 @@ fn io_error(error: &PlanError) -> IoError {
         PlanError::ReadOnly { path, .. } => (Errno::ROFS, Some(path)),
         PlanError::Misaligned { path, .. }
         | PlanError::NoSize { path, .. }
+        | PlanError::BlockTooLarge { path, .. }
         | PlanError::OffsetPastEnd { path, .. } => (Errno::INVAL, Some(path)),
         PlanError::MayNotCreate { path, .. } => (Errno::NOENT, Some(path)),
         PlanError::OddBlock { .. } => (Errno::PERM, None),
@@ -148,9 +149,9 @@ fn io_error(error: &PlanError) -> IoError {
     );
     match error {
         // fio counts the job as failed, but without an error number.
-        PlanError::OffsetPastEnd { .. } | PlanError::MayNotCreate { .. } => {
-            IoError { errno: 0, ..failed }
-        }
+        PlanError::OffsetPastEnd { .. }
+        | PlanError::BlockTooLarge { .. }
+        | PlanError::MayNotCreate { .. } => IoError { errno: 0, ..failed },
         _ => failed,
     }
 }

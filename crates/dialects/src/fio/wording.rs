@@ -97,6 +97,9 @@ pub fn words_for_plan(error: &PlanError) -> Option<String> {
             "fio: mmap options dictate a minimum block size of {unit} bytes\nfio: io engine mmap init failed."
         )),
         PlanError::ZonesTooLarge { .. } => Some("fio: zoned_abs sizes exceed file size".to_owned()),
+        PlanError::BlockTooLarge { .. } => {
+            Some("fio: blocksize is larger than data set range".to_owned())
+        }
         PlanError::TooSmall { room, block, .. } => {
             let (room, block) = (room.0, block.0);
             Some(format!(

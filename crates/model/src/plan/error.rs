@@ -55,6 +55,17 @@ pub enum PlanError {
         offset: Bytes,
         block: Bytes,
     },
+    /// The smallest block is larger than all parts of the files that the job uses together.
+    #[error(
+        "job `{job}`: a block of {block} is larger than the {room} that the job uses of {path}: use a smaller bs, or a \
+         larger size or filesize"
+    )]
+    BlockTooLarge {
+        job: String,
+        path: PathBuf,
+        room: Bytes,
+        block: Bytes,
+    },
     /// Zones of absolute size are larger than the job's part of the file.
     #[error(
         "job `{job}`: the zones of random_distribution=zoned_abs have {zones} together, and the job uses {room} of {path}: \
@@ -134,8 +145,8 @@ impl PlanError {
     /// Whether other jobs can still run, because only the target of this job is wrong.
     pub fn is_of_one_job(&self) -> bool {
         use PlanError::{
-            MayNotCreate, Misaligned, Missing, NoFiles, NoSize, NotMeasurable, OddBlock,
-            OffsetPastEnd, ReadOnly, TrimOnFile,
+            BlockTooLarge, MayNotCreate, Misaligned, Missing, NoFiles, NoSize, NotMeasurable,
+            OddBlock, OffsetPastEnd, ReadOnly, TrimOnFile,
         };
         let of_target = matches!(
             self,
@@ -144,6 +155,7 @@ impl PlanError {
                 | Missing { .. }
                 | MayNotCreate { .. }
                 | NoFiles { .. }
+                | BlockTooLarge { .. }
                 | ReadOnly { .. }
         );
         of_target

@@ -1,9 +1,13 @@
 //! Resolves the jobs of a scenario with the facts about their paths.
 
+mod later_starts;
 mod regions;
+mod room;
 mod settings;
+mod unopened;
 
-use regions::{later_starts, percent_of};
+use later_starts::later_starts;
+use regions::percent_of;
 
 use super::checks::check;
 use super::files::{alignment_of_offsets, smallest_block};
@@ -127,6 +131,10 @@ impl Resolver {
             let job = job.name.clone();
             return Err(PlanError::NoFiles { job });
         }
+        let (regions, fits) = match self.skips {
+            true => room::fitting(job, (regions, room), files)?,
+            false => (regions, true),
+        };
         super::checks::whole_units(job)?;
         let bytes = bytes_of(&regions);
         let in_passes = super::verify::in_passes(job, &regions, |job| total(job, room, bytes));
@@ -172,13 +180,14 @@ impl Resolver {
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
         };
         plan.stream.restart_bytes = restart_bytes;
-        plan.stream.later_starts = later_starts(job, clone, (&plan.stream.regions, files));
+        let placed = (&plan.stream.regions[..], &files[..]);
+        plan.stream.later_starts = later_starts(job, clone, placed, restart_bytes.is_some());
         if let Some(verify) = &mut plan.verify {
             verify.flushes_last_write = in_passes.is_some();
             verify.repeats_until = repeats_until;
         }
         match_writer(&mut self.writers, &mut plan, files);
-        if job.files.create_only {
+        if job.files.create_only || !fits {
             (plan.stream.limit_bytes, plan.stream.limit_ios) = (Some(0), Some(0));
             plan.ramp_time = Nanos(0);
         }
@@ -381,10 +390,17 @@ fn measure(job: &Job) -> Measure {
     }
 }
 
-/// Whether a job only reads and verifies, and accesses each block once per pass.
+/// Whether a job only reads and verifies, and accesses each block once per pass. As in fio, jobs with gaps, runs, zones
+/// or sequential I/O between random ones repeat their passes.
 fn checks_once(job: &Job) -> bool {
-    let reads_only = job.access.does(Op::Read) && !job.access.does(Op::Write);
-    job.verify.is_some() && reads_only && (job.access.every_block_once || !job.access.random)
+    let access = &job.access;
+    let reads_only = access.does(Op::Read) && !access.does(Op::Write);
+    let each_once = match access.random {
+        true => access.every_block_once && access.run_length == 1,
+        false => access.stride == 0,
+    };
+    let plain = access.zones == Zones::None && access.percentage_random.is_none();
+    job.verify.is_some() && reads_only && each_once && plain
 }
 
 /// Returns the requests of one clone: `total` bytes per pass, at most `most` bytes in all.

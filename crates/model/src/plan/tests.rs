@@ -6,6 +6,7 @@ use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
 use std::collections::BTreeSet;
 
 mod passes;
+mod room;
 
 fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {

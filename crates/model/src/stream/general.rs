@@ -258,6 +258,7 @@ impl GeneralStream {
                 single_len,
                 block: plan.block.clone(),
                 rules: plan.sizes.clone(),
+                smallest,
                 least,
                 unaligned: plan.sizes.unaligned,
             },
@@ -403,16 +404,22 @@ impl GeneralStream {
                 Some((at, len))
             }
             RegionOrder::Mapped(map) => {
-                let at = map.draw()?;
+                // In a later pass that starts elsewhere, an I/O past the end ends the pass.
+                let fits = |at: &u64| at + sizes.smallest <= region.len;
+                let at = map.draw().filter(fits)?;
                 let len = sizes.draw(*op, false, region.len - at, rng);
                 Some((region.offset + at, map.take(at, len)))
             }
             RegionOrder::Pieces(pieces) => {
-                let (at, len) = pieces.draw(op)?;
+                let fits = |&(at, len): &(u64, u32)| at + u64::from(len) <= region.len;
+                let (at, len) = pieces.draw(op).filter(fits)?;
                 Some((region.offset + at, len.into()))
             }
             RegionOrder::EachOnce(permutation) => {
                 let at = region.offset + permutation.draw() * *align;
+                if at + sizes.smallest > end {
+                    return None;
+                }
                 Some((at, sizes.draw(*op, false, end - at, rng)))
             }
             RegionOrder::Independent(skew) => {

@@ -1,5 +1,6 @@
 //! Regions of the files that a worker uses.
 
+use super::room;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
 use crate::job::{BlockSize, Distribution, Extent, Job, Op, SizeSpec, Target};
@@ -33,19 +34,11 @@ impl Resolver {
         match &job.target {
             Target::Nothing => return self.unopened_regions(job, clone, seed),
             Target::Sim(model) => {
-                let size = model.announced().0;
-                return Ok(only(share(
-                    job,
-                    cut(
-                        job,
-                        0,
-                        Path::new(&model.name),
-                        (size, size),
-                        size,
-                        (clone, 1),
-                    )?,
-                    1,
-                )));
+                let (size, path) = (model.announced().0, Path::new(&model.name));
+                let offset = resolve_offset(job, clone, size);
+                let region = cut(job, 0, path, (size, offset), size, 1)?;
+                room::check(job, path, &region, 1)?;
+                return Ok(only(share(job, region, 1)));
             }
             Target::Paths(_) | Target::Formatted { .. } => {}
         }
@@ -73,21 +66,19 @@ impl Resolver {
             } else {
                 made.map_or(facts.size.0, |file| file.size.0.max(facts.size.0))
             };
-            let full = full_size(
-                job,
-                (&path, facts),
-                (drawn, fixed),
-                resolve_offset(job, clone, base),
-                count,
-            )?;
+            let offset = resolve_offset(job, clone, base);
+            let full = full_size(job, (&path, facts), (drawn, fixed), offset, count)?;
+            let offset = if job.files.append && !device {
+                facts.size.0
+            } else {
+                offset
+            };
             // As in fio, a file that is used only in part is created no larger than that part, in whole blocks.
             let needed = match job.extent.size {
                 Some(SizeSpec::Percent(percent @ ..100)) if fixed == 0 && facts.size.0 < full => {
                     let part = percent_of(full, percent);
                     let whole = part - part % smallest_block(job);
-                    resolve_offset(job, clone, base)
-                        .saturating_add(whole)
-                        .min(full)
+                    offset.saturating_add(whole).min(full)
                 }
                 _ => full,
             };
@@ -96,80 +87,14 @@ impl Resolver {
                 return Err(PlanError::MayNotCreate { job, path });
             }
             let index = add_file(job, facts, needed, files);
-            let part = (full, needed, base, fixed);
-            let (region, exact) = part_of_file(job, (index, &path, facts), part, (clone, count))?;
+            let part = (full, needed, offset, fixed);
+            let part = part_of_file(job, (index, &path, facts), part, count)?;
+            if !self.skips {
+                room::check(job, &path, &part, count)?;
+            }
+            let (region, exact) = checked_part(job, (&path, facts), part, (fixed, count))?;
             regions.push(region);
             room = exact.saturating_add(room);
-        }
-        Ok((regions, room))
-    }
-
-    /// Returns the regions of files that a job with `ioengine=null` never opens, and their bytes before rounding to
-    /// whole blocks.
-    ///
-    /// As in fio, all of `size` fits after the offset, except on a device. A given `filesize` does not limit the end of
-    /// an I/O: one that starts within the region may extend past it.
-    fn unopened_regions(
-        &self,
-        job: &Job,
-        clone: u32,
-        seed: u64,
-    ) -> Result<(Vec<Region>, u64), PlanError> {
-        let names = &job.files.unopened;
-        let count = names.len().max(1);
-        let size = given(job.extent.size).map(|size| size / count as u64);
-        let mut sizes = FileSizes::of(job, clone, seed);
-        // As in fio, sizes are not drawn for files that are never opened.
-        let ranged = job.extent.filesize_max.is_some() && size.is_some();
-        let (mut regions, mut room) = (Vec::new(), 0);
-        for number in 0..count {
-            let known = names.get(number).and_then(|n| self.facts.get(Path::new(n)));
-            let device = known.is_some_and(|facts| facts.kind == TargetKind::BlockDevice);
-            let filesize = if ranged {
-                None
-            } else {
-                let Some(drawn) = sizes.draw() else { break };
-                drawn.or(job.extent.filesize).map(|bytes| bytes.0)
-            };
-            let base = match (filesize, size) {
-                (Some(filesize), Some(size)) if device => filesize.min(size),
-                _ => filesize.or(size).unwrap_or(1 << 40),
-            };
-            let full = match filesize {
-                None if size.is_some() && !device => {
-                    base.saturating_add(resolve_offset(job, clone, base))
-                }
-                _ => base,
-            };
-            let parts = (clone, count as u64);
-            let mut region = cut(job, 0, Path::new("null"), (full, base), 0, parts)?;
-            let exact = region.len;
-            let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
-            let ends_by_size = if device {
-                size <= filesize
-            } else {
-                size == filesize
-            };
-            if filesize.is_some()
-                && !in_percent
-                && !draws_sizes(job)
-                && (size.is_none() || !ends_by_size)
-            {
-                let whole = region.len.next_multiple_of(smallest_block(job));
-                region.file_len = region.file_len.max(region.offset.saturating_add(whole));
-                region.len = if job.access.random { exact } else { whole };
-            }
-            if in_percent {
-                // A share in percent is rounded to whole blocks, and the file ends there; one with gaps ends with the
-                // share, not with the file.
-                region.len -= region.len % smallest_block(job);
-                if job.access.stride == 0 {
-                    region.file_len = region.offset + region.len;
-                }
-            }
-            let (region, shared) = share(job, region, count as u64);
-            regions.push(region);
-            room = shared.min(exact).saturating_add(room);
         }
         Ok((regions, room))
     }
@@ -216,14 +141,17 @@ fn full_size(
     )
 }
 
-/// Returns the region of one file that a job uses, and its bytes before rounding to whole blocks.
+/// Returns the region of one file that a job may use, at most `full` bytes of the file from `offset` on.
 fn part_of_file(
     job: &Job,
     (index, path, facts): (u32, &Path, &TargetFacts),
-    (full, needed, base, fixed): (u64, u64, u64, u64),
-    (clone, count): (u32, u64),
-) -> Result<(Region, u64), PlanError> {
-    let device = matches!(facts.kind, TargetKind::BlockDevice | TargetKind::CharDevice);
+    (full, needed, offset, fixed): (u64, u64, u64, u64),
+    count: u64,
+) -> Result<Region, PlanError> {
+    if job.files.append && fixed == 0 && full <= offset {
+        // As in fio, a file at its maximum size has no space for more data.
+        return Err(past_end(job, path, offset, full));
+    }
     let mut region = match job.files.fill_device {
         true => Region {
             file: index,
@@ -231,7 +159,7 @@ fn part_of_file(
             len: full,
             file_len: full,
         },
-        false => cut(job, index, path, (full, base), fixed, (clone, count))?,
+        false => cut(job, index, path, (full, offset), fixed, count)?,
     };
     // Future size of the file: a job with gaps starts again at its end.
     region.file_len = if fixed > 0 {
@@ -244,12 +172,16 @@ fn part_of_file(
         let rest = region.file_len.saturating_sub(region.offset);
         region.len = region.len.min(rest);
     }
-    if job.files.append && !device {
-        // As in fio, a file at its maximum size has no space for more data.
-        let rest = full.checked_sub(facts.size.0).filter(|&rest| rest > 0);
-        let len = rest.ok_or_else(|| past_end(job, path, facts.size.0, full))?;
-        (region.offset, region.len) = (facts.size.0, len);
-    }
+    Ok(region)
+}
+
+/// Returns the region of one file that a job uses, and its bytes before rounding to whole blocks.
+fn checked_part(
+    job: &Job,
+    (path, facts): (&Path, &TargetFacts),
+    mut region: Region,
+    (fixed, count): (u64, u64),
+) -> Result<(Region, u64), PlanError> {
     check_alignment(job, facts, &region)?;
     let exact = region.len;
     let in_percent = matches!(job.extent.size, Some(SizeSpec::Percent(_)));
@@ -297,7 +229,7 @@ pub(super) fn everything(facts: &TargetFacts) -> u64 {
 }
 
 /// Whether the I/Os of one operation differ in size.
-fn draws_sizes(job: &Job) -> bool {
+pub(super) fn draws_sizes(job: &Job) -> bool {
     job.blocks_used().any(|block| block.min() != block.max())
 }
 
@@ -388,52 +320,16 @@ pub(super) fn resolve_offset(job: &Job, clone: u32, base: u64) -> u64 {
     }
 }
 
-/// Returns the start offsets of the passes after the first in a sequential job, if they differ. As in fio, an offset in
-/// percent is computed again for each pass, from the size of the file after its layout for the first pass.
-pub(super) fn later_starts(
-    job: &Job,
-    clone: u32,
-    (regions, files): (&[Region], &[FilePlan]),
-) -> Vec<u64> {
-    let Extent {
-        offset,
-        offset_increment,
-        io_size,
-        loops,
-        ..
-    } = &job.extent;
-    let in_percent = |spec: &SizeSpec| matches!(spec, SizeSpec::Percent(percent) if *percent > 0);
-    let moves = in_percent(offset) || in_percent(offset_increment);
-    let again = *loops > 1 || io_size.is_some();
-    if !moves || !again || job.access.random || job.access.zones != Zones::None {
-        return Vec::new();
-    }
-    let start = |region: &Region| {
-        let file = files.get(region.file as usize)?;
-        let made = matches!(file.kind, TargetKind::File | TargetKind::Absent);
-        let start = resolve_offset(job, clone, region.file_len);
-        let fits = start.saturating_add(smallest_block(job)) <= region.offset + region.len;
-        Some(if made && fits { start } else { region.offset })
-    };
-    let starts: Option<Vec<u64>> = regions.iter().map(start).collect();
-    let differ = |starts: &Vec<u64>| {
-        let begun = regions.iter().map(|region| region.offset);
-        !starts.iter().copied().eq(begun)
-    };
-    starts.filter(differ).unwrap_or_default()
-}
-
-/// Limits the region of a clone that divides its `size` among several files. The file has `full` bytes; offsets in
-/// percent refer to `base` bytes. `fixed` is the size of a device, which cannot grow.
+/// Limits the region of a clone that divides its `size` among `count` files. The file has `full` bytes, and the clone
+/// starts at `offset`. `fixed` is the size of a device, which cannot grow.
 pub(super) fn cut(
     job: &Job,
     file: u32,
     path: &Path,
-    (full, base): (u64, u64),
+    (full, offset): (u64, u64),
     fixed: u64,
-    (clone, count): (u32, u64),
+    count: u64,
 ) -> Result<Region, PlanError> {
-    let offset = resolve_offset(job, clone, base);
     if offset >= full && offset > 0 {
         return Err(past_end(job, path, offset, full));
     }
@@ -462,26 +358,6 @@ pub(super) fn cut(
         }
         Some(SizeSpec::Bytes(_)) => rest,
     };
-    let block = Bytes(smallest_block(job));
-    let size = given(job.extent.size);
-    let given = size.filter(|_| job.extent.filesize.is_none());
-    let room = given.map_or(len, |size| (size / count).min(len));
-    // As in fio, `size` is no less than the smallest block of any operation, even in larger files.
-    let smallest = Op::ALL.map(|op| job.block[op].min().0).into_iter().min();
-    let room = match size {
-        Some(size) if Some(size) < smallest => size.min(room),
-        _ => room,
-    };
-    if room < block.0 {
-        let (job, path) = (job.name.clone(), path.to_owned());
-        return Err(PlanError::TooSmall {
-            job,
-            path,
-            room: Bytes(room),
-            offset: Bytes(offset),
-            block,
-        });
-    }
     Ok(Region {
         file,
         offset,

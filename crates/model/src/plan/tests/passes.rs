@@ -134,3 +134,104 @@ fn verified_passes_in_zones_go_on_until_writes_and_reads_make_size() {
     let unread = |job: &mut Job| job.verify.as_mut().unwrap().read_back = false;
     assert_eq!(until(&unread), None, "--do_verify=0");
 }
+
+#[test]
+fn a_random_pass_at_an_offset_in_percent_ends_at_the_first_block_past_the_end_as_in_fio() {
+    // `--rw=randread --size=64k --bs=4k --offset=33% --loops=2` without an existing file: 16 I/Os and 0 to 5 more, all
+    // after 24k. With `--norandommap`, an engine without a queue does not start again: 32 I/Os.
+    let mut random = job(Op::Read).with_block(Bytes(4096));
+    random.extent.size = Some(SizeSpec::Bytes(Bytes(64 << 10)));
+    (random.extent.offset, random.extent.loops) = (SizeSpec::Percent(33), 2);
+    random.access.random = true;
+    let mut later = 0;
+    for seed in 0..20 {
+        let mut job = random.clone();
+        job.seed = Some(seed);
+        let drawn = kib(job.clone());
+        let mut first = drawn[..16].to_vec();
+        first.sort_unstable();
+        assert_eq!(first, (0..16).map(|block| block * 4).collect::<Vec<_>>());
+        assert!(
+            drawn.len() < 27 && drawn[16..].iter().all(|&kib| kib >= 24),
+            "{drawn:?}"
+        );
+        later += drawn.len() - 16;
+        job.block.read = BlockSize::Range {
+            min: Bytes(4096),
+            max: Bytes(16 << 10),
+        };
+        assert!(kib(job.clone()).len() < 32);
+        job.block.read = BlockSize::Fixed(Bytes(4096));
+        job.access.every_block_once = false;
+        assert_eq!(kib(job).len(), 32);
+    }
+    assert!((5..80).contains(&later), "{later}");
+}
+
+#[test]
+fn offsets_in_percent_of_null_refer_to_its_size_as_in_fio() {
+    // `--ioengine=null --rw=write:12k --filesize=256k --size=128k --bs=1k --offset=10% --io_size=40k`
+    let mut job = job(Op::Write).with_block(Bytes(1024));
+    job.target = Target::Nothing;
+    job.extent.filesize = Some(Bytes(256 << 10));
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(128 << 10)));
+    job.extent.io_size = Some(SizeSpec::Bytes(Bytes(40 << 10)));
+    (job.extent.offset, job.access.stride) = (SizeSpec::Percent(10), 12 << 10);
+    let line = |from: u64, count: u64| (0..count).map(move |step| from + 13 * step);
+    let passes = line(13, 19).chain(line(26, 18)).chain(line(26, 3));
+    assert_eq!(kib(job.clone()), passes.collect::<Vec<_>>());
+    // `--loops=3` without `filesize` and `io_size`
+    let mut looped = job.clone();
+    (looped.extent.filesize, looped.extent.io_size) = (None, None);
+    looped.extent.loops = 3;
+    let passes = line(13, 10).chain(line(15, 10)).chain(line(15, 10));
+    assert_eq!(kib(looped), passes.collect::<Vec<_>>());
+    // With a size in percent, or none, `you need to specify valid offset=`.
+    for size in [None, Some(SizeSpec::Percent(50))] {
+        job.extent.size = size;
+        let refused = resolve(job.clone(), &[]);
+        assert!(
+            matches!(refused, Err(PlanError::OffsetPastEnd { .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn gaps_of_null_start_again_only_past_size_as_in_fio() {
+    // `--ioengine=null --rw=read:GAP --filesize=256k --size=SIZE --bs=8k`
+    for (gap, size, count, last) in [
+        (8, 256, 32, 240),
+        (8, 260, 16, 240),
+        (8, 512, 16, 240),
+        (4, 256, 21, 240),
+        (4, 300, 22, 252),
+    ] {
+        let mut job = on_a_file(IoEngine::Null, 8, 256, size);
+        job.target = Target::Nothing;
+        job.access.stride = gap << 10;
+        let drawn = kib(job);
+        assert_eq!(
+            (drawn.len(), drawn.last()),
+            (count, Some(&last)),
+            "{gap} {size}"
+        );
+    }
+}
+
+#[test]
+fn verified_reads_with_gaps_repeat_their_passes_as_in_fio() {
+    // `--rw=read:8k --size=64k --bs=8k --verify=null --loops=2`, and with other orders
+    let mut once = job(Op::Read).with_block(Bytes(8 << 10));
+    once.extent.size = Some(SizeSpec::Bytes(Bytes(64 << 10)));
+    once.extent.loops = 2;
+    once.verify = Some(Verify::by(VerifyMethod::Null));
+    let mut gaps = once.clone();
+    gaps.access.stride = 8 << 10;
+    let mut runs = once.clone();
+    (runs.access.random, runs.access.run_length) = (true, 4);
+    assert_eq!(
+        (kib(once).len(), kib(gaps).len(), kib(runs).len()),
+        (8, 16, 16)
+    );
+}

@@ -16,6 +16,8 @@ pub(super) struct DrawnSizes {
     pub(super) single_len: Option<u32>,
     pub(super) block: PerOp<BlockSize>,
     pub(super) rules: BlockSizeRules,
+    /// Smallest size of any operation of the job.
+    pub(super) smallest: u64,
     /// Smallest size of each operation.
     pub(super) least: PerOp<u64>,
     /// Whether sizes within a range may be any number of bytes.
