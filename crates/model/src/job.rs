@@ -114,6 +114,10 @@ pub struct Extent {
     pub number_ios: Option<u64>,
     /// Number of times to repeat the workload.
     pub loops: u32,
+    /// Whether each pass draws its own offsets, as in fio with `randseed` or `randrepeat=0`, where engines with a queue
+    /// otherwise repeat those of the first pass.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub draws_anew: bool,
 }
 
 impl Default for Extent {
@@ -129,6 +133,7 @@ impl Default for Extent {
             offset_increment: start,
             number_ios: None,
             loops: 1,
+            draws_anew: false,
         }
     }
 }

@@ -90,6 +90,9 @@ pub struct StreamPlan {
     /// engines with a queue do so at the end of `size`, while others continue to the end of the files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart_bytes: Option<u64>,
+    /// Whether these passes draw their own offsets instead of repeating those of the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub draws_anew: bool,
 }
 
 fn one() -> u32 {

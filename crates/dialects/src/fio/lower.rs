@@ -48,6 +48,7 @@ pub(crate) fn lower(
     );
     job.queue.low_mark = job.queue.low_mark.min(job.queue.iodepth);
     job.seed = seed(spec, index);
+    job.extent.draws_anew = spec.job.seed.is_some() || spec.repeatable == Some(false);
     buffers(&mut job, spec);
     times(&mut job, warnings);
     measure(&mut job, spec);

@@ -443,6 +443,7 @@ fn stream(
         sizes: job.block_rules.clone(),
         later_starts: Vec::new(),
         restart_bytes: None,
+        draws_anew: job.extent.draws_anew,
     }
 }
 

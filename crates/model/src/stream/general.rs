@@ -61,11 +61,13 @@ pub(super) struct GeneralStream {
     unpaired: Option<PerOp<u64>>,
 }
 
-/// State at the start of a pass, which the next one repeats.
+/// State at the start of a pass, from which the next one starts again.
 #[derive(Clone, Debug)]
 struct Restart {
     /// Bytes of a pass.
     bytes: u64,
+    /// Whether the next pass repeats its offsets, sizes and operations.
+    repeats: bool,
     places: Vec<RegionCursor>,
     rng: Rng,
 }
@@ -243,7 +245,12 @@ impl GeneralStream {
         let rng = Rng::fork(plan.seed, 0);
         let restart = plan.restart_bytes.map(|bytes| {
             let (places, rng) = (places.clone(), rng.clone());
-            Box::new(Restart { bytes, places, rng })
+            Box::new(Restart {
+                bytes,
+                repeats: !plan.draws_anew,
+                places,
+                rng,
+            })
         });
         let mut least = PerOp::all(smallest);
         used.iter()
@@ -651,7 +658,7 @@ impl GeneralStream {
 
     /// Takes the offsets, sizes and operations of this pass from the first.
     fn repeat_pass(&mut self) {
-        let Some(restart) = &self.restart else {
+        let Some(restart) = self.restart.as_ref().filter(|restart| restart.repeats) else {
             return;
         };
         for (place, first) in self.places.iter_mut().zip(&restart.places) {

@@ -29,6 +29,7 @@ fn plan(access: Access, block: u64, len: u64, limit: Option<u64>) -> StreamPlan 
         sizes: BlockSizeRules::default(),
         later_starts: Vec::new(),
         restart_bytes: None,
+        draws_anew: false,
     }
 }
 

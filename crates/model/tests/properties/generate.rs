@@ -182,6 +182,7 @@ pub(crate) fn plan_of(
         sizes: BlockSizeRules::default(),
         later_starts: Default::default(),
         restart_bytes: Default::default(),
+        draws_anew: Default::default(),
     }
 }
 

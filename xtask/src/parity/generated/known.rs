@@ -34,7 +34,8 @@ pub(super) const KNOWN: &[Known] = &[
     known(
         "fio decides on a sync by what has completed: with a queue it repeats one until it lands, or leaves one out",
         |set, misfit| {
-            let queued = ["libaio", "io_uring", "posixaio"].contains(&set.value("ioengine"));
+            let queued =
+                ["libaio", "io_uring", "posixaio", "null"].contains(&set.value("ioengine"));
             let deep = set.has("iodepth") && set.value("iodepth") != "1";
             let of_syncs =
                 set.has("fsync") && (misfit.is("sync.total_ios") || misfit.is("syncs in the log"));

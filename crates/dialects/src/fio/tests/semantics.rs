@@ -492,6 +492,10 @@ fn seeds_repeat_by_default() {
         seeds("--randrepeat=0 --name=a --allrandrepeat=1"),
         seeds("--name=a")
     );
+    // With an own seed or none, the passes of a job differ from one another.
+    let anew = |command| jobs(command)[0].extent.draws_anew;
+    assert!(anew("--randrepeat=0 --name=a") && anew("--randseed=42 --name=a"));
+    assert!(!anew("--name=a") && !anew("--randrepeat=1 --name=a"));
 }
 
 #[test]

@@ -86,9 +86,11 @@ impl Resolver {
                 let job = job.name.clone();
                 return Err(PlanError::MayNotCreate { job, path });
             }
+            let earlier = made.map_or(0, |file| file.size.0);
             let index = add_file(job, facts, needed, files);
             let part = (full, needed, offset, fixed);
-            let part = part_of_file(job, (index, &path, facts), part, count)?;
+            let mut part = part_of_file(job, (index, &path, facts), part, count)?;
+            part.file_len = part.file_len.max(earlier);
             if !self.skips {
                 room::check(job, &path, &part, count)?;
             }

@@ -56,6 +56,7 @@ const _: fn(&Extent, &Timing, &BlockSizeRules) = |extent, timing, block_rules| {
         io_size: _,
         number_ios: _,
         loops: _,
+        draws_anew: _,
     } = extent;
     let Timing {
         // Used by `resolve`.

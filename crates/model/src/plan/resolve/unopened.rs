@@ -101,9 +101,9 @@ fn extend(
     };
     let gaps = !job.access.random && job.access.stride > 0;
     let sized = filesize.is_some() && !in_percent && !draws_sizes(job);
-    if gaps && sized && !device && size > filesize {
-        // As in fio, a job with gaps starts again only past `size`, which its I/Os do not reach.
-        region.len = exact + block - 1;
+    if gaps && filesize.is_some() && !in_percent && !device && size > filesize {
+        // As in fio, a job with gaps starts again only past `size`, which its I/Os may not reach.
+        region.len = exact + if sized { block - 1 } else { 0 };
         region.file_len = size.unwrap_or(region.file_len);
     } else if sized && (size.is_none() || !ends_by_size) {
         let whole = exact.next_multiple_of(block);

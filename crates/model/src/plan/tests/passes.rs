@@ -64,8 +64,12 @@ fn random_passes_of_a_queue_repeat_their_offsets_as_in_fio() {
         let mut job = on_a_file(ioengine, 8, 128, 64);
         job.extent.loops = 2;
         (job.access.random, job.access.every_block_once) = (true, false);
-        let drawn = kib(job);
+        let drawn = kib(job.clone());
         assert_eq!(drawn[..8] == drawn[8..], repeats, "{drawn:?}");
+        // With `--randrepeat=0` or `--randseed=5`, no pass repeats another.
+        job.extent.draws_anew = true;
+        let drawn = kib(job);
+        assert!(drawn.len() == 16 && drawn[..8] != drawn[8..], "{drawn:?}");
     }
 }
 
@@ -217,6 +221,14 @@ fn gaps_of_null_start_again_only_past_size_as_in_fio() {
             "{gap} {size}"
         );
     }
+    // `--rw=read:12k --filesize=100k --size=200k --bssplit=4k/50:8k/50`: one pass.
+    let mut job = on_a_file(IoEngine::Null, 4, 100, 200);
+    job.target = Target::Nothing;
+    job.access.stride = 12 << 10;
+    let parts = vec![(Bytes(4096), 50), (Bytes(8192), 50)];
+    job.block.read = BlockSize::Split(parts);
+    let drawn = kib(job);
+    assert!(drawn.len() < 8 && drawn.is_sorted(), "{drawn:?}");
 }
 
 #[test]
