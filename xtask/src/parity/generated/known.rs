@@ -81,6 +81,13 @@ pub(super) const KNOWN: &[Known] = &[
         },
     ),
     known(
+        "a job with create_on_open that ends early: fio makes each file at its first I/O, hakaru all of them at the start",
+        |set, misfit| {
+            let left_out = misfit.is("files") || misfit.is("written parts");
+            set.has("create_on_open") && set.has("nrfiles") && left_out
+        },
+    ),
+    known(
         "which blocks a job without a map of them comes to is drawn: the last may be left out",
         |set, misfit| set.has("norandommap") && misfit.is("end of the last byte"),
     ),
