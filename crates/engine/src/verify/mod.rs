@@ -473,3 +473,6 @@ fn drop_cache(name: &str) {
         _ => rustix::fs::fadvise(&file, 0, None, Advice::DontNeed),
     };
 }
+
+#[cfg(test)]
+mod tests;
