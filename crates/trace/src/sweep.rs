@@ -200,21 +200,38 @@ impl Sweep<'_> {
                 true => self.next_event(interval, scratch, start).min(end),
                 false => start,
             };
-            parts.add(TimePart::WakeUp, awake - start);
             let journal = covered(&scratch.commits, awake, end);
+            let woken = self.wake_up_by_commit(interval, scratch, (awake, end));
+            parts.add(TimePart::WakeUp, awake - start + woken);
             parts.add(TimePart::JournalCommit, journal);
-            parts.add(TimePart::FileSystem, end - awake - journal);
+            parts.add(TimePart::FileSystem, end - awake - journal - woken);
         }
+    }
+
+    /// Returns the time from the end of the last commit in a span to the next event of the thread that waits for it.
+    fn wake_up_by_commit(
+        &self,
+        interval: &OperationSpan<'_>,
+        scratch: &SweepBuffers,
+        (start, end): (u64, u64),
+    ) -> u64 {
+        let ends = scratch.commits.iter().map(|commit| commit.end);
+        let last = ends.filter(|time| (start..end).contains(time)).max();
+        let woken = last.and_then(|last| Some((last, self.next_sync(interval.tid, last)?)));
+        woken.map_or(0, |(last, next)| next.min(end) - last)
+    }
+
+    /// Returns the next moment at which a thread entered or left the file system's `fsync`.
+    fn next_sync(&self, tid: u32, from: u64) -> Option<u64> {
+        let syncs = &self.events.syncs;
+        let index = syncs.partition_point(|&(thread, time, _)| (thread, time) < (tid, from));
+        let sync = syncs.get(index).filter(|event| event.0 == tid);
+        sync.map(|event| event.1)
     }
 
     /// Returns the next moment at which a waiting thread did something.
     fn next_event(&self, interval: &OperationSpan<'_>, scratch: &SweepBuffers, from: u64) -> u64 {
-        let syncs = &self.events.syncs;
-        let index = syncs.partition_point(|&(tid, time, _)| (tid, time) < (interval.tid, from));
-        let sync = syncs
-            .get(index)
-            .filter(|event| event.0 == interval.tid)
-            .map(|event| event.1);
+        let sync = self.next_sync(interval.tid, from);
         let commits = scratch.commits.iter();
         let commit = commits
             .flat_map(|commit| [commit.start, commit.end])

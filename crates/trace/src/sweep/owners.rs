@@ -45,6 +45,7 @@ impl Owners {
                 .push(index as u32);
         }
         let mut found = Owners::default();
+        let mut threads: HashMap<(u32, u16), (u32, IssuerKind)> = HashMap::new();
         let mut bios: HashMap<u32, Vec<(u32, KeptBio)>> = HashMap::new();
         for (index, request) in kept.requests.iter().enumerate() {
             let index = index as u32;
@@ -53,13 +54,15 @@ impl Owners {
                 continue;
             }
             for bio in kept.bios_of(request) {
-                let name = names.name(bio.name);
-                let tid = ring_owner(bio.tid, &name.to_string());
+                let (tid, kind) = *threads.entry((bio.tid, bio.name)).or_insert_with(|| {
+                    let name = names.name(bio.name);
+                    let owner = ring_owner(bio.tid, &name.to_string());
+                    (owner, issuer_kind(bio.tid, name, own))
+                });
                 if by_thread.contains_key(&tid) {
                     bios.entry(tid).or_default().push((index, *bio));
                     continue;
                 }
-                let kind = issuer_kind(bio.tid, name, own);
                 if matches!(kind, IssuerKind::Kernel | IssuerKind::Journal) {
                     found.kernel_bios.push((bio.tid, bio.queued, index));
                     if let Some(completed) = request.completed {
@@ -219,6 +222,12 @@ impl<'a> ThreadOperations<'a> {
     /// Returns the operation for which a bio was queued.
     fn owner(&mut self, bio: &KeptBio, op: Option<Op>, class: IoClass) -> Option<u32> {
         self.advance(bio.queued);
+        let owner = self.find(bio, op, class)?;
+        *self.supplied.entry(owner).or_default() += u64::from(bio.range.sectors) * 512;
+        Some(owner)
+    }
+
+    fn find(&mut self, bio: &KeptBio, op: Option<Op>, class: IoClass) -> Option<u32> {
         if self.active.len() <= 1 {
             return self.active.first().map(|&(_, operation)| operation);
         }
@@ -229,7 +238,7 @@ impl<'a> ThreadOperations<'a> {
         }
         op.and_then(|op| {
             self.at_address(op, bio)
-                .or_else(|| self.next_in_order(op, bio))
+                .or_else(|| self.next_in_order(op, bio.queued))
         })
         .or_else(|| self.syncs.first().map(|&(_, sync)| sync))
         .or(self.newest)
@@ -243,24 +252,17 @@ impl<'a> ThreadOperations<'a> {
     }
 
     /// Returns the oldest operation whose bytes have not all been queued.
-    fn next_in_order(&mut self, op: Op, bio: &KeptBio) -> Option<u32> {
+    fn next_in_order(&mut self, op: Op, now: u64) -> Option<u32> {
         let open = &mut self.open[op as usize];
-        loop {
-            let &front = open.front()?;
+        while let Some(&front) = open.front() {
             let operation = &self.operations[front as usize];
-            if operation.end < bio.queued {
-                open.pop_front();
-                self.supplied.remove(&front);
-                continue;
+            let supplied = self.supplied.get(&front).copied().unwrap_or(0);
+            if operation.end >= now && supplied < operation.len {
+                return Some(front);
             }
-            let supplied = self.supplied.entry(front).or_default();
-            *supplied += u64::from(bio.range.sectors) * 512;
-            if *supplied >= operation.len {
-                open.pop_front();
-                self.supplied.remove(&front);
-            }
-            return Some(front);
+            open.pop_front();
         }
+        None
     }
 
     /// Begins and ends operations up to a moment.

@@ -2,7 +2,9 @@
 
 use crate::mounted::Mounted;
 use crate::support::pattern;
-use hakaru_model::io_path::{ClassTraffic, EdgeRequests, IoClass, IoPath, TracedDisk};
+use hakaru_model::io_path::{
+    ClassTraffic, EdgeRequests, IoClass, IoPath, TimePart, TracedDisk, TracedOperation,
+};
 use hakaru_model::job::Op;
 use hakaru_trace::classify::OwnThreads;
 use hakaru_trace::layout::{DiskArea, LayoutSnapshot, TestFile, Volume, address_map};
@@ -26,8 +28,13 @@ fn written(device: &Path) -> u64 {
     sectors.parse::<u64>().unwrap() * 512
 }
 
-/// Traces work on a file of a mounted file system; `None` if this machine cannot.
-fn traced(make: &str, name: &str, mib: u64, work: impl FnOnce(&Path)) -> Option<(IoPath, u64)> {
+/// Traces work on a file of a mounted file system, which returns its operations; `None` if this machine cannot.
+fn traced(
+    make: &str,
+    name: &str,
+    mib: u64,
+    work: impl FnOnce(&Path) -> Vec<TracedOperation>,
+) -> Option<(IoPath, u64)> {
     let mounted = Mounted::new(make, name, mib)?;
     let path = mounted.point.join("sub/file");
     std::fs::create_dir(mounted.point.join("sub")).unwrap();
@@ -46,7 +53,11 @@ fn traced(make: &str, name: &str, mib: u64, work: impl FnOnce(&Path)) -> Option<
         major: rustix::fs::major(rdev),
         minor: rustix::fs::minor(rdev),
     };
-    let recorder = match Recorder::start(disk, &RecorderOptions::default()) {
+    let options = RecorderOptions {
+        filesystem: Some(disk),
+        ..RecorderOptions::default()
+    };
+    let recorder = match Recorder::start(disk, &options) {
         Ok(recorder) => recorder,
         Err(error) => {
             eprintln!("skipped: {error}");
@@ -54,7 +65,7 @@ fn traced(make: &str, name: &str, mib: u64, work: impl FnOnce(&Path)) -> Option<
         }
     };
     let (begin, counter) = (now(), written(&mounted.device));
-    work(&path);
+    let operations = work(&path);
     let (end, counter) = (now(), written(&mounted.device) - counter);
     let (events, tracer) = recorder.finish();
     let lost = tracer.lost_share();
@@ -63,10 +74,15 @@ fn traced(make: &str, name: &str, mib: u64, work: impl FnOnce(&Path)) -> Option<
     let map = address_map(volume.area.sectors, Some(&before), &after);
     let mut summary = PathSummary::new(PathSummaryOptions::default());
     events.iter().for_each(|event| summary.push(event));
+    operations.iter().for_each(|it| summary.push_operation(it));
+    let workers: Vec<u32> = operations.iter().map(|it| it.tid).collect();
     let path = summary.finish(&PhaseTrace {
         disk: TracedDisk::default(),
         window: (begin, end),
-        threads: OwnThreads::default(),
+        threads: OwnThreads {
+            workers: &workers,
+            others: &[],
+        },
         map: &map,
         layout_gaps: Vec::new(),
         files: &after.files.content,
@@ -82,7 +98,7 @@ fn traced(make: &str, name: &str, mib: u64, work: impl FnOnce(&Path)) -> Option<
 }
 
 /// Appends with fsync, overwrites, direct I/O, a file beside it, and a growing directory.
-fn write_everything(path: &Path) {
+fn write_everything(path: &Path) -> Vec<TracedOperation> {
     let file = File::options().write(true).open(path).unwrap();
     for at in 0..30 {
         file.write_all_at(&[1; 4096], (1 << 20) + at * 4096)
@@ -110,6 +126,76 @@ fn write_everything(path: &Path) {
         File::create(path.with_file_name(name)).unwrap();
     }
     rustix::fs::syncfs(&file).unwrap();
+    Vec::new()
+}
+
+/// Appends 4 KiB and calls `fsync`, 100 times.
+fn append_with_fsync(path: &Path) -> Vec<TracedOperation> {
+    let file = File::options().write(true).open(path).unwrap();
+    let tid = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    let mut operations = Vec::new();
+    for number in 0..100 {
+        let offset = (1 << 20) + number * 4096;
+        let mut timed = |op, len, call: &dyn Fn()| {
+            let begin = now();
+            call();
+            operations.push(TracedOperation {
+                op,
+                tid,
+                file: 0,
+                offset,
+                len,
+                begin,
+                end: now(),
+            });
+        };
+        timed(Some(Op::Write), 4096, &|| {
+            file.write_all_at(&[1; 4096], offset).unwrap();
+        });
+        timed(None, 0, &|| file.sync_all().unwrap());
+    }
+    operations
+}
+
+/// The time of an append with `fsync` goes where it must on each file system, and adds up.
+#[test]
+fn the_time_of_synced_appends_is_divided() {
+    let kinds = [
+        (
+            "mke2fs -q -F -t ext4 -b 1024 -E lazy_itable_init=0 @",
+            "ext4",
+            IoClass::Journal,
+        ),
+        ("mkfs.vfat -F 32 -s 1 @", "vfat", IoClass::Fat1),
+        ("mkfs.f2fs -q @", "f2fs", IoClass::Node),
+        ("mkfs.xfs -q @", "xfs", IoClass::Journal),
+    ];
+    for (make, name, other) in kinds {
+        let Some((path, _)) = traced(make, name, 320, append_with_fsync) else {
+            continue;
+        };
+        let mut operations = path.operations.iter();
+        let append = operations.find(|it| it.with_sync).unwrap();
+        println!("{make}: {append:?}");
+        assert_eq!((append.op, append.count), (Some(Op::Write), 100));
+        assert!((append.mean.total() - append.mean_latency.0 as f64).abs() <= 0.5);
+        let time_of = |class| {
+            let mut classes = append.classes.iter();
+            classes
+                .find(|it| it.class == class)
+                .map_or(0.0, |it| it.nanos)
+        };
+        assert!(time_of(IoClass::Data) > 0.0, "{make}: {append:?}");
+        assert!(time_of(other) > 0.0, "{make}: {append:?}");
+        let data = path.classes.iter().find(|it| it.class == IoClass::Data);
+        assert!(data.unwrap().requests >= 100, "{make}: {:?}", path.classes);
+        if name == "ext4" {
+            // Every fsync waits for a commit of its own, and the flush that the commit asks for.
+            let waits = [TimePart::Flush, TimePart::WakeUp, TimePart::JournalCommit];
+            let is_seen = |part: &TimePart| append.mean.of(*part) > 0.0;
+            assert!(waits.iter().all(is_seen), "{append:?}");
+        }
+    }
 }
 
 fn written_bytes(path: &IoPath, class: IoClass) -> u64 {
