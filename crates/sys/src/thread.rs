@@ -156,10 +156,21 @@ pub fn keep_own_files() -> Result<(), Errno> {
 /// # Errors
 /// The error of `sched_setscheduler`.
 pub fn run_when_idle() -> Result<(), Errno> {
+    set_policy(libc::SCHED_IDLE, 0)
+}
+
+/// Lets the calling thread preempt all threads without real-time priority (`SCHED_RR` at its lowest priority).
+///
+/// # Errors
+/// EPERM without `CAP_SYS_NICE` or `RLIMIT_RTPRIO`.
+pub fn run_in_real_time() -> Result<(), Errno> {
+    set_policy(libc::SCHED_RR, 1)
+}
+
+fn set_policy(policy: libc::c_int, priority: libc::c_int) -> Result<(), Errno> {
     // The kernel's parameter is one number. The struct of musl is larger, and its function of that name is not
     // implemented.
-    let priority: libc::c_int = 0;
-    let (thread, policy) = (0 as libc::c_long, libc::SCHED_IDLE as libc::c_long);
+    let (thread, policy) = (0 as libc::c_long, libc::c_long::from(policy));
     // SAFETY: the pointer is to a number that outlives the call; process 0 is the calling thread.
     answer(unsafe {
         libc::syscall(

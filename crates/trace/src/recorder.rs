@@ -49,9 +49,6 @@ use tracefs::Tracefs;
 /// suspended in between.
 const LATENESS: u64 = 5_000_000;
 
-/// Nice value of the thread that empties the rings.
-const PRIORITY: i32 = -10;
-
 /// Records the events of one disk.
 ///
 /// Dropping it ends the recording. That can take up to a second, because the kernel waits until no CPU uses the
@@ -200,8 +197,8 @@ impl Shared {
     }
 
     fn drain_until_stopped(&self) {
-        // A full ring loses events, so this short work comes before that of others. Only root may say so.
-        let _ = rustix::process::setpriority_process(None, PRIORITY);
+        // A full ring loses events, so this short work comes before that of others. Only root may ask for that.
+        let _ = hakaru_sys::thread::run_in_real_time();
         let timeout = Timespec {
             tv_sec: 0,
             tv_nsec: (self.timeout_ms * 1_000_000) as _,

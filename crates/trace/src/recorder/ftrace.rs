@@ -3,11 +3,12 @@
 use super::decode::Decoder;
 use super::error::TraceError;
 use super::page::PageLayout;
-use super::perf::{online_cpus, open_error};
+use super::perf::open_error;
 use super::queue::EventQueue;
 use super::source::{Counts, EventSelection};
 use super::tracefs::Tracefs;
 use hakaru_sys::perf::{EventCounter, Tracepoint};
+use hakaru_sys::thread::online;
 use rustix::fd::OwnedFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -75,7 +76,7 @@ impl FtraceSource {
             .ok()
             .and_then(|text| PageLayout::parse(&text))
             .ok_or(TraceError::NoTracefs)?;
-        let online = online_cpus();
+        let online = online();
         super::files::allow(online.len() * (events.len() + 2))?;
         let path = tracefs
             .create_instance()

@@ -5,6 +5,7 @@ use super::error::{Privileges, TraceError};
 use super::queue::EventQueue;
 use super::source::{Counts, EventSelection};
 use hakaru_sys::perf::{EventCounter, SampleRing, Tracepoint};
+use hakaru_sys::thread::online;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -47,7 +48,8 @@ impl PerfSource {
         events: &[EventSelection],
         ring: Option<usize>,
     ) -> Result<PerfSource, TraceError> {
-        let online = online_cpus();
+        // An offline CPU has no ring.
+        let online = online();
         super::files::allow(online.len() * (events.len() + 1))?;
         let sizes = match ring {
             Some(size) => vec![size],
@@ -243,31 +245,6 @@ fn decode(sample: &Sample<'_>, decoder: &mut Decoder, queue: &mut EventQueue) {
     }
 }
 
-/// Returns the numbers of the online CPUs. An offline CPU has no ring.
-pub(super) fn online_cpus() -> Vec<u32> {
-    let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    match parse_cpu_list(&list) {
-        cpus if cpus.is_empty() => (0..num_cpus()).collect(),
-        cpus => cpus,
-    }
-}
-
-fn num_cpus() -> u32 {
-    std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
-}
-
-/// Parses `0-3,6`.
-fn parse_cpu_list(list: &str) -> Vec<u32> {
-    list.trim()
-        .split(',')
-        .filter_map(|part| {
-            let (first, last) = part.split_once('-').unwrap_or((part, part));
-            Some(first.parse().ok()?..=last.parse().ok()?)
-        })
-        .flatten()
-        .collect()
-}
-
 /// Records of a ring: each begins with its kind (4 bytes), flags (2) and length (2).
 struct Records<'a>(&'a [u8]);
 
@@ -362,13 +339,5 @@ mod tests {
         assert_eq!(first(8, true), 2 << 20);
         assert_eq!(first(128, true), 1 << 20);
         assert_eq!(first(4, false), 512 << 10);
-    }
-
-    #[test]
-    fn reads_lists_of_cpus() {
-        assert_eq!(parse_cpu_list("0-3,6\n"), [0, 1, 2, 3, 6]);
-        assert_eq!(parse_cpu_list("0\n"), [0]);
-        assert!(parse_cpu_list("\n").is_empty());
-        assert!(!online_cpus().is_empty());
     }
 }

@@ -233,7 +233,7 @@ fn counts_the_events_for_which_a_ring_has_no_space() {
     );
     state.switch(true).unwrap();
     // More records than fit into the rings of all CPUs.
-    let rings = perf::online_cpus().len() as u64 * state.source.ring() as u64;
+    let rings = hakaru_sys::thread::online().len() as u64 * state.source.ring() as u64;
     let count = rings / 64 / 4 + 1_000;
     write_and_read(&device, count);
     state.switch(false).unwrap();
