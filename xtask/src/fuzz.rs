@@ -7,6 +7,7 @@
 use crate::{parity, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,6 +38,11 @@ const TARGETS: &[FuzzTarget] = &[
         name: "campaign_file",
         feature: Some("campaign"),
         seeds: || contents("crates/campaign/ready"),
+    },
+    FuzzTarget {
+        name: "layout",
+        feature: Some("layout"),
+        seeds: media,
     },
     FuzzTarget {
         name: "record",
@@ -229,6 +235,38 @@ fn printed_results() -> Result<Vec<Vec<u8>>> {
     all.extend(contents("testdata/published")?.into_iter().map(named));
     all.push(b"out_bw.1.log\n0, 1024, 0, 4096, 0\n500, 2048, 0, 4096, 4096\n".to_vec());
     all.push(b"out_clat.1.log\n1, 98123, 0, 4096\n2, 110022, 1, 4096\n".to_vec());
+    Ok(all)
+}
+
+/// First sectors of new file systems, as far as the tools that make them are installed.
+fn media() -> Result<Vec<Vec<u8>>> {
+    let makers = [
+        "mke2fs -q -F -t ext4 -b 1024",
+        "mke2fs -q -F -t ext3 -b 4096",
+        "mkfs.fat -F 12 -S 4096 -s 32",
+        "mkfs.fat -F 16",
+        "mkfs.fat -F 32 -s 1",
+        "mkfs.exfat",
+        "mkfs.f2fs -q -f",
+        "mkfs.xfs -q -f",
+    ];
+    let image = home().join("image");
+    let mut all = vec![b"XFSB".to_vec()];
+    for maker in makers {
+        fs::File::create(&image)?.set_len(320 << 20)?;
+        let mut words = maker.split(' ');
+        let made = Command::new(words.next().unwrap_or_default())
+            .args(words)
+            .arg(&image)
+            .stdout(std::process::Stdio::null())
+            .status();
+        if made.is_ok_and(|status| status.success()) {
+            let mut start = vec![0; 16384];
+            fs::File::open(&image)?.read_exact(&mut start)?;
+            all.push(start);
+        }
+    }
+    fs::remove_file(&image)?;
     Ok(all)
 }
 
