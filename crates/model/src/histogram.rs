@@ -24,16 +24,23 @@ pub const BUCKETS: usize = (MAX_BITS - BITS + 1) as usize * PER_OCTAVE;
 pub const FOLDED_BUCKETS: usize = 1856;
 
 /// Histogram of values, precise to 1/128 of the value.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; BUCKETS]>,
 }
 
+/// Buckets that are copied or added together: about a page of memory.
+const CHUNK: usize = 512;
+
 /// Returns the index of the bucket that counts a value.
 #[inline]
 pub fn index_of(value: u64) -> usize {
-    // `| 0xff` makes the first two octaves one linear segment, without a branch.
-    let octave = 63 - (value | (2 * PER_OCTAVE as u64 - 1)).leading_zeros();
+    // The first two octaves are one linear segment. Values of one job are nearly always on one side of its end, so the
+    // branch is predicted; computing the octave takes longer.
+    if value < 2 * PER_OCTAVE as u64 {
+        return value as usize;
+    }
+    let octave = 63 - value.leading_zeros();
     let shift = octave - BITS;
     let index = ((shift as usize) << BITS) + (value >> shift) as usize;
     index.min(BUCKETS - 1)
@@ -54,6 +61,15 @@ pub fn upper_edge(index: usize) -> u64 {
         index as u64
     } else {
         lower_edge(index + 1) - 1
+    }
+}
+
+impl Clone for Histogram {
+    // A copy of all bytes would use memory for all pages.
+    fn clone(&self) -> Self {
+        let mut copy = Histogram::new();
+        copy.merge(self);
+        copy
     }
 }
 
@@ -95,10 +111,17 @@ impl Histogram {
         }
     }
 
-    /// Adds the counts of another histogram. The result is exact and does not depend on the order.
+    /// Adds the counts of another histogram. The result is exact and does not depend on the order. Pages without counts
+    /// in the other histogram are not written, so that they use no memory.
     pub fn merge(&mut self, other: &Histogram) {
-        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
-            *mine = mine.saturating_add(*theirs);
+        let chunks = self
+            .counts
+            .chunks_mut(CHUNK)
+            .zip(other.counts.chunks(CHUNK));
+        for (mine, theirs) in chunks.filter(|(_, theirs)| theirs.iter().any(|&n| n > 0)) {
+            for (mine, theirs) in mine.iter_mut().zip(theirs) {
+                *mine = mine.saturating_add(*theirs);
+            }
         }
     }
 
@@ -242,6 +265,21 @@ mod tests {
             );
             assert_eq!(index_of(lower_edge(index)), index);
             assert_eq!(index_of(upper_edge(index)), index);
+        }
+    }
+
+    #[test]
+    fn a_copy_has_the_counts_of_all_buckets() {
+        for step in [1, CHUNK - 1, CHUNK, BUCKETS - 1] {
+            let mut histogram = Histogram::new();
+            for index in (0..BUCKETS).step_by(step) {
+                histogram.add_bucket(index, 1 + index as u64);
+            }
+            assert!(histogram.clone() == histogram, "every {step}");
+            let mut sum = histogram.clone();
+            sum.merge(&histogram);
+            let doubled = histogram.buckets().map(|(index, n)| (index, 2 * n));
+            assert!(sum.buckets().eq(doubled), "every {step}");
         }
     }
 
