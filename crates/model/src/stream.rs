@@ -131,16 +131,32 @@ pub struct PlainStream {
 #[derive(Clone, Debug)]
 struct Mix {
     rng: Rng,
-    /// Limits of the drawn number for reads, and for reads and writes.
+    /// Smallest drawn numbers of the second and of the third operation.
     bounds: [u64; 2],
+    ops: [Op; 3],
 }
 
 impl Mix {
+    /// Creates the mix of these percentages of reads, and of reads and writes.
+    fn new(rng: Rng, percent: [u32; 2]) -> Mix {
+        // The smallest `n` with `n * 100 / 2^64 >= percent`, which is what `Rng::below(100)` computes. 100% is beyond
+        // the largest `n`, which therefore belongs to the operation before.
+        let bound = |percent: u32| (u128::from(percent) << 64).div_ceil(100);
+        let largest = |bound: u128| u64::try_from(bound).unwrap_or(u64::MAX);
+        let [read, write, trim] = Op::ALL;
+        let second = if percent[0] < 100 { write } else { read };
+        Mix {
+            rng,
+            bounds: percent.map(|percent| largest(bound(percent))),
+            ops: [read, second, if percent[1] < 100 { trim } else { second }],
+        }
+    }
+
     // A CPU cannot predict the pattern of a mix, so this avoids branches.
     #[inline(always)]
     fn draw(&mut self) -> Op {
-        let die = self.rng.below(100);
-        Op::ALL[usize::from(die >= self.bounds[0]) + usize::from(die >= self.bounds[1])]
+        let drawn = self.rng.next_u64();
+        self.ops[usize::from(drawn >= self.bounds[0]) + usize::from(drawn >= self.bounds[1])]
     }
 }
 
@@ -166,6 +182,11 @@ impl Iterator for PlainStream {
 }
 
 impl PlainStream {
+    /// Size of each request in bytes.
+    pub fn block(&self) -> u32 {
+        self.len
+    }
+
     #[inline(always)]
     fn next_steered(&mut self, steer: impl FnOnce(Op) -> Op) -> Option<IoRequest> {
         if self.left == 0 {
@@ -251,15 +272,9 @@ impl StreamPlan {
     /// Returns the selection of operations, if there are several.
     fn mix(&self, used: &[Op]) -> Option<Mix> {
         let shares = self.access.mix;
-        let bounds = [
-            u64::from(shares.read),
-            u64::from(shares.read) + u64::from(shares.write),
-        ];
+        let percent = [shares.read, shares.read + shares.write];
         let drawn = used.len() > 1 && !self.access.trim_before_write;
-        drawn.then(|| Mix {
-            rng: Rng::fork(self.seed, 0),
-            bounds,
-        })
+        drawn.then(|| Mix::new(Rng::fork(self.seed, 0), percent))
     }
 
     /// Returns the size of all I/Os, if these operations have a single size.

@@ -65,13 +65,28 @@ impl Permutation {
             self.begin_pass();
         }
         self.left -= 1;
+        let x = self.step();
+        if x < self.n { x } else { self.walk() }
+    }
+
+    /// Returns the next number of the range of a power of two.
+    #[inline(always)]
+    fn step(&mut self) -> u64 {
+        let mut x = self.counter.wrapping_add(self.keys[4]) & self.mask;
+        self.counter = self.counter.wrapping_add(1);
+        for key in &self.keys[..4] {
+            x = x.wrapping_mul(*key) & self.mask;
+            x ^= x >> self.shift;
+        }
+        x
+    }
+
+    /// Skips numbers outside the range.
+    // Out of line: as a loop in `draw`, it would occupy registers that the caller needs.
+    #[inline(never)]
+    fn walk(&mut self) -> u64 {
         loop {
-            let mut x = self.counter.wrapping_add(self.keys[4]) & self.mask;
-            self.counter = self.counter.wrapping_add(1);
-            for key in &self.keys[..4] {
-                x = x.wrapping_mul(*key) & self.mask;
-                x ^= x >> self.shift;
-            }
+            let x = self.step();
             if x < self.n {
                 return x;
             }
