@@ -44,35 +44,43 @@ impl EqualCompletions {
         same_io && (created, issued) == (flight.created, flight.issued)
     }
 
-    /// Counts the I/Os.
-    // Out of line: most batches are uniform and need one call.
-    #[inline(never)]
+    /// Counts the I/Os, if there are any.
+    #[inline(always)]
     pub(super) fn tell(&self, stats: &mut WorkerStats, clock: &impl Clock, now: u64) {
         if self.count > 0 {
-            let InflightIo {
-                request: IoRequest {
-                    op, len: wanted, ..
-                },
-                created,
-                issued,
-            } = self.flight;
-            let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
-            let (slat, clat, lat) = (
-                Some(nanos(created, issued)),
-                nanos(issued, now),
-                nanos(created, now),
-            );
-            stats.count_alike(
-                CompletedIo {
-                    op,
-                    wanted,
-                    moved: self.moved,
-                    slat,
-                    clat,
-                    lat,
-                },
-                self.count,
-            );
+            self.count_all(stats, clock, now);
+        }
+    }
+
+    // Out of line: most batches are uniform and need one call.
+    #[inline(never)]
+    fn count_all(&self, stats: &mut WorkerStats, clock: &impl Clock, now: u64) {
+        let InflightIo {
+            request: IoRequest {
+                op, len: wanted, ..
+            },
+            created,
+            issued,
+        } = self.flight;
+        let nanos = |from: u64, to: u64| clock.nanos(to.saturating_sub(from));
+        let (slat, clat, lat) = (
+            Some(nanos(created, issued)),
+            nanos(issued, now),
+            nanos(created, now),
+        );
+        let io = CompletedIo {
+            op,
+            wanted,
+            moved: self.moved,
+            slat,
+            clat,
+            lat,
+        };
+        // Compiled for one I/O without its multiplications: queues that complete one by one call this for each.
+        if self.count == 1 {
+            stats.count(io);
+        } else {
+            stats.count_alike(io, self.count);
         }
     }
 }

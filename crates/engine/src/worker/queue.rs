@@ -314,9 +314,10 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
                 .iter()
                 .for_each(|&slot| self.note_issue(&q.flights[slot as usize].request, issued));
         }
-        for slot in q.fresh.drain(..) {
+        for &slot in &q.fresh {
             q.flights[slot as usize].issued = issued;
         }
+        q.fresh.clear();
     }
 
     /// Submits all prepared I/Os. Invalid ones complete with their error; those rejected for lack
