@@ -1,7 +1,7 @@
 //! Linux AIO (`io_submit`) through raw system calls. The queue owns the buffers while they are in
 //! flight.
 
-use crate::buffer::Slots;
+use crate::buffer::{MovedBuffer, Slots};
 use crate::file::last_errno;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
@@ -182,7 +182,7 @@ impl AioQueue {
 
     /// Returns the buffer of a slot that is not in flight, after [`Slots::move_on`].
     #[inline]
-    pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    pub fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.move_on(slot as usize, len)
     }
 

@@ -84,6 +84,15 @@ impl Drop for AlignedBuffer {
     }
 }
 
+/// A buffer at its current position; see [`Slots::move_on`].
+#[derive(Debug)]
+pub struct MovedBuffer<'a> {
+    /// Offset in the memory of the slot.
+    pub start: usize,
+    /// The buffer.
+    pub bytes: &'a mut [u8],
+}
+
 /// Buffers of equal size, one per I/O in flight.
 #[derive(Debug)]
 pub struct Slots {
@@ -97,12 +106,12 @@ pub struct Slots {
     slots: Box<[Slot]>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Slot {
-    /// Whether the kernel is using it; it is then not accessible.
-    busy: bool,
     /// Offset of its buffer in its memory.
     start: usize,
+    /// A buffer must be shorter than this. 0 while the kernel uses the slot, so that one comparison checks both.
+    limit: usize,
 }
 
 impl Slots {
@@ -129,7 +138,11 @@ impl Slots {
             .and_then(|spare| whole.checked_add(spare));
         let stride = stride.ok_or(Errno::OVERFLOW)?;
         let memory = AlignedBuffer::new(stride.checked_mul(count.max(1)).ok_or(Errno::OVERFLOW)?)?;
-        let slots = vec![Slot::default(); count.max(1)].into_boxed_slice();
+        let free = Slot {
+            start: 0,
+            limit: whole + 1,
+        };
+        let slots = vec![free; count.max(1)].into_boxed_slice();
         Ok(Slots {
             memory,
             size,
@@ -146,14 +159,14 @@ impl Slots {
     }
 
     /// Moves the buffer of a slot by `len` bytes, or back to the start at the end of its memory,
-    /// and returns its first `len` bytes. Buffers of at least 4 KiB stay page-aligned, smaller ones
+    /// and returns its first `len` bytes with the position. Buffers of at least 4 KiB stay page-aligned, smaller ones
     /// aligned to 512 bytes.
     ///
     /// # Panics
     /// See [`Slots::get_mut`].
     // Inlined everywhere, so that a constant size reduces it to a few instructions.
     #[inline(always)]
-    pub fn move_on(&mut self, slot: usize, len: usize) -> &mut [u8] {
+    pub fn move_on(&mut self, slot: usize, len: usize) -> MovedBuffer<'_> {
         // A power of two: a division would cost more than the rest.
         let step = if len >= 4096 {
             4096
@@ -161,21 +174,22 @@ impl Slots {
             len.next_power_of_two().max(512)
         };
         let place = &mut self.slots[slot];
+        if len >= place.limit {
+            cannot_take(slot, len);
+        }
         let next = (place.start + len + step - 1) & !(step - 1);
         let start = if next > self.last_start { 0 } else { next };
         place.start = start;
-        if place.busy || len > self.whole {
-            cannot_take(slot, len);
-        }
         let first = slot * self.stride + start;
         // SAFETY: the memory has `stride` bytes for each slot, `slot` is one of them (indexed above), and
         // `start + len <= last_start + whole = stride`. `&mut self` makes this the only reference, and the kernel is not
-        // using the slot.
-        unsafe {
+        // using the slot: its limit would be 0.
+        let bytes = unsafe {
             self.memory
                 .as_mut_slice()
                 .get_unchecked_mut(first..first + len)
-        }
+        };
+        MovedBuffer { start, bytes }
     }
 
     /// Size of each slot in bytes.
@@ -190,8 +204,8 @@ impl Slots {
     /// of the caller.
     #[inline]
     pub fn get_mut(&mut self, slot: usize, len: usize) -> &mut [u8] {
-        let Slot { busy, start } = self.slots[slot];
-        assert!(!busy, "slot {slot} is in flight");
+        let Slot { start, limit } = self.slots[slot];
+        assert!(limit > 0, "slot {slot} is in flight");
         assert!(
             len <= self.stride - start,
             "a slot of {} bytes cannot hold {len}",
@@ -207,7 +221,7 @@ impl Slots {
     /// If any slot is in flight: a bug of the caller.
     pub fn all_mut(&mut self) -> &mut [u8] {
         assert!(
-            self.slots.iter().all(|slot| !slot.busy),
+            self.slots.iter().all(|slot| slot.limit > 0),
             "a slot is in flight"
         );
         self.memory.as_mut_slice()
@@ -217,20 +231,20 @@ impl Slots {
     /// least `len` bytes long.
     #[inline]
     pub(crate) fn lend(&mut self, slot: usize, len: usize) -> *mut u8 {
-        let Slot { busy, start } = self.slots[slot];
-        if busy || len > self.whole {
+        let place = &mut self.slots[slot];
+        if len >= place.limit {
             cannot_take(slot, len);
         }
-        self.slots[slot].busy = true;
+        place.limit = 0;
         self.memory
             .address()
-            .wrapping_add(slot * self.stride + start)
+            .wrapping_add(slot * self.stride + place.start)
     }
 
     /// Returns a slot from the kernel.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: usize) {
-        self.slots[slot].busy = false;
+        self.slots[slot].limit = self.whole + 1;
     }
 
     /// Address of the buffer of a slot.
@@ -279,7 +293,7 @@ mod tests {
         slots.all_mut().fill(7);
         let (first, stride) = slots.memory_of(1);
         let mut starts = |len| {
-            let start = slots.move_on(1, len).as_ptr().addr() - first.addr();
+            let start = slots.move_on(1, len).bytes.as_ptr().addr() - first.addr();
             assert!(start + 4096 <= stride, "a buffer of full size fits too");
             start
         };
@@ -295,7 +309,7 @@ mod tests {
         assert!(Slots::with_spare(1, 4096, usize::MAX).is_err());
         let mut fixed = Slots::new(1, 4096).unwrap();
         assert_eq!(
-            fixed.move_on(0, 512).as_ptr(),
+            fixed.move_on(0, 512).bytes.as_ptr(),
             fixed.address(0).cast_const()
         );
     }

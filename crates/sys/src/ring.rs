@@ -41,7 +41,7 @@ mod real {
     use super::entry::{self, FileHandle, Memory, SqeWords};
     use super::known::RegisteredRing;
     use crate::aio::{Completion, outcome};
-    use crate::buffer::Slots;
+    use crate::buffer::{MovedBuffer, Slots};
     use io_uring::{IoUring, cqueue, opcode, squeue, types};
     use rustix::fd::{AsRawFd, OwnedFd};
     use rustix::io::Errno;
@@ -217,7 +217,7 @@ mod real {
 
         /// Returns the buffer of a slot that is not in flight, after [`Slots::move_on`].
         #[inline]
-        pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+        pub fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
             self.slots.move_on(slot as usize, len)
         }
 

@@ -1,6 +1,6 @@
 //! Several buffers in one call: `readv` and `writev` at the file's own offset.
 
-use crate::buffer::Slots;
+use crate::buffer::{MovedBuffer, Slots};
 use crate::file::last_errno;
 use rustix::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
@@ -30,7 +30,7 @@ impl VectoredSlots {
 
     /// Returns the first `len` bytes of one buffer, after [`Slots::move_on`].
     #[inline]
-    pub fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    pub fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.move_on(slot as usize, len)
     }
 

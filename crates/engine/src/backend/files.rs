@@ -1,6 +1,6 @@
 //! The synchronous engines on files: `sync`, `psync`, `pvsync`, `pvsync2`.
 
-use super::{Files, OpenFiles, SyncBackend};
+use super::{Files, MovedBuffer, OpenFiles, SyncBackend};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
 use hakaru_model::stream::IoRequest;
@@ -180,7 +180,7 @@ impl<K: Call> Files for FileBackend<K> {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.move_on(slot as usize, len)
     }
 

@@ -1,6 +1,6 @@
 //! The `libaio` engine: kernel asynchronous I/O.
 
-use super::{CompletionSink, Files, OpenFiles, QueueBackend};
+use super::{CompletionSink, Files, MovedBuffer, OpenFiles, QueueBackend};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -43,7 +43,7 @@ impl Files for AioBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.queue.next_buffer(slot, len)
     }
 

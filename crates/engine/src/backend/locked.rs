@@ -4,7 +4,7 @@
 //! negligible compared with the lock.
 
 use super::offload::Submitter;
-use super::{Files, OpenFiles, SyncBackend, SyncKind};
+use super::{Files, MovedBuffer, OpenFiles, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::job::rules::FileLock;
 use hakaru_model::stream::IoRequest;
@@ -44,7 +44,7 @@ impl Files for LockedBackend<'_> {
         self.engine.buffer(0, len)
     }
 
-    fn next_buffer(&mut self, _: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, _: u32, len: usize) -> MovedBuffer<'_> {
         self.engine.next_buffer(0, len)
     }
 

@@ -3,7 +3,7 @@
 //! A flush is an `msync` of the mapped range. `direct=1` adds an `msync` after each I/O, as in fio: a mapping always
 //! uses the page cache.
 
-use super::{Files, SyncBackend, SyncKind};
+use super::{Files, MovedBuffer, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::{IoRequest, Region};
 use hakaru_sys::Errno;
@@ -100,7 +100,7 @@ impl Files for MmapBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.move_on(slot as usize, len)
     }
 

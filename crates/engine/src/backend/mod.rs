@@ -24,6 +24,7 @@ pub(crate) use self::open_files::OpenFiles;
 use hakaru_model::measured::EngineUse;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
+use hakaru_sys::buffer::MovedBuffer;
 use hakaru_sys::file::RangeCall;
 use rustix::fd::OwnedFd;
 use std::time::Duration;
@@ -68,8 +69,11 @@ pub(crate) trait Files {
     /// Returns the buffer of a free slot for the content of a write. Where the backend can, it returns a different
     /// part of its memory each time.
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
-        self.buffer(slot, len)
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
+        MovedBuffer {
+            start: 0,
+            bytes: self.buffer(slot, len),
+        }
     }
 
     /// All buffers, to be filled before the first I/O. Empty if buffer content is not used, or was filled on

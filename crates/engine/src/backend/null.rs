@@ -1,6 +1,6 @@
 //! The `null` engine: performs no I/O, so that a measurement shows only the overhead of the tool.
 
-use super::{CompletionSink, Files, QueueBackend, SyncBackend};
+use super::{CompletionSink, Files, MovedBuffer, QueueBackend, SyncBackend};
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
@@ -33,7 +33,7 @@ impl Files for NullBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.move_on(slot as usize, len)
     }
 

@@ -6,7 +6,7 @@
 //! compared with that.
 
 use super::thread_pool::{PoolConfig, ThreadPool};
-use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncBackend, SyncKind};
+use super::{CompletionSink, Files, MovedBuffer, OpenFiles, QueueBackend, SyncBackend, SyncKind};
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
 use rustix::fd::OwnedFd;
@@ -37,7 +37,7 @@ impl<Q: QueueBackend> Files for BlockingQueue<Q> {
         self.queue.buffer(slot, len)
     }
 
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.queue.next_buffer(slot, len)
     }
 
@@ -120,7 +120,7 @@ impl Files for OffloadBackend {
         self.pool.tool(slot).buffer(0, len)
     }
 
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.pool.tool(slot).next_buffer(0, len)
     }
 

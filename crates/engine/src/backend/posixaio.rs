@@ -4,7 +4,7 @@
 //! run in order, so a deeper queue helps only with several files.
 
 use super::thread_pool::{PoolConfig, ThreadPool};
-use super::{CompletionSink, Files, OpenFiles, QueueBackend, SyncKind};
+use super::{CompletionSink, Files, MovedBuffer, OpenFiles, QueueBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -72,7 +72,7 @@ impl Files for PosixaioBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.pool.tool(slot).move_on(0, len)
     }
 

@@ -5,7 +5,7 @@
 //! I/Os bypass it.
 
 use super::open_files::sync_file;
-use super::{Files, SyncBackend, SyncKind};
+use super::{Files, MovedBuffer, SyncBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -139,7 +139,7 @@ impl Files for StdioBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.move_on(slot as usize, len)
     }
 

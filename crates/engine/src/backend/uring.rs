@@ -1,7 +1,7 @@
 //! The `io_uring` engine.
 
 use super::open_files::sync_file;
-use super::{CompletionSink, Files, QueueBackend, SyncKind};
+use super::{CompletionSink, Files, MovedBuffer, QueueBackend, SyncKind};
 use hakaru_model::job::Op;
 use hakaru_model::measured::EngineUse;
 use hakaru_model::stream::IoRequest;
@@ -60,7 +60,7 @@ impl Files for RingBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.ring.next_buffer(slot, len)
     }
 

@@ -3,7 +3,7 @@
 //! It is not a real queue: submitted I/Os are merged into as few calls as possible, and complete when these calls
 //! return.
 
-use super::{CompletionSink, Files, OpenFiles, QueueBackend};
+use super::{CompletionSink, Files, MovedBuffer, OpenFiles, QueueBackend};
 use hakaru_model::job::Op;
 use hakaru_model::stream::IoRequest;
 use hakaru_sys::Errno;
@@ -83,7 +83,7 @@ impl Files for VsyncBackend {
     }
 
     #[inline]
-    fn next_buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
+    fn next_buffer(&mut self, slot: u32, len: usize) -> MovedBuffer<'_> {
         self.slots.next_buffer(slot, len)
     }
 

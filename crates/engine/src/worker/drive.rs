@@ -37,9 +37,12 @@ impl<B: SyncBackend> Drive for OneAtATime<B> {
         let gated = worker.account.inspects_each || worker.source.gated;
         let plain = worker.source.stream.as_plain().is_some() && !worker.follows();
         match (gated, plain) {
-            (true, _) => worker.drive_one_at_a_time::<false, true>(),
-            (false, true) => worker.drive_one_at_a_time::<true, false>(),
-            (false, false) => worker.drive_one_at_a_time::<false, false>(),
+            (true, _) => worker.drive_one_at_a_time::<false, true, false>(),
+            (false, true) if worker.marks_pages() => {
+                worker.drive_one_at_a_time::<true, false, true>()
+            }
+            (false, true) => worker.drive_one_at_a_time::<true, false, false>(),
+            (false, false) => worker.drive_one_at_a_time::<false, false, false>(),
         }
     }
 

@@ -15,8 +15,6 @@ pub(super) struct Issue<B> {
     pub(super) scramble: bool,
     /// Whether the whole buffer is refilled before each write.
     pub(super) fills_anew: bool,
-    /// Whether buffers are marked before each I/O of any type.
-    pub(super) marks_all: bool,
     pub(super) flushes: FlushState,
     /// Number of I/Os in the last batch of completions.
     pub(super) last_batch: usize,
@@ -36,7 +34,6 @@ impl<B: Files> Issue<B> {
                     BufferContent::Random | BufferContent::Compressible(_)
                 ),
             fills_anew: checked || plan.buffers.refill,
-            marks_all: false,
             flushes: FlushState::new(plan),
             last_batch: 0,
         };

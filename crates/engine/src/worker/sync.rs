@@ -8,6 +8,7 @@ use crate::backend::SyncBackend;
 use crate::clock::Clock;
 use hakaru_model::job::Op;
 use hakaru_model::record::StopReason;
+use hakaru_model::stream::IoRequest;
 use std::ops::ControlFlow::Break;
 
 impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
@@ -15,13 +16,13 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
     /// submission time if nothing is in between. One clock reading serves both, so the latency
     /// includes a few nanoseconds of accounting.
     ///
-    /// Compiled three times: `PLAIN` for a plain stream without follow-up, `GATED` if each I/O
-    /// waits for its turn or is inspected on completion, and once for everything in between.
-    pub(super) fn drive_one_at_a_time<const PLAIN: bool, const GATED: bool>(
+    /// Compiled four times: `PLAIN` for a plain stream without follow-up, the same with `MARKS` if a page is marked for
+    /// each I/O, `GATED` if each I/O waits for its turn or is inspected on completion, and once for everything in
+    /// between.
+    pub(super) fn drive_one_at_a_time<const PLAIN: bool, const GATED: bool, const MARKS: bool>(
         &mut self,
     ) -> StopReason {
-        let writes = self.prepare_marks::<PLAIN, GATED>();
-        let marks_all = PLAIN && self.issue.marks_all;
+        let writes = self.prepare_marks(GATED);
         let follows = !PLAIN && self.follows();
         let mut last = self.clock.now();
         loop {
@@ -35,6 +36,8 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
                     }),
                     Err(stop) => return stop,
                 }
+            } else if MARKS {
+                self.draw_marked()
             } else if PLAIN {
                 self.source.stream.as_plain().and_then(Iterator::next)
             } else {
@@ -44,9 +47,7 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
                 return StopReason::Done;
             };
             let mut issued = created;
-            if writes && marks_all {
-                self.issue.mark_write(0, &request);
-            } else if writes {
+            if writes && !MARKS {
                 if request.op == Op::Write {
                     self.issue.fill_write(&mut self.account.check, 0, &request);
                 }
@@ -92,17 +93,37 @@ impl<B: SyncBackend, C: Clock> Worker<'_, OneAtATime<B>, C> {
             }
         }
     }
-    /// Determines how writes are marked and which latencies differ. Returns whether buffers must be filled at all.
-    fn prepare_marks<const PLAIN: bool, const GATED: bool>(&mut self) -> bool {
+    /// Returns the next request of a plain stream, and marks the page that it writes.
+    ///
+    /// Pages of reads are marked too: the order of a mix is random, and a mispredicted branch costs more than a mark.
+    #[inline(always)]
+    fn draw_marked(&mut self) -> Option<IoRequest> {
+        // The page comes first, because the draw takes long: meanwhile, the CPU computes the address of the page.
+        let page = self.issue.next_page(0);
+        let request = self.source.stream.as_plain()?.next()?;
+        if let Some(page) = page {
+            page.mark(request.offset);
+        }
+        Some(request)
+    }
+
+    /// Whether a page is marked for each I/O of a plain stream, which is all that its writes need.
+    pub(super) fn marks_pages(&mut self) -> bool {
+        let block = self.source.stream.as_plain().map(|plain| plain.block());
+        self.plan.stream.access.does(Op::Write)
+            && self.issue.scramble
+            && !self.issue.fills_anew
+            && block == Some(MARKED)
+    }
+
+    /// Determines which latencies differ. Returns whether buffers must be filled at all.
+    fn prepare_marks(&mut self, gated: bool) -> bool {
         let refills = self.issue.fills_anew;
         let writes =
-            GATED || self.plan.stream.access.does(Op::Write) && (self.issue.scramble || refills);
-        if !GATED && (!writes || !refills && self.plan.max_block <= WORTH_A_STAMP) {
+            gated || self.plan.stream.access.does(Op::Write) && (self.issue.scramble || refills);
+        if !gated && (!writes || !refills && self.plan.max_block <= WORTH_A_STAMP) {
             self.account.stats.count_lat_as_clat();
         }
-        // Buffers of reads may be marked too: the order of a mix is random, and a mispredicted branch costs more than
-        // a mark.
-        self.issue.marks_all = PLAIN && writes && !refills && self.plan.max_block <= MARKED;
         writes
     }
 }

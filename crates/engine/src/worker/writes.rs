@@ -19,6 +19,22 @@ const LINE: usize = 64;
 /// instruction.
 const NEXT_MARK: u64 = 0x0d1b_54a3;
 
+/// The buffer of the next write, if it has one page.
+pub(super) struct UnmarkedPage<'a> {
+    /// Number among the pages of all buffers.
+    number: usize,
+    bytes: &'a mut [u8; MARKED as usize],
+    stamp: u64,
+}
+
+impl UnmarkedPage<'_> {
+    /// Marks each sector for a write at an offset.
+    #[inline(always)]
+    pub(super) fn mark(self, offset: u64) {
+        mark_page(self.bytes, self.number, self.stamp ^ offset);
+    }
+}
+
 impl<B: Files> Issue<B> {
     /// Makes the content of each write unique, so that no device can deduplicate it. A checker
     /// fills its own blocks instead.
@@ -52,18 +68,35 @@ impl<B: Files> Issue<B> {
 
     /// Marks each sector of the next buffer of a slot.
     #[inline(always)]
-    pub(super) fn mark_write(&mut self, slot: u32, request: &IoRequest) {
-        self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mark = self.stamp ^ request.offset;
+    fn mark_write(&mut self, slot: u32, request: &IoRequest) {
         // The usual size is an array, so that the distances between the marks are constants.
         if request.len == MARKED {
-            let buffer = self.backend.next_buffer(slot, MARKED as usize);
-            if let Ok(page) = <&mut [u8; MARKED as usize]>::try_from(buffer) {
-                mark_page(page, mark);
+            if let Some(page) = self.next_page(slot) {
+                page.mark(request.offset);
             }
         } else {
-            mark_sectors(self.backend.next_buffer(slot, request.len as usize), mark);
+            let mark = self.next_stamp() ^ request.offset;
+            let buffer = self.backend.next_buffer(slot, request.len as usize);
+            mark_sectors(buffer.bytes, mark);
         }
+    }
+
+    /// Returns the next page of a slot, if its buffer has one.
+    #[inline(always)]
+    pub(super) fn next_page(&mut self, slot: u32) -> Option<UnmarkedPage<'_>> {
+        let stamp = self.next_stamp();
+        let buffer = self.backend.next_buffer(slot, MARKED as usize);
+        Some(UnmarkedPage {
+            number: buffer.start / MARKED as usize + slot as usize,
+            bytes: buffer.bytes.try_into().ok()?,
+            stamp,
+        })
+    }
+
+    #[inline(always)]
+    fn next_stamp(&mut self) -> u64 {
+        self.stamp = self.stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.stamp
     }
 
     /// Fills the whole buffer.
@@ -84,13 +117,14 @@ impl<B: Files> Issue<B> {
     }
 }
 
-/// Marks each sector of a page.
+/// Marks each sector of a page. The number of the page chooses the cache line of each sector that is written: equal
+/// lines of all pages would share a few sets of the cache, and evict each other.
 #[inline(always)]
-fn mark_page(page: &mut [u8; MARKED as usize], mark: u64) {
+fn mark_page(page: &mut [u8; MARKED as usize], page_number: usize, mark: u64) {
+    let column = page_number % (SECTOR / LINE) * LINE;
     for number in 0..MARKED as usize / SECTOR {
         let word = mark.wrapping_add(number as u64 * NEXT_MARK);
-        // A different position in each sector: equal positions would share a few cache lines.
-        let at = number * (SECTOR + LINE);
+        let at = number * SECTOR + column;
         page[at..at + 8].copy_from_slice(&word.to_le_bytes());
     }
 }
@@ -118,9 +152,9 @@ mod tests {
     use std::collections::HashSet;
 
     /// Marks a buffer with the method for its size.
-    fn mark_any(buffer: &mut [u8], mark: u64) {
+    fn mark_any(buffer: &mut [u8], page_number: usize, mark: u64) {
         match <&mut [u8; MARKED as usize]>::try_from(&mut *buffer) {
-            Ok(page) => mark_page(page, mark),
+            Ok(page) => mark_page(page, page_number, mark),
             Err(_) => mark_sectors(buffer, mark),
         }
     }
@@ -133,6 +167,7 @@ mod tests {
                 let mut buffer = vec![0; len];
                 mark_any(
                     &mut buffer,
+                    write as usize,
                     write.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1),
                 );
                 seen.extend(buffer.chunks(SECTOR).map(<[u8]>::to_vec));
@@ -150,8 +185,8 @@ mod tests {
         for _ in 0..1000 {
             stamp = stamp.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let buffer = slots.move_on(0, 4096);
-            mark_any(buffer, stamp ^ 8192);
-            all.extend_from_slice(buffer);
+            mark_any(buffer.bytes, buffer.start / 4096, stamp ^ 8192);
+            all.extend_from_slice(buffer.bytes);
         }
         assert_eq!(all.chunks(SECTOR).collect::<HashSet<_>>().len(), 8000);
         let packed = miniz_oxide::deflate::compress_to_vec_zlib(&all, 6).len();

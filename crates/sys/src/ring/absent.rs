@@ -2,7 +2,7 @@
 
 use super::RingOptions;
 use crate::aio::Completion;
-use crate::buffer::Slots;
+use crate::buffer::{MovedBuffer, Slots};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
@@ -25,7 +25,7 @@ impl Ring {
     }
 
     /// Cannot be called.
-    pub fn next_buffer(&mut self, _: u32, _: usize) -> &mut [u8] {
+    pub fn next_buffer(&mut self, _: u32, _: usize) -> MovedBuffer<'_> {
         match *self {}
     }
 
