@@ -65,7 +65,16 @@ fn files_are_found_contiguous_and_in_chains() {
     for (path, content) in &files {
         std::fs::write(path, content).unwrap();
     }
-    tool(&format!("umount {}", tree.display())).unwrap();
+    // A child of another test may have inherited an open file for a moment.
+    let unmount = || tool(&format!("umount {}", tree.display()));
+    let pause = std::time::Duration::from_millis(50);
+    let tries = (0..100).find_map(|_| {
+        unmount().or_else(|| {
+            std::thread::sleep(pause);
+            None
+        })
+    });
+    tries.expect("unmounted after 5 s");
     // The same names below the mount point, as they were when it was mounted.
     std::fs::create_dir_all(tree.join("Ordner/tief")).unwrap();
     files
