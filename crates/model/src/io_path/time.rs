@@ -38,7 +38,8 @@ pub enum TimePart {
     WaitingBehind,
     /// An own request was in the queue, and the device was idle.
     BlockQueue,
-    /// Nothing was queued or on the device between a completion and the next action of the waiting thread.
+    /// Nothing was queued or on the device between a completion and the next action of the waiting thread, or the end
+    /// of a journal commit had not yet woken the thread that waits for it.
     WakeUp,
     /// The journal thread was working on the commit.
     JournalCommit,
