@@ -144,7 +144,7 @@ impl Place {
         let location = u32::from_ne_bytes(own.try_into().ok()?);
         let (len, offset) = ((location >> 16) as usize, (location & 0xffff) as usize);
         let start = match self.content {
-            Content::LocatedRelative => usize::from(self.offset + self.size) + offset,
+            Content::LocatedRelative => usize::from(self.offset) + usize::from(self.size) + offset,
             _ => offset,
         };
         record.get(start..start + len)

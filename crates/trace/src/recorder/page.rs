@@ -13,6 +13,9 @@ pub(super) struct PageLayout {
     pub size: usize,
 }
 
+/// Larger pages are not credible: the kernel allows 64 KiB, or one page of its own.
+const LARGEST_PAGE: usize = 1 << 20;
+
 /// Length of the data; the bits above say that events were lost before it.
 const COMMIT_MASK: u64 = 0xf_ffff;
 
@@ -36,11 +39,12 @@ impl PageLayout {
             }
         }
         let ((commit, commit_size), (data, data_size)) = (commit?, data?);
-        Some(PageLayout {
+        let size = data.checked_add(data_size)?;
+        (size <= LARGEST_PAGE).then_some(PageLayout {
             commit,
             commit_size,
             data,
-            size: data + data_size,
+            size,
         })
     }
 
@@ -62,7 +66,7 @@ impl PageLayout {
             if let Some(record) = entry.record {
                 event(time, record);
             }
-            at += entry.len;
+            at = at.saturating_add(entry.len);
         }
     }
 
@@ -128,7 +132,7 @@ impl<'a> Entry<'a> {
             29 => Some(Entry {
                 time: EntryTime::Delta(delta),
                 record: None,
-                len: HEADER + second()? as usize,
+                len: HEADER.checked_add(second()? as usize)?,
             }),
             30 => Some(Entry {
                 time: EntryTime::Delta(delta + (second()? << 27)),
@@ -247,6 +251,13 @@ mod tests {
         let too_long = page(layout, 0, COMMIT_MASK, &[]);
         assert_eq!(events(layout, &too_long), []);
         assert_eq!(events(layout, &[1, 2, 3]), []);
+        let mut padding = header(29, 1).to_vec();
+        padding.extend(u32::MAX.to_ne_bytes());
+        assert_eq!(events(layout, &page(layout, 0, 0, &padding)), []);
+        assert_eq!(
+            PageLayout::parse(&LAYOUT_64.replace("4080", "99999999")),
+            None
+        );
         assert_eq!(
             PageLayout::parse("\tfield: u64 timestamp;\toffset:0;\n"),
             None
