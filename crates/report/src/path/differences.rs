@@ -50,6 +50,12 @@ impl<'a> SideDifferences<'a> {
         refusal.into_iter().chain(said).collect()
     }
 
+    fn has_journal(&self) -> bool {
+        [self.base, self.other]
+            .iter()
+            .any(|side| figures::has_journal(side.path))
+    }
+
     fn of_operation(&self, of: &OperationDifference) -> Vec<String> {
         let operation = text::traced_operation(of.op, of.with_sync);
         let (base, other) = (self.base.title(), self.other.title());
@@ -73,7 +79,13 @@ impl<'a> SideDifferences<'a> {
         let parts: Vec<(DifferencePart, f64)> = parts.collect();
         let (slow_name, fast_name) = (slow.0.title(), fast.0.title());
         let names = (slow_name.as_str(), fast_name.as_str());
-        let time = text::takes_longer(&operation, names, total, &parts, of.shares_allowed);
+        let time = text::takes_longer(
+            &operation,
+            names,
+            total,
+            &parts,
+            (of.shares_allowed, self.has_journal()),
+        );
         let traffic = |(side, load): (&PathSide<'_>, &OperationLoad), name| SideTraffic {
             name,
             bytes: figures::per_asked_byte(side.path, figures::moved(side.path)),
@@ -99,7 +111,11 @@ impl<'a> SideDifferences<'a> {
                 DifferencePart::Device(class) => Paint::from(class.group()),
                 DifferencePart::Time(part) => Paint::from(part),
             };
-            (paint, text::difference_part(part.part), part.time)
+            (
+                paint,
+                text::difference_part(part.part, self.has_journal()),
+                part.time,
+            )
         });
         let sum = format!("{other} against {base}");
         let all = parts.chain([(Paint::Plain, sum, of.total)]);

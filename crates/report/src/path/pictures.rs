@@ -164,11 +164,13 @@ const ONE_AXIS: f64 = 8.0;
 
 /// Where the time of the operations of all sides went; `None` without critical paths.
 pub(super) fn shares(phase: &PathPhase<'_>) -> Option<Chart> {
+    let mut sides = phase.sides.iter();
+    let journal = sides.any(|side| figures::has_journal(side.path));
     let mut bars = Vec::new();
     for side in &phase.sides {
         let several = side.path.operations.len() > 1;
         for of in &side.path.operations {
-            bars.extend(share_bars(side, of, several));
+            bars.extend(share_bars(side, of, several, journal));
         }
     }
     let times = || {
@@ -201,7 +203,12 @@ pub(super) fn shares(phase: &PathPhase<'_>) -> Option<Chart> {
 }
 
 /// Bars of the percentiles of an operation.
-fn share_bars(side: &PathSide<'_>, of: &OperationPath, several: bool) -> Vec<ShareBar> {
+fn share_bars(
+    side: &PathSide<'_>,
+    of: &OperationPath,
+    several: bool,
+    journal: bool,
+) -> Vec<ShareBar> {
     let operation = text::traced_operation(of.op, of.with_sync);
     let bar = |percentile: &figures::PercentileParts<'_>| {
         let time = number::nanos(percentile.parts.total());
@@ -216,11 +223,15 @@ fn share_bars(side: &PathSide<'_>, of: &OperationPath, several: bool) -> Vec<Sha
         let parts = figures::chart_parts(percentile.parts).into_iter();
         let part = |(part, nanos)| SharePart {
             paint: Paint::from(part),
-            name: text::time_part(part, figures::has_journal(side.path)),
+            name: text::time_part(part, journal),
             nanos,
         };
         ShareBar {
-            label: capital(&words.join(", ")),
+            // The name of a side keeps its spelling.
+            label: match side.name.is_empty() {
+                true => capital(&words.join(", ")),
+                false => words.join(", "),
+            },
             parts: parts.map(part).collect(),
         }
     };

@@ -144,14 +144,17 @@ fn of_phase(
     depth: Depth,
     room: ChartRoom,
 ) -> Vec<DocumentBlock> {
-    let mut facts = Vec::new();
-    for side in &phase.sides {
-        let said = sentences(side.path).into_iter();
-        facts.extend(said.map(|said| (side.name.clone(), said)));
-    }
     let differ = differences(phase);
     let differ = differ.iter().flat_map(SideDifferences::sentences);
-    facts.extend(differ.map(|said| (String::new(), said)));
+    let mut facts: Vec<(String, String)> = differ.map(|said| (String::new(), said)).collect();
+    let extent = match phase.sides.len() {
+        1 => Extent::Everything,
+        _ => Extent::Essential,
+    };
+    for side in &phase.sides {
+        let said = sentences(side.path, extent).into_iter();
+        facts.extend(said.map(|said| (side.name.clone(), said)));
+    }
     let mut blocks = vec![
         DocumentBlock::Title(phase.name.clone()),
         DocumentBlock::Facts(facts),
@@ -184,15 +187,33 @@ fn of_phase(
 /// Shares below this are not worth a place in a sentence.
 const WORTH: f64 = 0.05;
 
+/// How much sentences say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    Everything,
+    /// What the requests were, and where the time of a median operation went; for several sides, whose charts and tables
+    /// have the rest.
+    Essential,
+}
+
 /// What the path says, most important first.
-pub(super) fn sentences(path: &IoPath) -> Vec<String> {
+fn sentences(path: &IoPath, extent: Extent) -> Vec<String> {
+    let percentiles = match extent {
+        Extent::Everything => usize::MAX,
+        Extent::Essential => 1,
+    };
     let mut said = Vec::new();
     let layer = path.disk.filesystem.as_deref().map(plain);
     for op in figures::asked_ops(path) {
         said.extend(became(path, op, layer.as_deref()));
     }
     let main = figures::main_operation(path);
-    for percentile in main.map(figures::percentiles).unwrap_or_default() {
+    for percentile in main
+        .map(figures::percentiles)
+        .into_iter()
+        .flatten()
+        .take(percentiles)
+    {
         let of = main.map_or_else(String::new, |of| {
             text::traced_operation(of.op, of.with_sync)
         });
@@ -213,6 +234,10 @@ pub(super) fn sentences(path: &IoPath) -> Vec<String> {
         .any(|of| of.with_sync || of.op.is_none());
     if syncs && !path.disk.flushes_sent {
         said.push(text::no_flushes(&plain(&path.disk.name)));
+    }
+    said.retain(|said| !said.is_empty());
+    if extent == Extent::Essential {
+        return said;
     }
     if path.window.0 > 0 {
         let share = path.busy.0 as f64 / path.window.0 as f64;
@@ -458,7 +483,7 @@ pub(crate) fn in_brief(summary: &Summary) -> Vec<(String, String)> {
     let phases = phases(&subjects);
     let of_phase = |phase: &PathPhase<'_>| {
         let sides = phase.sides.iter();
-        let said = sides.flat_map(|side| sentences(side.path).into_iter().take(2));
+        let said = sides.flat_map(|side| sentences(side.path, Extent::Essential));
         said.map(|said| (phase.name.clone(), said))
             .collect::<Vec<_>>()
     };

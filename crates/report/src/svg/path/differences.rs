@@ -21,7 +21,7 @@ pub(crate) fn differences(data: &Differences, frame: &Frame) -> String {
     let beside = width >= 460.0;
     let names = data.rows.iter().map(|row| width_of(&row.1));
     let names = match beside {
-        true => names.fold(0.0, f64::max).min(width * 0.4) + 10.0,
+        true => names.fold(0.0, f64::max).min(width * 0.46) + 10.0,
         false => 2.0,
     };
     let figures = data.rows.iter().map(|row| width_of(&row.3));

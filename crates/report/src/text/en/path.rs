@@ -86,18 +86,18 @@ fn into_part(part: TimePart, journal: bool) -> &'static str {
 }
 
 /// Name of a part of a difference in a chart.
-pub(crate) fn difference_part(part: DifferencePart) -> String {
+pub(crate) fn difference_part(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("Device: {}", io_class(class)),
-        DifferencePart::Time(part) => time_part(part, true).to_owned(),
+        DifferencePart::Time(part) => time_part(part, journal).to_owned(),
     }
 }
 
 /// A part of a difference in a sentence.
-fn of_difference(part: DifferencePart) -> String {
+fn of_difference(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("{} on the device", io_class(class)),
-        DifferencePart::Time(part) => into_part(part, true).to_owned(),
+        DifferencePart::Time(part) => into_part(part, journal).to_owned(),
     }
 }
 
@@ -364,17 +364,18 @@ pub(crate) fn bio_device(disk: &str) -> String {
     )
 }
 
-/// Why one side takes longer, as a sum of times.
+/// Why one side takes longer, as a sum of times; `shares` is whether shares of it may be printed, and `journal` whether a
+/// side has a journal.
 pub(crate) fn takes_longer(
     operation: &str,
     (slow, fast): (&str, &str),
     difference: f64,
     parts: &[(DifferencePart, f64)],
-    shares: bool,
+    (shares, journal): (bool, bool),
 ) -> String {
     let total = number::nanos(difference);
     let part = |&(part, nanos): &(DifferencePart, f64)| {
-        let name = of_difference(part);
+        let name = of_difference(part, journal);
         match shares {
             true => {
                 let share = number::percent(nanos / difference);
