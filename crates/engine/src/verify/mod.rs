@@ -131,10 +131,8 @@ impl Checker {
             ),
         };
         let backlog = rules.backlog.min(1 << 32) as usize;
-        let batch = match rules.backlog_batch {
-            0 => backlog,
-            batch => batch.min(1 << 32) as usize,
-        };
+        let batch = rules.backlog_batch.min(1 << 32) as usize;
+        let batch = if batch == 0 { backlog } else { batch };
         let expected_writes = plan
             .stream
             .limit_bytes

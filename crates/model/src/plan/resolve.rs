@@ -127,14 +127,7 @@ impl Resolver {
         files: &mut Vec<FilePlan>,
     ) -> Result<WorkerPlan, PlanError> {
         let (regions, room) = self.regions(job, clone, seed, files)?;
-        if regions.is_empty() {
-            let job = job.name.clone();
-            return Err(PlanError::NoFiles { job });
-        }
-        let (regions, fits) = match self.skips {
-            true => room::fitting(job, (regions, room), files)?,
-            false => (regions, true),
-        };
+        let (regions, fits) = room::fitting(job, (regions, room), files, self.skips)?;
         super::checks::whole_units(job)?;
         let bytes = bytes_of(&regions);
         let in_passes = super::verify::in_passes(job, &regions, |job| total(job, room, bytes));
@@ -180,8 +173,7 @@ impl Resolver {
             seed: Rng::fork(seed, 0x1000 + u64::from(clone)).next_u64(),
         };
         plan.stream.restart_bytes = restart_bytes;
-        let placed = (&plan.stream.regions[..], &files[..]);
-        plan.stream.later_starts = later_starts(job, clone, placed, restart_bytes.is_some());
+        plan.stream.later_starts = later_starts(job, clone, &plan.stream, files);
         if let Some(verify) = &mut plan.verify {
             verify.flushes_last_write = in_passes.is_some();
             verify.repeats_until = repeats_until;

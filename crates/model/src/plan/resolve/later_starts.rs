@@ -6,17 +6,17 @@ use crate::job::rules::Zones;
 use crate::job::{Distribution, Extent, Job, SizeSpec, Target};
 use crate::plan::FilePlan;
 use crate::plan::files::smallest_block;
-use crate::stream::Region;
+use crate::stream::{Region, StreamPlan};
 
 /// Returns the start offsets of the passes after the first, if they differ. As in fio, an offset in percent is
-/// computed again for each pass, from the size of the file after its layout for the first pass. `restarts` tells
-/// whether a pass ends after its bytes, wherever its offsets are.
+/// computed again for each pass, from the size of the file after its layout for the first pass.
 pub(super) fn later_starts(
     job: &Job,
     clone: u32,
-    (regions, files): (&[Region], &[FilePlan]),
-    restarts: bool,
+    stream: &StreamPlan,
+    files: &[FilePlan],
 ) -> Vec<u64> {
+    let (regions, restarts) = (&stream.regions, stream.restart_bytes.is_some());
     let Extent {
         offset,
         offset_increment,

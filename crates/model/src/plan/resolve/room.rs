@@ -28,16 +28,22 @@ pub(super) fn check(job: &Job, path: &Path, region: &Region, count: u64) -> Resu
 /// Returns the regions into which a block fits; all of them if it fits into none, and then the job does no I/O.
 ///
 /// As in fio, a job is refused only if its smallest block, even of operations that it does not do, is larger than all
-/// its regions together, or than `size`. `together` is their bytes before rounding to whole blocks.
+/// its regions together, or than `size`. `together` is their bytes before rounding to whole blocks. Unless it runs
+/// `as_in_fio`, [`check`] has refused such a job.
 pub(super) fn fitting(
     job: &Job,
     (mut regions, together): (Vec<Region>, u64),
     files: &[FilePlan],
+    as_in_fio: bool,
 ) -> Result<(Vec<Region>, bool), PlanError> {
+    if regions.is_empty() {
+        let job = job.name.clone();
+        return Err(PlanError::NoFiles { job });
+    }
     let block = smallest_block(job);
     let (least, size) = (least_of_any(job), size_below_blocks(job));
     let fits = together >= least && regions.iter().all(|region| region.len >= block);
-    if job.replay.any() || fits && size.is_none() {
+    if !as_in_fio || job.replay.any() || fits && size.is_none() {
         return Ok((regions, true));
     }
     if size.is_some() || together < least {
