@@ -36,6 +36,16 @@ pub struct CampaignPoint {
     pub laid_out: Bytes,
 }
 
+impl CampaignPoint {
+    /// Number of the traced repeat, which does not count as a repeat.
+    pub const TRACED: u32 = 2_000_000;
+
+    /// Whether the run is the traced repeat of its point.
+    pub fn is_traced(&self) -> bool {
+        self.repeat >= CampaignPoint::TRACED
+    }
+}
+
 /// Summary of a campaign, ready for a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignSummary {

@@ -1,5 +1,6 @@
 //! Caveats: typed weaknesses of a result, stored in the record and printed with it.
 
+use crate::io_path::TraceObstacle;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::{FailureKind, IoError};
@@ -293,6 +294,22 @@ pub enum Caveat {
     },
     /// The run measured a simulated card.
     Simulated,
+    /// The path of each I/O was traced, which takes time.
+    Traced,
+    /// Tracing was requested, but not possible.
+    NotTraced {
+        /// The cause.
+        because: TraceObstacle,
+    },
+    /// Events of a traced phase were lost, so that its path is incomplete.
+    EventsLost {
+        /// Phase.
+        phase: String,
+        /// Events that occurred.
+        of: u64,
+        /// Events that were lost.
+        lost: u64,
+    },
 }
 
 /// The first failed I/O of a phase.

@@ -4,6 +4,7 @@
 mod class;
 mod findings;
 mod layout;
+mod obstacle;
 mod time;
 
 pub use class::{ClassGroup, IoClass};
@@ -13,6 +14,7 @@ pub use findings::{
     PathTraffic, PriceModel, PriceRefusal, TimeDifference, TimeShares,
 };
 pub use layout::{LayoutGap, LayoutPart};
+pub use obstacle::TraceObstacle;
 pub use time::{ClassTime, OperationPath, TimePart, TimeParts, TracedOperation};
 
 use crate::job::Op;

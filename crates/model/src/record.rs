@@ -62,6 +62,12 @@ impl RunRecord {
             .filter(|worker| worker.stop == StopReason::Error)
             .find_map(|worker| worker.errors.first.last())
     }
+
+    /// Whether the path of its I/Os was traced, so that its latencies include the cost of tracing.
+    pub fn is_traced(&self) -> bool {
+        let point = self.campaign.as_ref();
+        point.is_some_and(CampaignPoint::is_traced) || self.caveats.contains(&Caveat::Traced)
+    }
 }
 
 /// Origin of a record.

@@ -32,7 +32,22 @@ pub use latency::PERCENTILES;
 /// If some run finished a phase, runs of it that were interrupted or ended by a device error are excluded from the
 /// figures and listed in the caveats; their errors still count. If no run finished it, all runs count. An empty series
 /// gives an empty summary.
+///
+/// Tracing adds to the latency: if some runs were not traced, those that were only give their paths.
 pub fn summarize(series: &[RunRecord]) -> Summary {
+    if series.iter().all(RunRecord::is_traced) || !series.iter().any(RunRecord::is_traced) {
+        return summarize_alike(series);
+    }
+    let untraced = series.iter().filter(|run| !run.is_traced());
+    let untraced: Vec<RunRecord> = untraced.cloned().collect();
+    Summary {
+        paths: paths(series),
+        ..summarize_alike(&untraced)
+    }
+}
+
+/// Summarizes runs that were all traced, or all not.
+fn summarize_alike(series: &[RunRecord]) -> Summary {
     let phases: Vec<PhaseSummary> = phases::collect(series)
         .iter()
         .flat_map(summarize_phase)

@@ -318,6 +318,20 @@ fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
 }
 
 #[test]
+fn a_traced_run_gives_its_path_but_no_figures() {
+    let mut runs = records(&[40e6, 41e6, 20e6]);
+    runs[2].caveats = vec![Caveat::Traced];
+    let summary = summarize(&runs);
+    assert_eq!(summary.runs.len(), 2);
+    assert_eq!(summary.phases[0].bandwidth.values.len(), 2);
+    assert!(!summary.caveats.contains(&Caveat::Traced));
+    // Traced runs alone are summarized, and marked.
+    let summary = summarize(&runs[2..]);
+    assert_eq!(summary.phases[0].bandwidth.values.len(), 1);
+    assert!(summary.caveats.contains(&Caveat::Traced));
+}
+
+#[test]
 fn reports_overhead_above_the_limit() {
     let mut runs = records(&[40e6]);
     let median = summarize(&runs).phases[0].latency.as_ref().unwrap().mean_ns;

@@ -1,6 +1,7 @@
 //! Caveats of several runs, phases and cards, merged by type before they are printed as sentences.
 
 use crate::caveat::{CacheOf, Caveat, FirstFailure};
+use crate::io_path::TraceObstacle;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::FailureKind;
@@ -230,6 +231,9 @@ finding_kinds! {
     LeftOut (phase) [runs: Vec<LeftOutRun>, of: u32] [];
     NoAmplification (phase) [because: NoAmplification] [];
     Simulated [] [];
+    Traced [] [];
+    NotTraced [because: TraceObstacle] [];
+    EventsLost (phase) [] [of: u64, lost: u64];
 }
 
 impl FindingKind {
@@ -271,10 +275,13 @@ impl FindingKind {
             | Paused { .. }
             | Descheduled { .. }
             | StolenTime { .. }
+            | EventsLost { .. }
             | LeftOut { .. } => Severity::Weak,
             ClockFallback { .. }
             | NoDiskStats { .. }
             | NoAmplification { .. }
+            | Traced { .. }
+            | NotTraced { .. }
             | Simulated { .. } => Severity::Note,
         }
     }

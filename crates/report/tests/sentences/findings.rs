@@ -3,6 +3,7 @@
 use super::*;
 use hakaru_model::caveat::{CacheOf, FirstFailure};
 use hakaru_model::finding::{Finding, FindingKind};
+use hakaru_model::io_path::TraceObstacle;
 use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
 use hakaru_model::units::Quantile;
 
@@ -209,6 +210,26 @@ fn of_the_figures() -> Vec<(Caveat, &'static str)> {
     let phase = || "seq-write".to_owned();
     let s = str::to_owned;
     vec![
+        (
+            Traced,
+            "Traced: recording the path of each I/O adds to its latency, so compare it with traced runs only",
+        ),
+        (
+            NotTraced {
+                because: TraceObstacle::NoPermission {
+                    missing: vec![s("cap_perfmon"), s("cap_dac_read_search")],
+                },
+            },
+            "Not traced: no permission to record kernel events; use sudo, or: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$(command -v hakaru)\"",
+        ),
+        (
+            EventsLost {
+                phase: s("seq-write"),
+                of: 1000,
+                lost: 12,
+            },
+            "seq-write: The path of the I/Os is incomplete: 12 of 1000 kernel events were lost",
+        ),
         (
             NoDiskStats {
                 because: s("a network disk"),

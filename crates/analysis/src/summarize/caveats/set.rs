@@ -47,6 +47,7 @@ fn subject(caveat: &Caveat) -> Option<CaveatSubject<'_>> {
         | Overhead { phase, .. }
         | ReadElsewhere { phase, .. }
         | Descheduled { phase, .. }
+        | EventsLost { phase, .. }
         | StolenTime { phase, .. } => Some(CaveatSubject::Phase(phase)),
         Cliff { phase, at, .. } => Some(CaveatSubject::Position(phase, *at)),
         Paused { phase, kind, .. } => Some(CaveatSubject::Pause(phase, *kind)),
@@ -79,6 +80,8 @@ fn subject(caveat: &Caveat) -> Option<CaveatSubject<'_>> {
         | Pooled { .. }
         | LeftOut { .. }
         | NoAmplification { .. }
+        | Traced
+        | NotTraced { .. }
         | Simulated => None,
     }
 }

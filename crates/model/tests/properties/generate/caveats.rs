@@ -1,6 +1,7 @@
 //! Generators of caveats of each kind.
 
 use super::*;
+use hakaru_model::io_path::TraceObstacle;
 
 fn phase() -> impl Strategy<Value = String> {
     select(vec!["seq-read", "rand-write"]).prop_map(str::to_owned)
@@ -59,6 +60,15 @@ fn of_setup() -> impl Strategy<Value = Caveat> {
         Just(Caveat::SystemDisk),
         Just(Caveat::WriteCache),
         Just(Caveat::Simulated),
+        Just(Caveat::Traced),
+        word().prop_map(|name| Caveat::NotTraced {
+            because: TraceObstacle::MissingEvents { names: vec![name] }
+        }),
+        (phase(), any::<u64>(), any::<u64>()).prop_map(|(phase, of, lost)| Caveat::EventsLost {
+            phase,
+            of,
+            lost
+        }),
         (option::of(word()), word()).prop_map(|(path, because)| Caveat::NotInvalidated {
             path: path.map_or(CacheOf::Host, CacheOf::File),
             because

@@ -4,6 +4,7 @@ use super::{counted, listed, op_did, rule_of, times};
 use crate::number;
 use hakaru_model::caveat::{CacheOf, FirstFailure};
 use hakaru_model::finding::{FindingKind, MinMax};
+use hakaru_model::io_path::TraceObstacle;
 use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
 use std::fmt::Display;
 
@@ -161,6 +162,13 @@ pub(crate) fn kind(kind: &FindingKind) -> String {
         LeftOut { runs, of } => left_out(runs, *of),
         NoAmplification { because } => format!("No I/O amplification: {}", no_amplification(*because)),
         Simulated {} => "Simulated card: virtual time, not a measurement of this host".to_owned(),
+        Traced {} => "Traced: recording the path of each I/O adds to its latency, so compare it with traced runs only".to_owned(),
+        NotTraced { because } => format!("Not traced: {}", trace_obstacle(because)),
+        EventsLost { of, lost } => format!(
+            "The path of the I/Os is incomplete: {} of {} kernel events were lost",
+            range(*lost),
+            range(*of)
+        ),
     }
 }
 
@@ -193,6 +201,44 @@ fn left_out_reason(because: LeftOutReason) -> String {
             format!("the hypervisor took {stolen} of CPU time in {measured}")
         }
         LeftOutReason::Paused => "paused in every interval".to_owned(),
+    }
+}
+
+/// What prevented tracing, and what helps.
+fn trace_obstacle(because: &TraceObstacle) -> String {
+    match because {
+        TraceObstacle::NoPermission { missing } if missing.is_empty() => {
+            "a security policy forbids recording kernel events; run as root outside the container".to_owned()
+        }
+        TraceObstacle::NoPermission { missing } => {
+            let missing = missing.join(",");
+            format!(
+                "no permission to record kernel events; use sudo, or: sudo setcap {missing}+ep \"$(command -v hakaru)\""
+            )
+        }
+        TraceObstacle::UserNamespace => {
+            "kernel events cannot be recorded in a rootless container; run on the host".to_owned()
+        }
+        TraceObstacle::TracefsNotMounted => {
+            "tracefs is not mounted; use sudo, or: sudo mount -t tracefs tracefs /sys/kernel/tracing".to_owned()
+        }
+        TraceObstacle::NoTracefs => "the kernel is built without tracefs".to_owned(),
+        TraceObstacle::NoPerfEvents => "the kernel is built without perf events".to_owned(),
+        TraceObstacle::MissingEvents { names } => {
+            format!("the kernel lacks the events {}", listed(names))
+        }
+        TraceObstacle::RingMemory { bytes } => format!(
+            "the kernel refused {bytes} bytes of locked memory for each CPU; raise the limit with ulimit -l, or use sudo"
+        ),
+        TraceObstacle::Descriptors { needed, limit } => {
+            format!("{needed} more open files are needed and the limit is {limit}; raise it with ulimit -n")
+        }
+        TraceObstacle::NoBlockDevice => "the target is not on a block device".to_owned(),
+        TraceObstacle::SimulatedCard => "a simulated card has no kernel events".to_owned(),
+        TraceObstacle::Failed { operation, errno } => {
+            let errno = std::io::Error::from_raw_os_error(*errno);
+            format!("{operation} failed: {errno}")
+        }
     }
 }
 
