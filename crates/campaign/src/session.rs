@@ -6,6 +6,7 @@
 //! Results of stored runs are also spooled, and the environment is recorded before the measurement.
 
 mod spooling;
+mod tracing;
 mod unstarted;
 mod unstored;
 
@@ -28,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use tracing::{TRACE_CLOCK, Tracing};
 
 /// How strictly a session follows its scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +89,8 @@ pub struct RunRequest<'a> {
     pub caveats: Vec<Caveat>,
     /// The campaign point of the run.
     pub campaign: Option<CampaignPoint>,
+    /// Whether to trace the path of the I/Os. If that is not possible, the record has a caveat with the reason.
+    pub trace: bool,
 }
 
 impl<'a> RunRequest<'a> {
@@ -100,6 +104,7 @@ impl<'a> RunRequest<'a> {
             overhead: None,
             caveats: Vec::new(),
             campaign: None,
+            trace: false,
         }
     }
 }
@@ -231,15 +236,19 @@ impl PlannedSession<'_> {
         store: Option<&mut Store>,
         observer: &mut dyn Observer,
     ) -> Result<RunResult, SessionError> {
-        let options = self.options(&request);
+        let (request, tracing) = self.begin_tracing(request);
+        let options = RunOptions {
+            record_operations: tracing.is_some(),
+            ..self.options(&request)
+        };
         let known = request.caveats.clone();
         let begun = self.record_before(request, store.is_some());
         let mut spool = store
             .as_deref()
             .and_then(|store| Spooling::begin(store, &begun));
         let report = match &mut spool {
-            Some(spool) => hakaru_engine::run(&self.plan, &options, &mut spool.before(observer)),
-            None => hakaru_engine::run(&self.plan, &options, observer),
+            Some(spool) => self.execute(&options, tracing, &mut spool.before(observer)),
+            None => self.execute(&options, tracing, observer),
         };
         let store = store.filter(|_| !report.phases.is_empty());
         if report.phases.is_empty() && !self.policy.skips_jobs {
@@ -253,6 +262,45 @@ impl PlannedSession<'_> {
             record,
             error,
         })
+    }
+
+    /// Runs the engine, and traces it if wanted.
+    fn execute(
+        &self,
+        options: &RunOptions<'_>,
+        tracing: Option<Tracing>,
+        observer: &mut dyn Observer,
+    ) -> EngineReport {
+        let Some(mut tracing) = tracing else {
+            return hakaru_engine::run(&self.plan, options, observer);
+        };
+        let mut report = hakaru_engine::run(&self.plan, options, &mut tracing.before(observer));
+        tracing.complete(&mut report);
+        report
+    }
+
+    /// Starts to trace if the request asks for it; adds the clock and the caveat that follow from it.
+    fn begin_tracing<'r>(&self, request: RunRequest<'r>) -> (RunRequest<'r>, Option<Tracing>) {
+        if !request.trace {
+            return (request, None);
+        }
+        let tracing = Tracing::begin(&self.plan);
+        let caveat = match &tracing {
+            Ok(_) => Caveat::Traced,
+            Err(because) => Caveat::NotTraced {
+                because: because.clone(),
+            },
+        };
+        let tracing = tracing.ok();
+        let request = RunRequest {
+            clock: match tracing {
+                Some(_) => &TRACE_CLOCK,
+                None => request.clock,
+            },
+            caveats: request.caveats.into_iter().chain([caveat]).collect(),
+            ..request
+        };
+        (request, tracing)
     }
 
     fn options<'r>(&self, request: &RunRequest<'r>) -> RunOptions<'r> {

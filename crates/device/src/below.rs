@@ -18,18 +18,33 @@ pub struct DiskBelow {
     pub node: PathBuf,
     /// File with the counters of the whole disk.
     pub counters: PathBuf,
+    /// Node of the partition that the path is on, or of the whole disk.
+    pub volume: PathBuf,
+    /// Where the file system of the path is mounted; `None` for a block device.
+    pub mount_point: Option<PathBuf>,
+    /// Device number of the file system of the path; `None` for a block device.
+    pub filesystem: Option<DevNum>,
+}
+
+impl DiskBelow {
+    /// Whether requests take so long that each may be recorded in detail: cards and rotating disks.
+    pub fn is_slow(&self) -> bool {
+        let rotational = self.counters.with_file_name("queue").join("rotational");
+        self.disk.name.starts_with("mmcblk")
+            || roots::text(&rotational).is_some_and(|text| text.trim() == "1")
+    }
 }
 
 /// Returns the block devices that the kernel sends the requests of a path to: the disk of a partition, but the mapping
 /// itself for device mapper and RAID. Empty without a block device, as in memory and network file systems.
 pub fn disks_below(path: &Path, roots: &Roots) -> Vec<DiskBelow> {
-    let (nodes, filesystem) = nodes_of(path, roots);
-    let disk = |node: DeviceNode| disk_of(&node, filesystem.clone(), roots);
+    let (nodes, mount) = nodes_of(path, roots);
+    let disk = |node: DeviceNode| disk_of(&node, mount.as_ref(), roots);
     nodes.into_iter().map(disk).collect()
 }
 
-/// Returns the block devices of a path, and the type of the file system.
-fn nodes_of(path: &Path, roots: &Roots) -> (Vec<DeviceNode>, Option<String>) {
+/// Returns the block devices of a path, and the mount of its file system.
+fn nodes_of(path: &Path, roots: &Roots) -> (Vec<DeviceNode>, Option<Mount>) {
     let directory = crate::inspect::directory_of(path);
     let Some(metadata) = path.metadata().or_else(|_| directory.metadata()).ok() else {
         return (Vec::new(), None);
@@ -45,7 +60,8 @@ fn nodes_of(path: &Path, roots: &Roots) -> (Vec<DeviceNode>, Option<String>) {
         return (node.into_iter().collect(), None);
     };
     let nodes = chain::nodes_of_mount(&mount, roots, &mounts);
-    (nodes, Some(mount.fs_type))
+    let mount = Mount { number, ..mount };
+    (nodes, Some(mount))
 }
 
 /// Returns the mount of a path. A removed file has no path, but its device number names the mount.
@@ -57,7 +73,7 @@ fn mount_of(path: &Path, number: DevNum, roots: &Roots, mounts: &[Mount]) -> Opt
     })
 }
 
-fn disk_of(node: &DeviceNode, filesystem: Option<String>, roots: &Roots) -> DiskBelow {
+fn disk_of(node: &DeviceNode, mount: Option<&Mount>, roots: &Roots) -> DiskBelow {
     let disk = node.disk();
     let partition = node
         .partition()
@@ -67,9 +83,12 @@ fn disk_of(node: &DeviceNode, filesystem: Option<String>, roots: &Roots) -> Disk
         number: disk.number,
         node: roots.dev.join(&disk.kname),
         counters: disk.folder.join("stat"),
+        volume: roots.dev.join(&node.kname),
+        mount_point: mount.map(|mount| mount.mount_point.clone()),
+        filesystem: mount.map(|mount| mount.number),
         disk: TracedDisk {
             partition,
-            filesystem,
+            filesystem: mount.map(|mount| mount.fs_type.clone()),
             flushes_sent: write_cache.is_some_and(|text| text.trim() == "write back"),
             bio_based: !disk.folder.join("mq").is_dir(),
             size: disk.size(),

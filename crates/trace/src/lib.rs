@@ -20,3 +20,8 @@ pub mod summary;
 mod sweep;
 #[cfg(test)]
 mod testing;
+
+/// Returns the time by the clock of all events, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+pub fn now() -> u64 {
+    hakaru_sys::clock::monotonic_raw()
+}

@@ -181,7 +181,9 @@ pub(super) fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
     };
     let fill = preparation_bytes(campaign, layer, true, size).0;
     let fills = fill.saturating_mul(preparations);
-    Bytes(fills.saturating_add((once * f64::from(campaign.repeats.most())) as u64))
+    Bytes(fills.saturating_add(
+        (once * f64::from(campaign.repeats.most() + u32::from(campaign.traces))) as u64,
+    ))
 }
 
 /// Returns the maximum remaining seconds of one card; `size` is its size, if known.
@@ -218,8 +220,10 @@ fn open_runs(
     let (mut runs, mut seconds) = (0, 0.0);
     for workload in campaign.wanted_workloads() {
         let cell = key.map(|key| PointKey::of(campaign, key, layer, workload));
-        let stored = cell.map_or(0, |cell| journal.repeats(&cell));
-        let open = campaign.repeats.most().saturating_sub(stored);
+        let stored = cell.as_ref().map_or(0, |cell| journal.repeats(cell));
+        let is_traced = cell.is_some_and(|cell| journal.has_trace(&cell));
+        let traced = u32::from(campaign.traces && !is_traced);
+        let open = campaign.repeats.most().saturating_sub(stored) + traced;
         let point = Point {
             card,
             layer,

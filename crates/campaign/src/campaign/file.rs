@@ -68,10 +68,17 @@ pub struct CampaignFile {
     /// The workloads.
     #[serde(default)]
     pub workload: Vec<Spanned<WorkloadEntry>>,
+    /// Traces one more run of each point; default: no tracing.
+    pub trace: Option<TraceSpec>,
     /// Limits that end the campaign.
     #[serde(default)]
     pub limits: CampaignLimits,
 }
+
+/// Tracing of the path of I/Os: a table without keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {}
 
 /// Number of repeats of each point.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,11 +6,11 @@ mod recheck;
 mod sequence;
 
 use super::journal::{RunStatus, counts};
-use super::matrix::RECHECK;
+use super::matrix::{RECHECK, is_recheck};
 use super::measurements::{CardMeasurements, LayerMeasurements};
 use super::spec::{Campaign, Layer};
 use hakaru_analysis::campaign::Circumstances;
-use hakaru_model::campaign::{CampaignSummary, FailedRun, PreparedStep, Weakness};
+use hakaru_model::campaign::{CampaignPoint, CampaignSummary, FailedRun, PreparedStep, Weakness};
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::finding::Summary;
 use hakaru_model::record::RunRecord;
@@ -158,7 +158,7 @@ impl PointTable {
     }
 
     fn add(&mut self, row: PointRow) {
-        let of = match row.repeat >= RECHECK {
+        let of = match is_recheck(row.repeat) {
             true => &mut self.rechecks,
             false => &mut self.cards,
         };
@@ -343,7 +343,10 @@ fn point_words(row: &PointRow) -> String {
         true => &row.card,
         false => &row.label,
     };
-    let repeat = match row.repeat >= RECHECK {
+    if row.repeat >= CampaignPoint::TRACED {
+        return format!("{name}, {}, {}, traced run", row.layer, row.workload);
+    }
+    let repeat = match is_recheck(row.repeat) {
         true => "recheck",
         false => "repeat",
     };

@@ -4,9 +4,10 @@
 //! always consistent.
 
 use super::file::{RepeatRule, Until};
-use super::matrix::{Point, RECHECK};
+use super::matrix::{Point, RECHECK, is_recheck};
 use super::spec::Campaign;
 use hakaru_analysis::stats::{self, SampleMoments};
+use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::finding::Summary;
 use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Store, StoreError};
@@ -43,15 +44,21 @@ struct StoredPoint {
     /// Repeats of the recheck, numbered from [`RECHECK`], and their series.
     rechecks: BTreeSet<u32>,
     recheck_series: String,
+    /// Whether the traced run is stored.
+    traced: bool,
     /// Bandwidth of each phase and operation, one value for each run; read only if the number of repeats depends on
     /// it.
     rates: Option<BTreeMap<String, Vec<f64>>>,
 }
 
 impl StoredPoint {
-    /// Adds a repeat. Returns whether it is new and not part of a recheck.
+    /// Adds a run. Returns whether it is a new repeat: neither traced nor part of a recheck.
     fn add(&mut self, repeat: u32, series: &str) -> bool {
-        let recheck = repeat >= RECHECK;
+        if repeat >= CampaignPoint::TRACED {
+            self.traced = true;
+            return false;
+        }
+        let recheck = is_recheck(repeat);
         let (known, repeats) = match recheck {
             true => (&mut self.recheck_series, &mut self.rechecks),
             false => (&mut self.series, &mut self.repeats),
@@ -197,8 +204,16 @@ impl CampaignProgress {
     /// Whether a repeat of a cell is stored.
     pub(super) fn has(&self, cell: &PointKey, repeat: u32) -> bool {
         self.cells.get(cell).is_some_and(|stored| {
+            if repeat >= CampaignPoint::TRACED {
+                return stored.traced;
+            }
             stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat)
         })
+    }
+
+    /// Whether the traced run of a cell is stored.
+    pub(super) fn has_trace(&self, cell: &PointKey) -> bool {
+        self.has(cell, CampaignPoint::TRACED)
     }
 
     /// Returns the number of stored repeats of a cell.
@@ -275,7 +290,10 @@ impl CampaignProgress {
                     .map(move |workload| PointKey::of(campaign, key, layer, workload))
             });
             cells
-                .map(|cell| u64::from(self.repeats(&cell)))
+                .map(|cell| {
+                    let traced = campaign.traces && self.has_trace(&cell);
+                    u64::from(self.repeats(&cell)) + u64::from(traced)
+                })
                 .sum::<u64>()
         };
         keys.map(repeats).sum::<u64>() + self.rechecked(campaign)
@@ -360,6 +378,9 @@ impl CampaignProgress {
     ) -> Result<bool, FindError> {
         if self.has(cell, point.repeat) {
             return Ok(false);
+        }
+        if point.is_traced() {
+            return Ok(true);
         }
         if point.is_recheck() {
             // The recheck has as many repeats as the first measurement.

@@ -2,6 +2,7 @@
 
 use super::file::{CardOrder, PointOrder};
 use super::spec::Campaign;
+use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::rng::Rng;
 
 /// One repeat of a point, by indexes into the campaign.
@@ -13,7 +14,7 @@ pub struct Point {
     pub layer: usize,
     /// Index of the workload.
     pub workload: usize,
-    /// Repeat number from 0; 1,000,000 and above for a recheck.
+    /// Repeat number from 0; 1,000,000 and above for a recheck, and [`CampaignPoint::TRACED`] for the traced run.
     pub repeat: u32,
 }
 
@@ -24,8 +25,18 @@ pub(super) const RECHECK: u32 = 1_000_000;
 impl Point {
     /// Whether the point belongs to the recheck of the first card.
     pub(super) fn is_recheck(&self) -> bool {
-        self.repeat >= RECHECK
+        is_recheck(self.repeat)
     }
+
+    /// Whether the run of the point is traced, and does not count as a repeat.
+    pub fn is_traced(&self) -> bool {
+        self.repeat >= CampaignPoint::TRACED
+    }
+}
+
+/// Whether a repeat number belongs to a recheck.
+pub(super) fn is_recheck(repeat: u32) -> bool {
+    (RECHECK..CampaignPoint::TRACED).contains(&repeat)
 }
 
 impl Campaign {
@@ -42,7 +53,7 @@ impl Campaign {
     }
 
     /// Returns layer, workload and number of each repeat in the order of the campaign; `stream` selects the random
-    /// numbers of a shuffled order.
+    /// numbers of a shuffled order. The traced runs of a layer follow its last repeat.
     fn repeats_in_order(
         &self,
         layers: impl Iterator<Item = usize>,
@@ -50,7 +61,7 @@ impl Campaign {
     ) -> Vec<(usize, usize, u32)> {
         let workloads = self.wanted_workloads();
         let repeats = 0..self.repeats.most();
-        let mut all = Vec::new();
+        let (mut all, mut traced) = (Vec::new(), Vec::new());
         for layer in layers {
             if self.order == PointOrder::Interleaved {
                 for repeat in repeats.clone() {
@@ -61,10 +72,17 @@ impl Campaign {
                     all.extend(repeats.clone().map(|repeat| (layer, workload, repeat)));
                 }
             }
+            let traces = workloads.clone().filter(|_| self.traces);
+            let traces = traces.map(|workload| (layer, workload, CampaignPoint::TRACED));
+            match self.order {
+                PointOrder::Shuffled => traced.extend(traces),
+                PointOrder::Blocked | PointOrder::Interleaved => all.extend(traces),
+            }
         }
         if self.order == PointOrder::Shuffled {
             shuffle(&mut all, Rng::fork(self.seed, stream));
         }
+        all.append(&mut traced);
         all
     }
 
@@ -109,7 +127,7 @@ impl Campaign {
         };
         let points = self.points_of(card).into_iter();
         points
-            .filter(|point| point.layer == layer)
+            .filter(|point| point.layer == layer && !point.is_traced())
             .map(|point| Point {
                 repeat: RECHECK + point.repeat,
                 ..point
@@ -117,23 +135,34 @@ impl Campaign {
             .collect()
     }
 
-    /// Returns the maximum number of points, without the recheck.
+    /// Returns the maximum number of repeats, without the recheck and the traced runs.
     pub fn cells(&self) -> u64 {
+        self.points().saturating_mul(self.repeats.most().into())
+    }
+
+    /// Returns the number of points.
+    fn points(&self) -> u64 {
         let workloads = self.wanted_workloads().count() as u64;
         let layers: u64 = self
             .wanted_cards()
             .map(|card| self.layers_of(card).count() as u64)
             .sum();
-        (layers * workloads).saturating_mul(self.repeats.most().into())
+        layers * workloads
     }
 
-    /// Returns the maximum number of runs, with the recheck.
+    /// Returns the number of traced runs.
+    pub(super) fn traced(&self) -> u64 {
+        if self.traces { self.points() } else { 0 }
+    }
+
+    /// Returns the maximum number of runs, with the recheck and the traced runs.
     pub fn count(&self) -> u64 {
         let rechecks = self
             .rechecked()
             .map_or(0, |_| self.wanted_workloads().count() as u64);
         self.cells()
             .saturating_add(rechecks.saturating_mul(self.repeats.most().into()))
+            .saturating_add(self.traced())
     }
 }
 
@@ -173,6 +202,33 @@ mod tests {
         );
         assert_eq!(groups_of_points(&points, false).count(), 2);
         assert_eq!(groups_of_points(&points, true).count(), points.len());
+    }
+
+    #[test]
+    fn the_traced_run_of_each_point_follows_the_repeats_of_its_layer() {
+        for order in ["blocked", "interleaved", "shuffled"] {
+            let plain = campaign(&format!("repeats = 2\norder = \"{order}\""));
+            let traces = Campaign {
+                traces: true,
+                ..plain.clone()
+            };
+            let points = traces.points_of(0);
+            let traced: Vec<usize> = (0..points.len())
+                .filter(|&at| points[at].is_traced())
+                .collect();
+            let layers = traces.layers_of(0).count();
+            assert_eq!(traced.len(), layers * traces.wanted_workloads().count());
+            for at in traced {
+                let later = points[at..].iter();
+                let repeats = later.filter(|p| p.layer == points[at].layer && !p.is_traced());
+                assert_eq!(repeats.count(), 0, "{order}");
+            }
+            let repeats: Vec<Point> = points.into_iter().filter(|p| !p.is_traced()).collect();
+            assert_eq!(repeats, plain.points_of(0));
+            assert_eq!(plain.cells(), traces.cells());
+            let recheck = traces.recheck_points();
+            assert!(recheck.iter().all(|p| p.is_recheck() && !p.is_traced()));
+        }
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub fn resolve(
         order: file.order,
         card_order,
         recheck,
+        traces: file.trace.is_some(),
         cool_down: file.cool_down.map_or(Nanos(0), |time| time.0),
         cards,
         layers,

@@ -30,6 +30,8 @@ pub struct Campaign {
     pub card_order: CardOrder,
     /// Whether the first layer of the first card is measured again at the end.
     pub recheck: bool,
+    /// Whether one more run of each point is traced.
+    pub traces: bool,
     /// Pause before each run.
     pub cool_down: Nanos,
     /// The cards, at least one.

@@ -133,12 +133,16 @@ fn runs_of(
     let most = campaign.repeats.most();
     for workload in campaign.wanted_workloads() {
         let Some(key) = key else {
-            open += u64::from(most);
+            open += u64::from(most) + u64::from(campaign.traces);
             continue;
         };
         let cell = PointKey::of(campaign, key, layer, workload);
         let stored = journal.repeats(&cell);
         done += u64::from(stored);
+        if campaign.traces {
+            let traced = u64::from(journal.has_trace(&cell));
+            (done, open) = (done + traced, open + 1 - traced);
+        }
         // The repeat after the last one is open unless the mean is known precisely enough.
         let next = Point {
             card,

@@ -98,7 +98,11 @@ impl Runner<'_> {
             RunFailure::Failed(why)
         })?;
         let series = SeriesPosition {
-            id: self.journal.series(cell, point.is_recheck()),
+            // A traced run is a series of its own: its latencies include the cost of tracing.
+            id: match point.is_traced() {
+                true => None,
+                false => self.journal.series(cell, point.is_recheck()),
+            },
             repeat: point.repeat % RECHECK,
         };
         let request = RunRequest {
@@ -107,6 +111,7 @@ impl Runner<'_> {
             overhead: self.overhead,
             caveats,
             campaign: Some(self.point_of_record(point, cell, prepared)),
+            trace: point.is_traced(),
             ..RunRequest::single(self.clock, self.stop)
         };
         let planned =

@@ -114,9 +114,12 @@ impl<'a> CliOperator<'a> {
                 .iter()
                 .map(|workload| &workload.name),
         );
-        let repeat = point.repeat + 1;
+        let repeat = match point.is_traced() {
+            true => "traced".to_owned(),
+            false => format!("#{:<2}", point.repeat + 1),
+        };
         format!(
-            "[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  #{repeat:<2}",
+            "[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  {repeat}",
             of.len()
         )
     }

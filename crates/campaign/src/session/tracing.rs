@@ -1,0 +1,225 @@
+//! Traces the path of the I/Os of a run: starts the recorders, passes them what the engine reports, and adds the paths
+//! to the record.
+//!
+//! Nothing here can make a run fail. Events are taken from the rings by threads of the recorders; this module processes
+//! them whenever the engine reports progress, on the thread that waits for the workers.
+
+mod cost;
+mod disk;
+
+use self::disk::DiskTracer;
+use hakaru_device::{DiskBelow, Roots};
+use hakaru_engine::{
+    ClockChoice, EngineReport, Flow, LayoutProgress, LogChunk, MeasuredPart, Observer,
+    PhaseProgress,
+};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::io_path::{IoPath, TraceObstacle, TracedOperation};
+use hakaru_model::job::IoEngine;
+use hakaru_model::plan::{PhasePlan, Plan};
+use hakaru_model::record::{Interval, PhaseRecord};
+use hakaru_trace::recorder::{EventSet, TraceError};
+
+/// The clock of kernel events, which also times the I/Os of a traced run.
+pub(super) static TRACE_CLOCK: ClockChoice = ClockChoice::Kernel { because: None };
+
+/// Tracing of one run.
+pub(super) struct Tracing {
+    disks: Vec<DiskTracer>,
+    /// Disk of each file of the current phase.
+    disk_of_file: Vec<Option<usize>>,
+    /// Paths of the phase that has just been measured.
+    measured: Vec<IoPath>,
+    /// Paths of the phases that have ended.
+    ended: Vec<Vec<IoPath>>,
+}
+
+impl Tracing {
+    /// Starts to record the events of all disks below the files of a plan.
+    ///
+    /// # Errors
+    /// What prevents it.
+    pub(super) fn begin(plan: &Plan) -> Result<Tracing, TraceObstacle> {
+        let workers = || plan.phases.iter().flat_map(|phase| &phase.workers);
+        if workers().any(|worker| worker.ioengine == IoEngine::Sim) {
+            return Err(TraceObstacle::SimulatedCard);
+        }
+        let deep = workers().any(|worker| worker.queue.iodepth > 1) || workers().count() > 1;
+        let roots = Roots::live();
+        let mut found: Vec<DiskBelow> = Vec::new();
+        for file in plan.phases.iter().flat_map(|phase| &phase.files) {
+            for disk in hakaru_device::disks_below(&file.path, &roots) {
+                if found.iter().all(|known| known.number != disk.number) {
+                    found.push(disk);
+                }
+            }
+        }
+        if found.is_empty() {
+            return Err(TraceObstacle::NoBlockDevice);
+        }
+        let start = |below: DiskBelow| {
+            // Each event costs time: at depth 1 on a fast disk, those that explain are left out. What a file system does
+            // is not known without them.
+            let explains = deep || below.is_slow() || below.filesystem.is_some();
+            let events = match explains {
+                true => EventSet::Full,
+                false => EventSet::Lean,
+            };
+            DiskTracer::start(below, events)
+        };
+        let disks = found.into_iter().map(start).collect::<Result<_, _>>();
+        Ok(Tracing {
+            disks: disks.map_err(obstacle)?,
+            disk_of_file: Vec::new(),
+            measured: Vec::new(),
+            ended: Vec::new(),
+        })
+    }
+
+    /// Inserts the tracing between a run and its observer.
+    pub(super) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> TracingObserver<'a> {
+        TracingObserver {
+            tracing: self,
+            observer,
+        }
+    }
+
+    /// Adds the paths to the phases of a report, and a caveat for each phase whose events were lost.
+    pub(super) fn complete(self, report: &mut EngineReport) {
+        for (phase, paths) in report.phases.iter_mut().zip(self.ended) {
+            phase.paths = paths;
+            let lossy = |path: &&IoPath| path.tracer.lost_share() > IoPath::LOSS_LIMIT;
+            for path in phase.paths.iter().filter(lossy) {
+                let events = || path.tracer.events.iter();
+                report.caveats.push(Caveat::EventsLost {
+                    phase: phase.name.clone(),
+                    of: events().map(|event| event.counted).sum(),
+                    lost: events().map(|event| event.lost + event.missing).sum(),
+                });
+            }
+        }
+    }
+
+    fn workers_start(&mut self, phase: &PhasePlan) {
+        let roots = Roots::live();
+        let disk_of = |file: &hakaru_model::plan::FilePlan| {
+            let below = hakaru_device::disks_below(&file.path, &roots);
+            let number = below.first()?.number;
+            self.disks.iter().position(|disk| disk.number() == number)
+        };
+        self.disk_of_file = phase.files.iter().map(disk_of).collect();
+        for (index, disk) in self.disks.iter_mut().enumerate() {
+            let is_used = self.disk_of_file.contains(&Some(index));
+            disk.begin_phase(phase, is_used);
+        }
+    }
+
+    fn operations(&mut self, operations: &[TracedOperation]) {
+        for operation in operations {
+            let file = self.disk_of_file.get(operation.file as usize);
+            if let Some(disk) = file.copied().flatten() {
+                self.disks[disk].operation(operation);
+            }
+        }
+    }
+
+    fn progress(&mut self, measuring: bool) {
+        for disk in &mut self.disks {
+            disk.progress(measuring);
+        }
+    }
+
+    fn measured(&mut self, phase: &PhasePlan, part: &MeasuredPart) {
+        let disks = self.disks.iter_mut();
+        self.measured = disks
+            .filter_map(|disk| disk.end_phase(phase, part))
+            .collect();
+    }
+}
+
+/// Returns the obstacle of an error of the recorder.
+fn obstacle(error: TraceError) -> TraceObstacle {
+    match error {
+        TraceError::NoPermission { missing, .. } => TraceObstacle::NoPermission {
+            missing: missing
+                .iter()
+                .map(|capability| capability.to_string().to_lowercase())
+                .collect(),
+        },
+        TraceError::UserNamespace => TraceObstacle::UserNamespace,
+        TraceError::TracefsNotMounted => TraceObstacle::TracefsNotMounted,
+        TraceError::NoTracefs => TraceObstacle::NoTracefs,
+        TraceError::NoPerfEvents => TraceObstacle::NoPerfEvents,
+        TraceError::MissingEvents { names } => TraceObstacle::MissingEvents { names },
+        TraceError::RingMemory { bytes, .. } => TraceObstacle::RingMemory { bytes },
+        TraceError::Descriptors { needed, limit } => TraceObstacle::Descriptors { needed, limit },
+        TraceError::NoBlockDevice => TraceObstacle::NoBlockDevice,
+        TraceError::Failed { operation, errno } => TraceObstacle::Failed {
+            operation: operation.to_owned(),
+            errno: errno.raw_os_error(),
+        },
+    }
+}
+
+/// An observer that traces and passes all calls on.
+pub(super) struct TracingObserver<'a> {
+    tracing: &'a mut Tracing,
+    observer: &'a mut dyn Observer,
+}
+
+impl Observer for TracingObserver<'_> {
+    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
+        self.observer.phase_begins(index, phase);
+    }
+
+    fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
+        // Events of the layout need no memory.
+        self.tracing.progress(false);
+        self.observer.laying_out(layout)
+    }
+
+    fn workers_start(&mut self, phase: &PhasePlan) {
+        self.observer.workers_start(phase);
+        self.tracing.workers_start(phase);
+    }
+
+    fn operations(&mut self, worker: usize, operations: &[TracedOperation]) {
+        self.tracing.operations(operations);
+        self.observer.operations(worker, operations);
+    }
+
+    fn measured(&mut self, phase: &PhasePlan, part: &MeasuredPart) {
+        self.tracing.measured(phase, part);
+        self.observer.measured(phase, part);
+    }
+
+    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+        self.tracing.progress(progress.measuring);
+        self.observer.progress(phase, progress)
+    }
+
+    fn interval(&mut self, worker: usize, interval: &Interval) {
+        self.observer.interval(worker, interval);
+    }
+
+    fn log(&mut self, worker: usize, chunk: &LogChunk) {
+        self.observer.log(worker, chunk);
+    }
+
+    fn wants_so_far(&mut self) -> bool {
+        self.observer.wants_so_far()
+    }
+
+    fn so_far(&mut self, index: usize, record: &PhaseRecord) {
+        self.observer.so_far(index, record);
+    }
+
+    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
+        let paths = std::mem::take(&mut self.tracing.measured);
+        self.tracing.ended.push(paths.clone());
+        self.observer.phase_ends(&PhaseRecord {
+            paths,
+            ..record.clone()
+        })
+    }
+}
