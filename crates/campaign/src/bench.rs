@@ -43,6 +43,8 @@ pub struct BenchRequest {
     pub ioengine: IoEngine,
     /// Whether the content of the device may be destroyed. Only the device guard may set this.
     pub erase: bool,
+    /// Whether to trace the path of the I/Os.
+    pub trace: bool,
 }
 
 /// Target of a suite.
@@ -76,6 +78,8 @@ pub struct BenchPlan {
     pub place: BenchTarget,
     /// Notes about the chosen settings for the user.
     pub remarks: Vec<String>,
+    /// Whether the path of the I/Os is traced.
+    pub trace: bool,
 }
 
 /// Errors of `bench`.
@@ -166,6 +170,7 @@ pub fn decide(request: &BenchRequest) -> Result<BenchPlan, BenchError> {
         identity,
         place,
         remarks,
+        trace: request.trace,
     })
 }
 
@@ -199,6 +204,7 @@ pub fn decide_simulated(
         identity,
         place,
         remarks,
+        trace: request.trace,
     })
 }
 
@@ -337,6 +343,7 @@ pub fn run(
                 repeat,
             },
             overhead,
+            trace: plan.trace,
             ..RunRequest::single(clock, stop)
         };
         let ran = one_round(&scenario, request, erasable, store.as_deref_mut(), watcher);

@@ -485,6 +485,7 @@ fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
         seed: 1,
         ioengine: IoEngine::Psync,
         erase: true,
+        trace: false,
     };
     let decided = bench::decide(&request).unwrap();
     let erasable =

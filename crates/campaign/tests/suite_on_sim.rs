@@ -41,6 +41,7 @@ fn request(seed: u64) -> BenchRequest {
         seed,
         ioengine: IoEngine::Psync,
         erase: false,
+        trace: false,
     }
 }
 

@@ -32,6 +32,8 @@ enum Command {
     Show(cmd::show::ShowArgs),
     /// Write a report on stored runs
     Report(cmd::report::ReportArgs),
+    /// Show where the bytes and the time of a traced run went
+    Explain(cmd::explain::ExplainArgs),
     /// Compare two sets of results: stored runs or result files
     Compare(cmd::compare::CompareArgs),
     /// Import results of fio, iozone, hdparm, dd and CSV tables into the database
@@ -51,7 +53,7 @@ enum Command {
     Prepare(cmd::prepare::PrepareArgs),
     /// Recover interrupted runs and undo leftover preparation steps
     Recover(cmd::recover::RecoverArgs),
-    /// Run a fio command line or job file on hakaru's own engine
+    /// Run a fio command line or job file on hakaru's own engine; `--hakaru-trace` traces and stores the run
     #[command(disable_help_flag = true)]
     Fio {
         /// Any fio option; see `hakaru fio --help`
@@ -98,6 +100,7 @@ impl Cli {
             Command::List(args) => cmd::list::main(&args, db),
             Command::Show(args) => cmd::show::main(&args, db),
             Command::Report(args) => cmd::report::main(&args, db),
+            Command::Explain(args) => cmd::explain::main(&args, db),
             Command::Compare(args) => cmd::compare::main(&args, db),
             Command::Import(args) => cmd::import::main(&args, db),
             Command::Export(args) => cmd::export::main(&args, db),
@@ -107,7 +110,7 @@ impl Cli {
             Command::Verify(args) => cmd::verify::main(&args, db),
             Command::Prepare(args) => cmd::prepare::main(&args),
             Command::Recover(args) => cmd::recover::main(&args, db),
-            Command::Fio { args } => Ok(cmd::fio::main(&args)),
+            Command::Fio { args } => Ok(cmd::fio::main_of_hakaru(&args, db)),
             Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
         }
     }

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         return cmd::iozone::main(&argv[2..]).into();
     }
     if argv.get(1).is_some_and(|word| word == "fio") {
-        return cmd::fio::main(&argv[2..]).into();
+        return cmd::fio::main_of_hakaru(&argv[2..], None).into();
     }
     args::main(&argv).into()
 }

@@ -34,10 +34,19 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
 /// Opens the user's default database for a front end if `HAKARU_STORE=1` requests that its runs are stored: programs
 /// that call fio or iozone do not expect a database in a home directory.
 pub(crate) fn open_if_asked() -> Result<Option<Store>> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let asked = set("HAKARU_STORE").is_some_and(|value| value != "0");
-    let db = set("HAKARU_DB").map(PathBuf::from);
+    let db = from_environment();
     asked.then(|| open(db.as_deref())).transpose()
+}
+
+/// Returns the database that the environment names.
+pub(crate) fn from_environment() -> Option<PathBuf> {
+    set("HAKARU_DB").map(PathBuf::from)
+}
+
+/// Returns an environment variable that is not empty.
+fn set(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Opens the given database read-only, or the user's default one, which is empty as long as it does not exist.

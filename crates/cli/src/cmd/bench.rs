@@ -56,6 +56,9 @@ pub(crate) struct BenchArgs {
     /// Benchmark a simulated card described by this device model (JSON), in virtual time
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "erase"])]
     simulate: Option<PathBuf>,
+    /// Trace each I/O through file system, block layer and device, and report where bytes and time went
+    #[arg(long, conflicts_with = "simulate")]
+    trace: bool,
     /// Show what would be measured and what would be lost, and exit
     #[arg(long)]
     dry_run: bool,
@@ -163,6 +166,7 @@ impl BenchArgs {
             seed: self.seed,
             ioengine: engine(&self.ioengine),
             erase: self.erase.is_some(),
+            trace: self.trace,
         }
     }
 }

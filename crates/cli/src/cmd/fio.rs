@@ -26,6 +26,7 @@ use hakaru_engine::{ClockChoice, IdleProfiler};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_store::Store;
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
@@ -34,8 +35,49 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Instant;
 
+/// Option of hakaru itself, which is not part of fio's command line.
+const TRACE: &str = "--hakaru-trace";
+
+/// Runs the command line of `hakaru fio`, which may have options of hakaru. `db` is the database of a traced run.
+pub(crate) fn main_of_hakaru(args: &[OsString], db: Option<&Path>) -> Exit {
+    let (own, args): (Vec<OsString>, _) = args.iter().cloned().partition(|arg| arg == TRACE);
+    match own.is_empty() {
+        true => main(&args),
+        false => run_line(&args, RunStorage::Traced { db }),
+    }
+}
+
+/// Where the run of a command line is stored, and whether it is traced.
+#[derive(Clone, Copy)]
+enum RunStorage<'a> {
+    /// In the user's database, if the environment asks for it.
+    IfAsked,
+    /// In this database or the user's, with its trace.
+    Traced { db: Option<&'a Path> },
+}
+
+impl RunStorage<'_> {
+    fn open(self) -> anyhow::Result<Option<Store>> {
+        match self {
+            RunStorage::IfAsked => place::open_if_asked(),
+            RunStorage::Traced { db: Some(db) } => place::open(Some(db)).map(Some),
+            RunStorage::Traced { db: None } => {
+                place::open(place::from_environment().as_deref()).map(Some)
+            }
+        }
+    }
+
+    fn is_traced(self) -> bool {
+        matches!(self, RunStorage::Traced { .. })
+    }
+}
+
 /// Runs one command line. `args` does not include the program name.
 pub(crate) fn main(args: &[OsString]) -> Exit {
+    run_line(args, RunStorage::IfAsked)
+}
+
+fn run_line(args: &[OsString], storage: RunStorage<'_>) -> Exit {
     let mut invocation = match parse(args) {
         Ok(invocation) => invocation,
         Err(error) => {
@@ -61,7 +103,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
             let (mean, deviation) = hakaru_engine::IdleProfiler::calibrate();
             printed(&output::calibration(mean, deviation), 0)
         }
-        FioAction::Run => match prepare(&invocation).and_then(carry_out) {
+        FioAction::Run => match prepare(&invocation).and_then(|run| carry_out(run, storage)) {
             Ok(exit) => exit,
             Err(error) => {
                 if let Some(SessionError::Plan(unfit)) = error.downcast_ref()
@@ -224,9 +266,9 @@ fn prepare(invocation: &Invocation) -> anyhow::Result<FioRun<'_>> {
         begun: Instant::now(),
     })
 }
-fn carry_out(run: FioRun<'_>) -> anyhow::Result<Exit> {
+fn carry_out(run: FioRun<'_>, storage: RunStorage<'_>) -> anyhow::Result<Exit> {
     let (settings, plan) = (&run.invocation.settings, run.session.plan());
-    let mut store = place::open_if_asked()?;
+    let mut store = storage.open()?;
     let normal = settings.formats.contains(&OutputFormat::Normal);
     let mut out = begin_output(&run, normal)?;
     let stop = stop::flag_as_in_fio();
@@ -237,7 +279,10 @@ fn carry_out(run: FioRun<'_>) -> anyhow::Result<Exit> {
     skipped::explain(plan);
     let profiler = settings.idle_prof.map(|_| IdleProfiler::start());
     let mut reporter = FioStatusReporter::new(&run, logs, normal, &mut *out);
-    let request = RunRequest::single(ClockChoice::best(), stop);
+    let request = RunRequest {
+        trace: storage.is_traced(),
+        ..RunRequest::single(ClockChoice::best(), stop)
+    };
     let ended = run.session.run(request, store.as_mut(), &mut reporter);
     let RunResult {
         record,
@@ -269,11 +314,23 @@ fn carry_out(run: FioRun<'_>) -> anyhow::Result<Exit> {
     } else if store.is_some() {
         let id = &record.id;
         anstream::eprintln!("fio: stored as {id}; hakaru show {id} shows it");
+        if storage.is_traced() {
+            print_trace(&record.caveats, id);
+        }
     }
     Ok(match logged && unstored.is_none() {
         true => exit_of(&record.outcome, &phases, fired),
         false => Exit::Failed,
     })
+}
+
+/// Prints how to see the trace of a stored run, or why there is none.
+fn print_trace(caveats: &[Caveat], id: &str) {
+    let failed = |caveat: &&Caveat| matches!(caveat, Caveat::NotTraced { .. });
+    match caveats.iter().find(failed) {
+        Some(caveat) => anstream::eprintln!("fio: {}", hakaru_report::text::caveat(caveat)),
+        None => anstream::eprintln!("fio: hakaru explain {id} shows the path of its I/Os"),
+    }
 }
 
 /// Opens the output, and writes what precedes the run.

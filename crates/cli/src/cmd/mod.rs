@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod campaign;
 pub(crate) mod compare;
 pub(crate) mod erase;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod import;

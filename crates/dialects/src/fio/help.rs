@@ -254,6 +254,8 @@ the flush.
 - `offset` in percent of a file that does not exist yet refers to its future size. fio then starts at offset 0.
 - `HAKARU_STORE=1` in the environment stores a run in the database and prints a note on standard error. fio has no such \
 function.
+- `hakaru fio --hakaru-trace` also traces the path of each I/O and stores the run. It is an option of hakaru, which a \
+link named `fio` refuses.
 - SIGHUP ends the run, prints the result and exits with status 129, unless the program was started with SIGHUP \
 ignored. It kills fio without a result.
 - If a job cannot start, for example because its engine is missing, the other jobs of its group do not run: the \

@@ -1,0 +1,88 @@
+//! `hakaru explain`: shows the path of the I/Os of a traced run.
+
+use super::report::write_charts;
+use super::{print, width};
+use crate::exit::{Exit, complain};
+use crate::place;
+use anyhow::Result;
+use hakaru_model::finding::Summary;
+use std::path::{Path, PathBuf};
+
+const AFTER: &str = "Trace a run with `hakaru bench --trace`, `hakaru fio --hakaru-trace …`, or `[trace]` in a campaign \
+file. Tracing needs root, or: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$(command -v hakaru)\"";
+
+/// Arguments of `hakaru explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct ExplainArgs {
+    /// Run id or a unique prefix; `latest` for the newest run
+    run: String,
+    /// Write to FILE as HTML (.html), Markdown (.md) or JSON (.json); `-` for standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Save each chart as an SVG file in this directory
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+}
+
+/// Format of an explanation.
+enum Form {
+    Terminal,
+    Html,
+    Markdown,
+    Json,
+}
+
+impl Form {
+    fn of(output: Option<&Path>) -> Form {
+        let ending = output.and_then(|path| path.extension()?.to_str());
+        match ending.map(str::to_ascii_lowercase).as_deref() {
+            Some("html" | "htm") => Form::Html,
+            Some("md" | "markdown") => Form::Markdown,
+            Some("json") => Form::Json,
+            _ => Form::Terminal,
+        }
+    }
+}
+
+/// Prints where the bytes and the time of a traced run went.
+pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
+    let store = place::read(db)?;
+    let records = place::runs(&store, &args.run, false)?;
+    let summary = hakaru_analysis::summarize(&records);
+    if summary.paths.is_empty() {
+        complain(&not_traced(&args.run, &summary));
+        return Ok(Exit::Failed);
+    }
+    if let Some(directory) = &args.charts {
+        write_charts(&hakaru_report::path_charts(&summary), directory)?;
+    }
+    let output = args.output.as_deref();
+    let charts = args.charts.as_deref();
+    let charts = charts.map(|directory| super::report::seen_from(directory, output));
+    let text = match Form::of(output) {
+        Form::Terminal => hakaru_report::path_terminal(&summary, width(), output.is_none()),
+        Form::Html => hakaru_report::path_html(&summary),
+        Form::Markdown => hakaru_report::path_markdown(&summary, charts.as_deref()),
+        Form::Json => serde_json::to_string_pretty(&summary.paths)? + "\n",
+    };
+    match output.filter(|_| !place::is_stdout(output)) {
+        None => print(&text)?,
+        Some(path) => place::write_page(path, text.as_bytes())?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// Returns the error for a run without a trace.
+fn not_traced(run: &str, summary: &Summary) -> anyhow::Error {
+    let because = summary.caveats.iter().find_map(|caveat| {
+        matches!(caveat, hakaru_model::caveat::Caveat::NotTraced { .. })
+            .then(|| hakaru_report::text::caveat(caveat))
+    });
+    match because {
+        Some(because) => anyhow::anyhow!("run {run} has no trace: {because}"),
+        None => anyhow::anyhow!(
+            "run {run} was not traced; help: measure again with `hakaru bench --trace` or `hakaru fio --hakaru-trace`"
+        ),
+    }
+}

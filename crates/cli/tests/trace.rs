@@ -1,0 +1,295 @@
+//! Traced runs. Tracing needs root; tests that cannot trace here print that they were skipped.
+
+mod support;
+
+use hakaru_model::campaign::CampaignPoint;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::TracedPhase;
+use hakaru_model::io_path::{IoClass, IoPath, TimePart};
+use hakaru_model::job::Op;
+use hakaru_model::record::RunRecord;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use support::{Home, Loop, descriptors_of, execute, hakaru, records, root_loop_sparse, text};
+
+/// Runs `hakaru fio --hakaru-trace` with these options in a directory.
+fn traced_fio(home: &Home, directory: &Path, options: &str) -> Output {
+    let mut command = hakaru(home);
+    command.args(["fio", "--hakaru-trace", "--name=job"]);
+    command.arg(format!("--directory={}", directory.display()));
+    command.args(options.split_whitespace()).output().unwrap()
+}
+
+/// Whether a record has a trace; otherwise prints why not.
+fn is_traced(record: &RunRecord) -> bool {
+    let because = record
+        .caveats
+        .iter()
+        .find(|caveat| matches!(caveat, Caveat::NotTraced { .. }));
+    if let Some(because) = because {
+        eprintln!("SKIPPED: {}", hakaru_report::text::caveat(because));
+    }
+    because.is_none()
+}
+
+/// A mounted ext4 on a loop device; `None` without root.
+fn mounted(home: &Home) -> Option<(Loop, std::path::PathBuf)> {
+    let disk = root_loop_sparse(home, 64 << 20)?;
+    let mount = disk.mkfs_and_mount("ext4");
+    Some((disk, mount))
+}
+
+/// Checks what holds for every path: all bytes have a class, and the classes add up to what the disk counted.
+fn check_sums(path: &IoPath) {
+    let tracer = &path.tracer;
+    if tracer.lost_share() > 0.0 || tracer.unseen_completions > 0 {
+        eprintln!("SKIPPED: events were lost: {tracer:?}");
+        return;
+    }
+    let counters = path.counters.expect("the disk has counters");
+    let written = path.bytes(Op::Write).0;
+    // The disk counts requests that were in flight at an edge, and the trace does not know all of them.
+    let edges = path.edges.at_start_bytes.0 + path.edges.at_end_bytes.0;
+    assert!(
+        counters.written.0.abs_diff(written) <= edges,
+        "{written} bytes in classes, {counters:?}, {:?}",
+        path.edges
+    );
+    let unknown = path.classes.iter().find(|c| c.class == IoClass::Unknown);
+    assert_eq!(unknown, None);
+}
+
+#[test]
+fn classes_of_a_traced_job_add_up_to_the_counters_of_the_disk() {
+    let home = Home::new();
+    let Some((_disk, mount)) = mounted(&home) else {
+        return;
+    };
+    let options = "--rw=randwrite --bs=4k --size=2m --direct=1 --fsync=4";
+    let out = traced_fio(&home, &mount, options);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let record = &records(&home)[0];
+    if !is_traced(record) {
+        return;
+    }
+    assert!(record.caveats.contains(&Caveat::Traced));
+    let [path] = &record.phases[0].paths[..] else {
+        panic!("one path for one disk: {:?}", record.phases[0].paths);
+    };
+    assert_eq!(path.disk.filesystem.as_deref(), Some("ext4"));
+    check_sums(path);
+    let bytes = |class: IoClass| -> u64 {
+        let of_class = path.classes.iter().filter(|c| c.class == class);
+        of_class.map(|c| c.bytes.0).sum()
+    };
+    assert_eq!(bytes(IoClass::Data), 2 << 20);
+    assert!(bytes(IoClass::Journal) > 0, "each fsync commits");
+    let asked: u64 = path.asked.iter().map(|size| size.count).sum();
+    assert_eq!(asked, 512);
+    for operation in &path.operations {
+        let (sum, mean) = (operation.mean.total(), operation.mean_latency.0 as f64);
+        assert!((sum / mean - 1.0).abs() < 0.02, "{operation:?}");
+    }
+    let writes = path.operations.iter().find(|o| o.op == Some(Op::Write));
+    let on_device = writes.map(|writes| writes.mean.of(TimePart::Data));
+    assert!(on_device > Some(0.0), "{writes:?}");
+    explains(&home, &record.id);
+}
+
+/// Checks each output of `hakaru explain`.
+fn explains(home: &Home, run: &str) {
+    let shown = execute(home, &format!("explain {run}"));
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    assert!(
+        text(&shown.stdout).contains("journal"),
+        "{}",
+        text(&shown.stdout)
+    );
+    for ending in ["html", "md", "json"] {
+        let file = home.path().join(format!("path.{ending}"));
+        let out = execute(home, &format!("explain {run} -o {}", file.display()));
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let content = std::fs::read_to_string(&file).unwrap();
+        if ending == "json" {
+            let paths: Vec<TracedPhase> = serde_json::from_str(&content).unwrap();
+            assert_eq!(paths.len(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_traced_benchmark_finds_its_unnamed_file() {
+    let home = Home::new();
+    let Some((_disk, mount)) = mounted(&home) else {
+        return;
+    };
+    let line = format!(
+        "bench {} --trace --quick --repeat 1 --size 16MiB --only durable -q -o {}",
+        mount.display(),
+        home.path().join("page.html").display()
+    );
+    let out = execute(&home, &line);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let record = &records(&home)[0];
+    if !is_traced(record) {
+        return;
+    }
+    assert_eq!(record.environment.clock, "CLOCK_MONOTONIC_RAW");
+    let path = &record.phases[0].paths[0];
+    check_sums(path);
+    let data = path.classes.iter().find(|c| c.class == IoClass::Data);
+    assert!(
+        data.is_some_and(|data| data.bytes.0 > 0),
+        "{:?}",
+        path.classes
+    );
+    let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
+    assert!(page.contains("Path of an I/O"));
+}
+
+/// Runs a command as an unprivileged user, if this user is privileged.
+fn unprivileged(mut command: Command) -> Command {
+    if rustix::process::geteuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    command
+}
+
+#[test]
+fn a_user_without_privileges_measures_and_learns_why_there_is_no_trace() {
+    let home = Home::new();
+    for directory in [home.path(), &home.work()] {
+        std::fs::set_permissions(directory, PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let mut command = unprivileged(hakaru(&home));
+    command.current_dir(home.work());
+    command.args([
+        "fio",
+        "--hakaru-trace",
+        "--name=job",
+        "--rw=write",
+        "--size=1m",
+    ]);
+    let out = match command.output() {
+        Ok(out) => out,
+        Err(error) => {
+            eprintln!("SKIPPED: another user cannot run the program: {error}");
+            return;
+        }
+    };
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let record = &records(&home)[0];
+    if record.caveats.contains(&Caveat::Traced) {
+        eprintln!("SKIPPED: any user may trace here");
+        return;
+    }
+    assert!(record.phases[0].paths.is_empty());
+    assert_eq!(record.phases[0].workers[0].ops[Op::Write].bytes, 1 << 20);
+    let said = text(&out.stderr);
+    assert!(said.contains("Not traced: "), "{said}");
+    let explained = execute(&home, &format!("explain {}", record.id));
+    assert_eq!(explained.status.code(), Some(1));
+    assert!(text(&explained.stderr).contains("Not traced: "));
+}
+
+#[test]
+fn a_run_that_was_not_traced_says_what_would_trace_it() {
+    let home = Home::new();
+    let mut command = hakaru(&home);
+    command.current_dir(home.work()).env("HAKARU_STORE", "1");
+    command.args(["fio", "--name=job", "--rw=write", "--size=1m"]);
+    assert!(command.output().unwrap().status.success());
+    let out = execute(&home, "explain latest");
+    assert_eq!(out.status.code(), Some(1));
+    assert!(
+        text(&out.stderr).contains("--hakaru-trace"),
+        "{}",
+        text(&out.stderr)
+    );
+    let out = execute(&home, "explain nothing");
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
+fn the_option_is_not_part_of_the_language_of_fio() {
+    let home = Home::new();
+    let mut command = hakaru(&home);
+    command.arg0("fio").current_dir(home.work());
+    command.args(["--hakaru-trace", "--name=job", "--rw=write", "--size=1m"]);
+    let out = command.output().unwrap();
+    assert!(!out.status.success());
+    assert_eq!(home.left_behind(), 0);
+}
+
+/// What tracing could leave behind: mounts, and instances of ftrace.
+fn traces_of_tracing() -> (String, Vec<String>) {
+    let instances = std::fs::read_dir("/sys/kernel/tracing/instances");
+    let instances = instances.into_iter().flatten();
+    let names = instances.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    (mounts, names.collect())
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_behind() {
+    let home = Home::new();
+    let Some((_disk, mount)) = mounted(&home) else {
+        return;
+    };
+    let before = traces_of_tracing();
+    let mut command = hakaru(&home);
+    command.args(["fio", "--hakaru-trace", "--name=job", "--rw=randwrite"]);
+    command.args(["--size=2m", "--time_based=1", "--runtime=60", "--direct=1"]);
+    command.arg(format!("--directory={}", mount.display()));
+    let null = std::process::Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    let mut traces = false;
+    support::wait_until(|| {
+        let open = descriptors_of(child.id());
+        traces = open.iter().any(|name| name.contains("perf_event"));
+        let works = || std::fs::read_dir(&mount).unwrap().count() > 1;
+        traces || open.is_empty() || works()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if !traces {
+        eprintln!("SKIPPED: perf events cannot be recorded here");
+        return;
+    }
+    let after = traces_of_tracing();
+    assert_eq!(after.0, before.0);
+    let is_ours = |name: &&String| name.contains(&child.id().to_string());
+    assert_eq!(after.1.iter().find(is_ours), None);
+}
+
+#[test]
+fn a_campaign_traces_one_more_run_of_each_point() {
+    let home = Home::new();
+    let folder = home.work().display().to_string();
+    let file = format!(
+        "name = \"traced\"\nrepeats = 2\n[trace]\n[[card]]\nlabel = \"folder\"\nfolder = \"{folder}\"\n\
+         [[workload]]\nname = \"w\"\nrw = \"write\"\nbs = \"64 KiB\"\nsize = \"1 MiB\"\nfile = \"data\"\n"
+    );
+    let path = home.path().join("traced.toml");
+    std::fs::write(&path, file).unwrap();
+    for _ in 0..2 {
+        let out = execute(&home, &format!("campaign run {}", path.display()));
+        assert!(out.status.success(), "{}", text(&out.stderr));
+    }
+    let records = records(&home);
+    let (traced, untraced): (Vec<_>, Vec<_>) =
+        records.iter().partition(|record| record.is_traced());
+    assert_eq!((traced.len(), untraced.len()), (1, 2));
+    let point = traced[0].campaign.as_ref();
+    assert!(point.is_some_and(CampaignPoint::is_traced));
+    assert!(untraced.iter().all(|run| run.series != traced[0].series));
+    let csv = execute(
+        &home,
+        &format!("campaign report {} --format csv", path.display()),
+    );
+    assert!(csv.status.success(), "{}", text(&csv.stderr));
+    let summary = hakaru_analysis::summarize(&records);
+    assert_eq!(summary.runs.len(), 2);
+}
