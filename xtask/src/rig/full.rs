@@ -4,7 +4,8 @@ use super::cards;
 use super::checks::Checks;
 use super::speed::RigStation;
 use super::{
-    amplification, faults, guarding, identity, machine, product, ranges, returned, setup, zoned,
+    amplification, faults, guarding, identity, machine, product, ranges, returned, setup, trace,
+    zoned,
 };
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::card::SimulatedCard;
@@ -49,6 +50,11 @@ const GROUPS: &[Group] = &[
         "amplification",
         "bytes of the device for each byte of the job",
         amplification::main,
+    ),
+    (
+        "trace",
+        "traced runs on four layers, and the log of the card",
+        trace::main,
     ),
     ("wires", "1 and 4 data lines, 25 and 50 MHz", wires),
     (

@@ -25,6 +25,7 @@ mod setup;
 mod shell;
 mod smoke;
 mod speed;
+mod trace;
 mod zoned;
 
 pub(crate) use smoke::step;
@@ -64,6 +65,11 @@ const PARTS: &[Part] = &[
         "campaign",
         "a campaign killed twice and resumed; half an hour, less with --repeat N",
         campaign::main,
+    ),
+    (
+        "trace",
+        "traced runs against the log of the card; five minutes",
+        trace::part,
     ),
     (
         "run",
