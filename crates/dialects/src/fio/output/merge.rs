@@ -5,8 +5,8 @@ use crate::fio::{JobExtras, UnifiedReporting};
 use hakaru_model::job::rules::IgnoredErrors;
 use hakaru_model::job::{Durability, ErrorPolicy, IoEngine, Job, Op, PerOp};
 use hakaru_model::record::{
-    CpuUsage, DepthRecord, IoError, Latency, OpRecord, OtherSyncs, Samples, SteadyRecord,
-    StopReason,
+    CpuUsage, DepthRecord, ErrorRecord, FailureKind, IoError, Latency, OpRecord, OtherSyncs,
+    Samples, SteadyRecord, StopReason, WorkerRecord,
 };
 use hakaru_model::units::Nanos;
 
@@ -27,9 +27,9 @@ pub(super) struct ReportedJob<'a> {
     pub(super) started_unix_ms: i64,
     /// The error that ended a worker, if any.
     pub(super) fatal: Option<&'a IoError>,
-    /// Total number of errors.
+    /// Number of errors of the kinds that `continue_on_error` names.
     pub(super) errors: u64,
-    /// The first error of any worker.
+    /// The first of these of any worker.
     pub(super) first_error: Option<&'a IoError>,
     /// Totals by operation.
     pub(super) ops: PerOp<OpTotals>,
@@ -185,10 +185,26 @@ fn per_second(amount: u64, ms: u64) -> u64 {
     }
 }
 
+/// Returns the number of errors that fio counts, and the first: not a failed I/O of an operation for which the job does
+/// not continue.
+fn counted_errors<'a>(
+    record: &'a WorkerRecord,
+    policy: &ErrorPolicy,
+) -> (u64, Option<&'a IoError>) {
+    let ErrorRecord { total, first } = &record.errors;
+    let uncounted = |error: &IoError| {
+        error.kind == FailureKind::Io && error.op.is_some_and(|op| !policy.continue_on[op])
+    };
+    let ended = record.stop == StopReason::Error && first.last().is_some_and(uncounted);
+    let counted = total - u64::from(ended);
+    (counted, first.first().filter(|_| counted > 0))
+}
+
 impl<'a> ReportedJob<'a> {
     fn of(worker: &WorkerView<'a>) -> ReportedJob<'a> {
         let (job, record) = (worker.job, worker.record);
-        let first_error = record.errors.first.first();
+        let fatal = record.errors.first.first();
+        let (errors, first_error) = counted_errors(record, &job.errors);
         let mut report = ReportedJob {
             job,
             extras: worker.extras,
@@ -196,8 +212,8 @@ impl<'a> ReportedJob<'a> {
             members: 1,
             pid: record.pid,
             started_unix_ms: worker.started_unix_ms,
-            fatal: first_error.filter(|_| record.stop == StopReason::Error),
-            errors: record.errors.total,
+            fatal: fatal.filter(|_| record.stop == StopReason::Error),
+            errors,
             first_error,
             ops: record.ops.map(|op| OpTotals::of(op, record.runtime)),
             sync: record.sync.clone(),
@@ -493,6 +509,7 @@ mod tests {
     use hakaru_model::job::rules::RangeSync;
     use hakaru_model::job::{Access, Target};
     use hakaru_model::record::WorkerRecord;
+    use hakaru_model::units::Bytes;
 
     fn job(group: u32, group_reporting: bool) -> Job {
         let job = Job::new("a", Target::Nothing, Access::only(Op::Write, false));
@@ -627,6 +644,39 @@ mod tests {
             (two.deviation() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12,
             "scatter adds up, over one sample less"
         );
+    }
+
+    /// fio 3.33 with `--rw=read --bs=4k --direct=1 --offset=50001`: `total_err` is 0 with `--continue_on_error=verify` or
+    /// `write`, and 1 with `read`, `io` or `all`.
+    #[test]
+    fn an_error_of_a_kind_that_ends_the_job_is_not_counted() {
+        let error = IoError {
+            action: "read".into(),
+            op: Some(Op::Read),
+            kind: FailureKind::Io,
+            file: "f".into(),
+            offset: Bytes(50_001),
+            len: Bytes(4096),
+            errno: 22,
+            at: Nanos(0),
+            mismatches: Vec::new(),
+        };
+        let mut record = WorkerRecord {
+            stop: StopReason::Error,
+            ..WorkerRecord::default()
+        };
+        record.errors.push(error);
+        let counted = |record: &WorkerRecord, op: Option<Op>| {
+            let mut policy = ErrorPolicy::default();
+            op.into_iter().for_each(|op| policy.continue_on[op] = true);
+            let (errors, first) = counted_errors(record, &policy);
+            (errors, first.map(|error| error.errno))
+        };
+        assert_eq!(counted(&record, Some(Op::Read)), (1, Some(22)));
+        assert_eq!(counted(&record, Some(Op::Write)), (0, None));
+        assert_eq!(counted(&record, None), (0, None));
+        record.errors.first[0].kind = FailureKind::Verify;
+        assert_eq!(counted(&record, None), (1, Some(22)));
     }
 
     #[test]
