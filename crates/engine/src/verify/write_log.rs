@@ -104,7 +104,8 @@ impl WriteLog {
         let mut all = std::mem::take(&mut self.written);
         all.sort_unstable_by_key(|w| w.sequence);
         let current = current(all.clone());
-        let reads = all.iter().filter(|w| latest(&current, w).is_some());
+        let written = all.iter().filter(|w| w.known);
+        let reads = written.filter(|w| latest(&current, w).is_some());
         let reads = reads.map(Written::read).collect();
         (current, reads)
     }
@@ -120,7 +121,7 @@ impl WriteLog {
     pub(super) fn take_with_repeats(&mut self, count: usize) -> Vec<Written> {
         let count = count.min(self.written.len());
         let current = current(self.written.clone());
-        let first = self.written.drain(..count);
+        let first = self.written.drain(..count).filter(|w| w.known);
         first.filter_map(|w| latest(&current, &w)).collect()
     }
 
@@ -297,6 +298,12 @@ mod tests {
             current.iter().map(|w| w.sequence).collect::<Vec<_>>(),
             [2, 3]
         );
+        let trimmed = Written {
+            known: false,
+            ..write(0, 8, 4)
+        };
+        let (_, reads) = log(&[trimmed, writes[0]]).settle_in_order();
+        assert_eq!(offsets(&reads), [8], "a trim is not read back");
         let (_, reads) = log(&writes).settle_in_order();
         assert_eq!(
             offsets(&reads),

@@ -376,7 +376,7 @@ impl GeneralStream {
             zones.enter(zone_bytes);
             let at = zones.next(*op, in_line, sizes.least[*op])?;
             let len = sizes.draw(*op, in_line, end - at, rng);
-            return Some((at, zones.take(at, len)));
+            return Some((at, zones.take(at, len, in_line)));
         }
         if in_line && (behind[*op] != end || region.file_len > end) {
             // As in fio, an I/O that would extend past the end of the file ends the pass, and so does one that has

@@ -32,6 +32,8 @@ pub(super) struct Strided {
     /// End of the last I/O of each operation in this zone.
     behind: PerOp<u64>,
     order: ZoneOrder,
+    /// Whether all I/Os have the same size.
+    fixed_sizes: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +87,7 @@ impl Strided {
             start: region.offset,
             behind: PerOp::all(region.offset),
             order,
+            fixed_sizes,
         }
     }
 
@@ -121,9 +124,10 @@ impl Strided {
         (at.saturating_add(least) <= self.end).then_some(at)
     }
 
-    /// Returns the size of an I/O of at most `len` bytes.
-    pub(super) fn take(&mut self, at: u64, len: u64) -> u64 {
+    /// Returns the size of an I/O of at most `len` bytes. Sequential ones of a fixed size leave the map alone.
+    pub(super) fn take(&mut self, at: u64, len: u64, in_line: bool) -> u64 {
         match &mut self.order {
+            ZoneOrder::Mapped(_) if in_line && self.fixed_sizes => len,
             ZoneOrder::Mapped(map) => map.take(at - self.start, len),
             _ => len,
         }

@@ -174,6 +174,11 @@ fn random_blocks_of_a_zone_follow_one_another_as_often_as_in_fio() {
     };
     let mut p = plan(access, 1024, 1 << 20, Some(1 << 20));
     (p.regions[0].offset, p.regions[0].file_len) = (0, 1 << 20);
+    // `--rw=randwrite:4 --bs=3k` in zones of 40k: all I/Os are whole, though blocks come twice.
+    let mut runs = p.clone();
+    (runs.access.run_length, runs.align) = (4, 3072);
+    runs.block = PerOp::all(BlockSize::Fixed(Bytes(3072)));
+    assert!(runs.requests().all(|r| r.len == 3072));
     let requests: Vec<_> = p.requests().collect();
     let follow = |pair: &&[IoRequest]| pair[1].offset == pair[0].offset + 1024;
     let follows = requests.windows(2).filter(follow).count();
