@@ -19,11 +19,12 @@ const DEFAULT_BUFFER: usize = 2 << 20;
 /// An instance with a buffer for each CPU, and perf counters to compare with.
 #[derive(Debug)]
 pub(super) struct FtraceSource {
-    instance: Instance,
     page: PageLayout,
     cpus: Vec<CpuBuffer>,
     buffer: Vec<u8>,
     size: usize,
+    /// Dropped after the buffers: an instance that is in use cannot be removed.
+    instance: Instance,
 }
 
 #[derive(Debug)]
@@ -121,6 +122,12 @@ impl FtraceSource {
             cpus,
             size,
         })
+    }
+
+    /// Returns the path of the instance in tracefs.
+    #[cfg(test)]
+    pub(super) fn path(&self) -> &str {
+        &self.instance.path
     }
 
     /// Size of the buffer of one CPU.

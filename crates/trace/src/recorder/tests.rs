@@ -408,6 +408,29 @@ fn nothing_stays_after_a_kill() {
 }
 
 #[test]
+fn an_instance_ends_with_its_recorder() {
+    let test = "an_instance_ends_with_its_recorder";
+    let Some(device) = LoopDevice::new(test) else {
+        return;
+    };
+    let tracefs = Tracefs::find().unwrap();
+    let Some(recorder) = recorder(device.number, &with_method(TraceMethod::Ftrace)) else {
+        return;
+    };
+    let path = match &recorder.shared.lock().source {
+        EventSource::Ftrace(ftrace) => ftrace.path().to_owned(),
+        EventSource::Perf(_) => unreachable!("ftrace was asked for"),
+    };
+    let exists = || {
+        let name = path.strip_prefix("instances/").unwrap();
+        tracefs.instances().iter().any(|instance| instance == name)
+    };
+    assert!(exists());
+    drop(recorder);
+    assert!(!exists());
+}
+
+#[test]
 fn users_without_privileges_get_the_reason() {
     let test = "users_without_privileges_get_the_reason";
     let Some(device) = LoopDevice::new(test) else {
