@@ -13,6 +13,7 @@ fn caveats() -> Vec<(Caveat, &'static str)> {
         of_the_job(),
         of_the_run(),
         of_the_host(),
+        of_tracing(),
         of_the_figures(),
         of_the_runs(),
         of_left_out_runs(),
@@ -205,9 +206,8 @@ fn of_the_host() -> Vec<(Caveat, &'static str)> {
     ]
 }
 
-fn of_the_figures() -> Vec<(Caveat, &'static str)> {
+fn of_tracing() -> Vec<(Caveat, &'static str)> {
     use Caveat::*;
-    let phase = || "seq-write".to_owned();
     let s = str::to_owned;
     vec![
         (
@@ -230,6 +230,14 @@ fn of_the_figures() -> Vec<(Caveat, &'static str)> {
             },
             "seq-write: The path of the I/Os is incomplete: 12 of 1000 kernel events were lost",
         ),
+    ]
+}
+
+fn of_the_figures() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
         (
             NoDiskStats {
                 because: s("a network disk"),

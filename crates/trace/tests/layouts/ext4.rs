@@ -2,6 +2,7 @@
 
 use crate::support::{Image, assert_class, map, tool_with};
 use hakaru_model::io_path::{IoClass, LayoutGap};
+use hakaru_trace::address_map::AddressMap;
 use hakaru_trace::layout::FileSystem;
 
 const MIB: u64 = 1 << 20;
@@ -128,12 +129,26 @@ fn check(image: &Image, options: &str) -> bool {
         data,
         &format!("{options}: root"),
     );
-    if header.contains("has_journal")
-        && let Some(journal) = debugfs(image, "stat <8>")
-    {
+    check_journal(
+        image,
+        &map,
+        (header.contains("has_journal"), block),
+        options,
+    );
+    true
+}
+
+/// Compares where the journal lies; file systems without one have no such range.
+fn check_journal(
+    image: &Image,
+    map: &AddressMap,
+    (has_journal, block): (bool, u64),
+    options: &str,
+) {
+    if has_journal && let Some(journal) = debugfs(image, "stat <8>") {
         let [data, tree] = blocks_of_inode(&journal, block);
         assert_class(
-            &map,
+            map,
             &[IoClass::Journal],
             data,
             &format!("{options}: journal"),
@@ -149,7 +164,6 @@ fn check(image: &Image, options: &str) -> bool {
                 .all(|range| range.class != IoClass::Journal)
         );
     }
-    true
 }
 
 fn debugfs(image: &Image, request: &str) -> Option<String> {
