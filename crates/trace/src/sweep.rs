@@ -200,8 +200,10 @@ impl Sweep<'_> {
                 true => self.next_event(interval, scratch, start).min(end),
                 false => start,
             };
-            let journal = covered(&scratch.commits, awake, end);
+            let journal = covered(&scratch.commits, awake, end).min(end - awake);
+            // The next commit may begin before the thread wakes up.
             let woken = self.wake_up_by_commit(interval, scratch, (awake, end));
+            let woken = woken.min(end - awake - journal);
             parts.add(TimePart::WakeUp, awake - start + woken);
             parts.add(TimePart::JournalCommit, journal);
             parts.add(TimePart::FileSystem, end - awake - journal - woken);
