@@ -200,17 +200,16 @@ impl Sweep<'_> {
                 true => self.next_event(interval, scratch, start).min(end),
                 false => start,
             };
-            let journal = covered(&scratch.commits, awake, end).min(end - awake);
-            // The next commit may begin before the thread wakes up.
+            let journal = covered(&scratch.commits, awake, end);
             let woken = self.wake_up_by_commit(interval, scratch, (awake, end));
-            let woken = woken.min(end - awake - journal);
             parts.add(TimePart::WakeUp, awake - start + woken);
             parts.add(TimePart::JournalCommit, journal);
             parts.add(TimePart::FileSystem, end - awake - journal - woken);
         }
     }
 
-    /// Returns the time from the end of the last commit in a span to the next event of the thread that waits for it.
+    /// Returns the time from the end of the last commit in a span to the next event of the thread that waits for it,
+    /// without the time of a commit that begins before that event.
     fn wake_up_by_commit(
         &self,
         interval: &OperationSpan<'_>,
@@ -220,7 +219,10 @@ impl Sweep<'_> {
         let ends = scratch.commits.iter().map(|commit| commit.end);
         let last = ends.filter(|time| (start..end).contains(time)).max();
         let woken = last.and_then(|last| Some((last, self.next_sync(interval.tid, last)?)));
-        woken.map_or(0, |(last, next)| next.min(end) - last)
+        woken.map_or(0, |(last, next)| {
+            let next = next.min(end);
+            next - last - covered(&scratch.commits, last, next)
+        })
     }
 
     /// Returns the next moment at which a thread entered or left the file system's `fsync`.

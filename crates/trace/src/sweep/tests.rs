@@ -271,6 +271,31 @@ fn workers_that_share_a_commit_are_each_charged_their_own_wait() {
 }
 
 #[test]
+fn the_next_commit_before_a_wake_up_counts_once() {
+    let mut stream = EventStream::default();
+    stream
+        .event(10.0, JOURNAL.0, JournalCommitStart)
+        .event(50.0, JOURNAL.0, JournalCommitEnd)
+        .event(52.0, JOURNAL.0, JournalCommitStart)
+        .served(WORKER, (100.0, 110.0, 120.0), (0, 8), "WS")
+        .event(150.0, JOURNAL.0, JournalCommitEnd)
+        .event(190.0, WORKER.0, SyncExit);
+    let operations = [operation(None, WORKER.0, (0, 0), (0.0, 200.0))];
+    let path = path(&stream, &operations, &[]);
+    let sync = operation_path(&path, None, false);
+    assert_eq!(
+        parts(sync),
+        [
+            (TimePart::Data, 10_000.0),
+            (TimePart::BlockQueue, 10_000.0),
+            (TimePart::WakeUp, 2_000.0 + 30_000.0 + 40_000.0),
+            (TimePart::JournalCommit, 40_000.0 + 48_000.0),
+            (TimePart::FileSystem, 10_000.0 + 10_000.0),
+        ]
+    );
+}
+
+#[test]
 fn an_fsync_waits_for_the_writeback_that_completes_in_it() {
     let mut stream = EventStream::default();
     stream
