@@ -57,7 +57,7 @@ fn has_passes(job: &Job, restart: bool) -> bool {
     let access = &job.access;
     let uniform = access.distribution == Distribution::Uniform && access.run_length == 1;
     let all_random = access.percentage_random.is_none();
-    let each_once = access.every_block_once || restart;
-    let random = uniform && all_random && each_once && job.block_align.is_none();
+    let each_once = access.every_block_once && job.block_align.is_none() || restart;
+    let random = uniform && all_random && each_once;
     access.zones == Zones::None && (!access.random || random)
 }

@@ -168,6 +168,13 @@ fn a_random_pass_at_an_offset_in_percent_ends_at_the_first_block_past_the_end_as
         job.block.read = BlockSize::Fixed(Bytes(4096));
         job.access.every_block_once = false;
         assert_eq!(kib(job).len(), 32);
+        // The same with `--blockalign=8k`, which turns the map of blocks off; an engine with a queue starts again.
+        let mut aligned = random.clone();
+        (aligned.seed, aligned.block_align) = (Some(seed), Some(Bytes(8192)));
+        aligned.access.every_block_once = false;
+        assert_eq!(kib(aligned.clone()).len(), 32);
+        aligned.ioengine = IoEngine::Libaio;
+        assert!(kib(aligned).len() < 32);
     }
     assert!((5..80).contains(&later), "{later}");
 }
