@@ -196,7 +196,7 @@ fn counted_errors<'a>(
         error.kind == FailureKind::Io && error.op.is_some_and(|op| !policy.continue_on[op])
     };
     let ended = record.stop == StopReason::Error && first.last().is_some_and(uncounted);
-    let counted = total - u64::from(ended);
+    let counted = total.saturating_sub(u64::from(ended));
     (counted, first.first().filter(|_| counted > 0))
 }
 
