@@ -126,14 +126,16 @@ mod tests {
         let mut now = 0;
         while let Some(recorded) = meter.next(now) {
             meter.begin(recorded, now);
+            if now > 0 {
+                // It began in one segment and ended in the next.
+                meter.note(&operation(now - 10, now + 5_000));
+            }
             let latency = if recorded { 110 } else { 100 } + now / 10_000;
             for start in 0..10 {
                 let begin = now + start * 1000;
                 meter.note(&operation(begin, begin + latency));
             }
             now += 10_000;
-            // It began in one segment and ended in the next.
-            meter.note(&operation(now - 10, now + 10_000));
         }
         meter
     }
