@@ -85,17 +85,28 @@ impl PerfSource {
     }
 
     /// Enables or disables all events.
+    ///
+    /// Switching takes milliseconds. So that no request is seen to begin without its end, events begin with the last one
+    /// in the life of a request on all CPUs, and end with the first one.
     pub(super) fn enable(&self, on: bool) -> Result<(), TraceError> {
-        for tracepoint in self.cpus.iter().flat_map(|cpu| &cpu.tracepoints) {
-            let switched = if on {
-                tracepoint.enable()
-            } else {
-                tracepoint.disable()
-            };
-            switched.map_err(|errno| TraceError::Failed {
-                operation: "switching an event",
-                errno,
-            })?;
+        let events = self.cpus.first().map_or(0, |cpu| cpu.tracepoints.len());
+        for at in 0..events {
+            let event = if on { events - 1 - at } else { at };
+            let of_cpus = self
+                .cpus
+                .iter()
+                .filter_map(|cpu| cpu.tracepoints.get(event));
+            for tracepoint in of_cpus {
+                let switched = if on {
+                    tracepoint.enable()
+                } else {
+                    tracepoint.disable()
+                };
+                switched.map_err(|errno| TraceError::Failed {
+                    operation: "switching an event",
+                    errno,
+                })?;
+            }
         }
         Ok(())
     }

@@ -103,7 +103,9 @@ impl DiskTracer {
         let now = hakaru_trace::now();
         let Some(recorded) = part.cost.as_mut().and_then(|cost| cost.next(now)) else {
             part.is_later = part.cost.is_some();
-            let start = self.restart();
+            // The last segment was recorded. Switching once more would leave gaps.
+            let _ = self.recorder.resume();
+            let start = self.reading();
             if let Some(part) = &mut self.phase {
                 part.start = Some(start);
             }
@@ -141,7 +143,7 @@ impl DiskTracer {
 
     /// Ends a phase, and returns its path.
     pub(super) fn end_phase(&mut self, phase: &PhasePlan, part: &MeasuredPart) -> Option<IoPath> {
-        let own_end = (hakaru_trace::now(), self.totals());
+        let own_end = self.reading();
         let (events, tracer) = self.recorder.finish();
         events.iter().for_each(|event| self.summary.push(event));
         let traced = self.phase.take()?;
@@ -184,12 +186,12 @@ impl DiskTracer {
         }))
     }
 
-    /// Begins the traced part now.
+    /// Begins the traced part now, before the workers start.
     fn restart(&mut self) -> (u64, Option<DiskTotals>) {
         let _ = self.recorder.resume();
         let (events, _) = self.recorder.finish();
         events.iter().for_each(|event| self.summary.push(event));
-        (hakaru_trace::now(), self.totals())
+        self.reading()
     }
 
     /// Forgets all events so far.
@@ -261,6 +263,21 @@ impl DiskTracer {
             }
         }
         files
+    }
+
+    /// Reads the counters of the disk, and returns a moment at which they had these values: between two equal readings,
+    /// no request completes. On a device that always completes some in between, the last of 100 attempts counts.
+    fn reading(&self) -> (u64, Option<DiskTotals>) {
+        let mut before = self.totals();
+        for _ in 0..100 {
+            let now = hakaru_trace::now();
+            let after = self.totals();
+            if after == before {
+                return (now, after);
+            }
+            before = after;
+        }
+        (hakaru_trace::now(), before)
     }
 
     /// Reads the counters of the disk.
