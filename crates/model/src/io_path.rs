@@ -224,7 +224,7 @@ pub struct CommandTraffic {
     pub errors: u64,
 }
 
-/// Origin of bios.
+/// A thread or process that queued bios.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issuer {
     /// Kind of the thread.
@@ -346,7 +346,7 @@ pub struct EdgeRequests {
 pub struct TraceCost {
     /// Mean relative increase of the latency: 0.011 is 1.1 %.
     pub mean: f64,
-    /// Half width of its 95 % interval.
+    /// Half width of its 95% interval.
     pub margin: f64,
     /// Number of pairs.
     pub pairs: u32,

@@ -11,7 +11,7 @@ pub(crate) use over_time::over_time;
 use crate::number::MeanText;
 use crate::strips::AddressStrips;
 use crate::svg::{
-    self, AddressPlot, Bar, BarGroup, Bars, Differences, Flow, Frame, LatencyChart, Shares,
+    self, AddressPlot, Bar, BarGroup, Bars, Differences, FlowPicture, Frame, LatencyChart, Shares,
     SizeBars, Timeline,
 };
 use crate::table::{self, DataTable};
@@ -86,7 +86,7 @@ pub(crate) enum Plot {
     /// A timeline along the addresses of a device, and its form as strips of characters.
     Along(Timeline, AddressStrips),
     /// See [`svg::flow`].
-    Flow(Flow),
+    Flow(FlowPicture),
     /// See [`svg::shares`].
     Shares(Shares),
     /// See [`svg::addresses`].

@@ -29,7 +29,7 @@ const AT_ONCE: usize = 256;
 
 /// Consecutive bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileExtent {
+pub struct MappedExtent {
     /// First byte in the file.
     pub logical: u64,
     /// First byte on the device of the file system. Btrfs reports an address of its own instead.
@@ -48,7 +48,7 @@ pub struct FileExtent {
 
 /// `struct fiemap` with room for extents.
 #[repr(C)]
-struct Request {
+struct FiemapRequest {
     start: u64,
     length: u64,
     flags: u32,
@@ -75,7 +75,7 @@ struct RawExtent {
 ///
 /// # Errors
 /// EOPNOTSUPP if the file system cannot say (vfat, exFAT); errors of writing back.
-pub fn file_extents(file: impl AsFd, most: usize) -> Result<Vec<FileExtent>, Errno> {
+pub fn file_extents(file: impl AsFd, most: usize) -> Result<Vec<MappedExtent>, Errno> {
     let none = RawExtent {
         logical: 0,
         physical: 0,
@@ -85,7 +85,7 @@ pub fn file_extents(file: impl AsFd, most: usize) -> Result<Vec<FileExtent>, Err
         reserved_end: [0; 3],
     };
     let mut all = Vec::new();
-    let mut request = Box::new(Request {
+    let mut request = Box::new(FiemapRequest {
         start: 0,
         length: u64::MAX,
         flags: SYNC,
@@ -105,7 +105,7 @@ pub fn file_extents(file: impl AsFd, most: usize) -> Result<Vec<FileExtent>, Err
             return Err(last_errno());
         }
         let mapped = (request.mapped as usize).min(AT_ONCE);
-        all.extend(request.extents[..mapped].iter().map(FileExtent::from_raw));
+        all.extend(request.extents[..mapped].iter().map(MappedExtent::from_raw));
         all.truncate(most);
         let last = request.extents[..mapped].last();
         let next = last.map(|last| last.logical.saturating_add(last.length));
@@ -119,10 +119,10 @@ pub fn file_extents(file: impl AsFd, most: usize) -> Result<Vec<FileExtent>, Err
     }
 }
 
-impl FileExtent {
-    fn from_raw(raw: &RawExtent) -> FileExtent {
+impl MappedExtent {
+    fn from_raw(raw: &RawExtent) -> MappedExtent {
         let has = |flags| raw.flags & flags != 0;
-        FileExtent {
+        MappedExtent {
             logical: raw.logical,
             physical: raw.physical,
             len: raw.length,
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn the_structures_have_the_layout_of_the_kernel() {
         assert_eq!(size_of::<RawExtent>(), 56);
-        assert_eq!(std::mem::offset_of!(Request, extents), 32);
+        assert_eq!(std::mem::offset_of!(FiemapRequest, extents), 32);
     }
 
     #[test]

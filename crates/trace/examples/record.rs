@@ -2,7 +2,7 @@
 //! `cargo run -p hakaru-trace --example record 7:0 5 [lean|full] [perf|ftrace]`
 
 use hakaru_model::io_path::TraceMethod;
-use hakaru_trace::recorder::{DiskNumber, EventSet, Recorder, RecorderOptions};
+use hakaru_trace::recorder::{DiskNumber, EventRecorder, EventSet, RecorderOptions};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -31,7 +31,7 @@ fn main() {
         ..RecorderOptions::default()
     };
     let begin = Instant::now();
-    let recorder = match Recorder::start(disk, &options) {
+    let recorder = match EventRecorder::start(disk, &options) {
         Ok(recorder) => recorder,
         Err(error) => {
             eprintln!("error: {error}");

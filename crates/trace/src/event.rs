@@ -18,7 +18,7 @@ pub struct TraceEvent {
 pub enum EventKind {
     /// `block_bio_queue`: a thread submitted a bio.
     BioQueue {
-        /// Addresses.
+        /// Range of sectors.
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,
@@ -27,7 +27,7 @@ pub enum EventKind {
     },
     /// `block_bio_complete`: a bio of a device without requests is done.
     BioComplete {
-        /// Addresses.
+        /// Range of sectors.
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,
@@ -36,7 +36,7 @@ pub enum EventKind {
     },
     /// `block_bio_backmerge` or `block_bio_frontmerge`: a bio joined an existing request.
     BioMerge {
-        /// Addresses of the bio.
+        /// Range of sectors of the bio.
         range: SectorRange,
         /// Whether the bio came before the request's first sector.
         front: bool,
@@ -50,28 +50,28 @@ pub enum EventKind {
     },
     /// `block_rq_insert`: a request entered the scheduler.
     RequestInsert {
-        /// Addresses.
+        /// Range of sectors.
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,
     },
     /// `block_rq_issue`: a request went to the driver.
     RequestIssue {
-        /// Addresses.
+        /// Range of sectors.
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,
     },
     /// `block_rq_requeue`: the driver returned a request.
     RequestRequeue {
-        /// Addresses.
+        /// Range of sectors.
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,
     },
     /// `block_rq_complete`: a request, or its first part, is done.
     RequestComplete {
-        /// Addresses of the part.
+        /// Range of sectors of the part.
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,

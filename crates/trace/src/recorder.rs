@@ -54,7 +54,7 @@ const LATENESS: u64 = 5_000_000;
 /// Dropping it ends the recording. That can take up to a second, because the kernel waits until no CPU uses the
 /// tracepoints, so do it outside of measured time.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct EventRecorder {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     disk: DiskFacts,
@@ -79,17 +79,17 @@ struct State {
     queue: EventQueue,
     /// Whether events are being recorded.
     on: bool,
-    /// Counters at the last [`Recorder::finish`].
+    /// Counters at the last [`EventRecorder::finish`].
     counts: Counts,
     received: Vec<u64>,
 }
 
-impl Recorder {
+impl EventRecorder {
     /// Starts to record the events of a disk, or of the disk of a partition.
     ///
     /// # Errors
     /// The reason why nothing can be recorded.
-    pub fn start(disk: DiskNumber, options: &RecorderOptions) -> Result<Recorder, TraceError> {
+    pub fn start(disk: DiskNumber, options: &RecorderOptions) -> Result<EventRecorder, TraceError> {
         let disk = DiskFacts::read(disk)?;
         let tracefs = Tracefs::find()?;
         tracefs.remove_stale_instances();
@@ -113,7 +113,7 @@ impl Recorder {
                 operation: "starting a thread",
                 errno: Errno::from_io_error(&error).unwrap_or(Errno::AGAIN),
             })?;
-        Ok(Recorder {
+        Ok(EventRecorder {
             shared,
             thread: Some(thread),
             disk,
@@ -179,7 +179,7 @@ impl Recorder {
     }
 }
 
-impl Drop for Recorder {
+impl Drop for EventRecorder {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Release);
         let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
@@ -331,7 +331,7 @@ fn open_source(
     }
 }
 
-/// Finds the events that the kernel has, and teaches the decoder their formats.
+/// Selects the events that the kernel has, and adds their formats to the decoder.
 fn select(
     tracefs: &Tracefs,
     disk: &DiskFacts,

@@ -5,7 +5,7 @@ use crate::event::{RequestFlags, SectorRange, ThreadName};
 /// A block request from its first bio to its completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracedRequest {
-    /// Addresses.
+    /// Range of sectors.
     pub range: SectorRange,
     /// Operation and flags of the request.
     pub flags: RequestFlags,
@@ -28,7 +28,7 @@ pub struct TracedRequest {
 /// A bio, or the part of one, that a request carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BioPiece {
-    /// Addresses of the part.
+    /// Range of sectors of the part.
     pub range: SectorRange,
     /// Flags of the bio.
     pub flags: RequestFlags,

@@ -12,7 +12,7 @@ use hakaru_rig::card::SimulatedCard;
 const END: u32 = 0x0fff_ffff;
 
 /// Layout of the volume, in bytes.
-struct Volume {
+struct FatVolume {
     cluster: u64,
     fats: Vec<u64>,
     fat_len: u64,
@@ -21,8 +21,8 @@ struct Volume {
     info: u64,
 }
 
-impl Volume {
-    fn read(card: &SimulatedCard) -> Result<Volume> {
+impl FatVolume {
+    fn read(card: &SimulatedCard) -> Result<FatVolume> {
         let mut boot = [0; 512];
         card.peek(0, &mut boot)?;
         ensure!(boot[82..87] == *b"FAT32", "there is no FAT32 on the card");
@@ -32,7 +32,7 @@ impl Volume {
         let sector = short(11);
         let (first, fat_len) = (short(14) * sector, u64::from(long(36)) * sector);
         let count = u64::from(boot[16]);
-        Ok(Volume {
+        Ok(FatVolume {
             cluster: u64::from(boot[13]) * sector,
             fats: (0..count).map(|number| first + number * fat_len).collect(),
             fat_len,
@@ -93,7 +93,7 @@ impl Volume {
 /// # Errors
 /// If there is no such file or no space for it.
 pub(super) fn enlarge_only_file(card: &SimulatedCard, size: u32) -> Result<()> {
-    let volume = Volume::read(card)?;
+    let volume = FatVolume::read(card)?;
     let (at, mut entry) = volume.only_file(card)?;
     let first = volume.allocate(card, size)?;
     let [low, more, high, highest] = first.to_le_bytes();
@@ -129,7 +129,7 @@ mod tests {
             enlarge_only_file(&card, 1 << 30).is_err(),
             "there is no file yet"
         );
-        let volume = Volume::read(&card).unwrap();
+        let volume = FatVolume::read(&card).unwrap();
         let mut entry = *b"FILE    BIN \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
         entry[11] = 0x20;
         card.poke(volume.place(volume.root), &entry).unwrap();

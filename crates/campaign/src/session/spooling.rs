@@ -5,8 +5,9 @@
 //! between phases.
 
 use hakaru_device::Roots;
-use hakaru_engine::{Flow, LayoutProgress, LogChunk, Observer, PhaseProgress};
+use hakaru_engine::{Flow, LayoutProgress, LogChunk, MeasuredPart, Observer, PhaseProgress};
 use hakaru_model::facts::{DeviceIdentity, Fact, Identity};
+use hakaru_model::io_path::TracedOperation;
 use hakaru_model::job::Target;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Interval, PhaseRecord, RunRecord};
@@ -150,6 +151,18 @@ impl Observer for SpoolingObserver<'_> {
 
     fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
         self.observer.laying_out(layout)
+    }
+
+    fn workers_start(&mut self, phase: &PhasePlan) {
+        self.observer.workers_start(phase);
+    }
+
+    fn operations(&mut self, worker: usize, operations: &[TracedOperation]) {
+        self.observer.operations(worker, operations);
+    }
+
+    fn measured(&mut self, phase: &PhasePlan, part: &MeasuredPart) {
+        self.observer.measured(phase, part);
     }
 
     fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {

@@ -26,21 +26,21 @@ pub(crate) struct ExplainArgs {
 }
 
 /// Format of an explanation.
-enum Form {
+enum ExplainFormat {
     Terminal,
     Html,
     Markdown,
     Json,
 }
 
-impl Form {
-    fn of(output: Option<&Path>) -> Form {
+impl ExplainFormat {
+    fn of(output: Option<&Path>) -> ExplainFormat {
         let ending = output.and_then(|path| path.extension()?.to_str());
         match ending.map(str::to_ascii_lowercase).as_deref() {
-            Some("html" | "htm") => Form::Html,
-            Some("md" | "markdown") => Form::Markdown,
-            Some("json") => Form::Json,
-            _ => Form::Terminal,
+            Some("html" | "htm") => ExplainFormat::Html,
+            Some("md" | "markdown") => ExplainFormat::Markdown,
+            Some("json") => ExplainFormat::Json,
+            _ => ExplainFormat::Terminal,
         }
     }
 }
@@ -60,11 +60,13 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let output = args.output.as_deref();
     let charts = args.charts.as_deref();
     let charts = charts.map(|directory| super::report::seen_from(directory, output));
-    let text = match Form::of(output) {
-        Form::Terminal => hakaru_report::path_terminal(&summary, width(), output.is_none()),
-        Form::Html => hakaru_report::path_html(&summary),
-        Form::Markdown => hakaru_report::path_markdown(&summary, charts.as_deref()),
-        Form::Json => serde_json::to_string_pretty(&summary.paths)? + "\n",
+    let text = match ExplainFormat::of(output) {
+        ExplainFormat::Terminal => {
+            hakaru_report::path_terminal(&summary, width(), output.is_none())
+        }
+        ExplainFormat::Html => hakaru_report::path_html(&summary),
+        ExplainFormat::Markdown => hakaru_report::path_markdown(&summary, charts.as_deref()),
+        ExplainFormat::Json => serde_json::to_string_pretty(&summary.paths)? + "\n",
     };
     match output.filter(|_| !place::is_stdout(output)) {
         None => print(&text)?,

@@ -77,7 +77,7 @@ pub struct TimeShares {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathLimit {
-    /// The device had work for at least 90 % of the time.
+    /// The device had work for at least 90% of the time.
     Device,
     /// The device had no work for at least half of the time.
     Host,
@@ -127,7 +127,7 @@ pub struct OperationDifference {
 pub struct TimeDifference {
     /// The difference of the means.
     pub value: f64,
-    /// Its 95 % interval (Welch), if each side has at least two traced runs.
+    /// Its 95% interval (Welch), if each side has at least two traced runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<(f64, f64)>,
 }
@@ -203,7 +203,7 @@ pub enum PathRefusal {
     NotTraced,
     /// Only one side was traced; tracing costs time.
     OneSideTraced,
-    /// Over 0.1 % of the events of a side were lost.
+    /// Over 0.1% of the events of a side were lost.
     EventsLost,
     /// No kind of operation occurs on both sides.
     NoCommonOperation,

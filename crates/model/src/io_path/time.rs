@@ -90,8 +90,8 @@ impl TimeParts {
         parts
     }
 
-    /// Whether the parts may be given as shares of their sum: parts with both signs must not exceed 1.5 times its
-    /// size together.
+    /// Whether shares of the sum may be shown: the absolute values of the parts must not add up to more than 1.5 times
+    /// the absolute sum, or parts of both signs would cancel out.
     pub fn shares_allowed(&self) -> bool {
         let total = self.total().abs();
         let absolute: f64 = self.0.iter().map(|part| part.abs()).sum();

@@ -5,8 +5,8 @@ use super::{PathPhase, PathSide};
 use crate::chart::{Chart, Plot, Section, slug};
 use crate::number;
 use crate::svg::{
-    AddressMark, AddressPlot, Flow, FlowBand, FlowStage, LayoutArea, Paint, ShareBar, SharePart,
-    Shares, SizeBars, SizeRow,
+    AddressMark, AddressPlot, FlowBand, FlowPicture, FlowStage, LayoutArea, Paint, ShareBar,
+    SharePart, Shares, SizeBars, SizeRow,
 };
 use crate::table::{self, DataTable};
 use crate::text;
@@ -66,7 +66,7 @@ pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Cha
         title,
         note: FLOW_NOTE.to_owned(),
         table: flow_table(path, &groups, several),
-        plot: Plot::Flow(Flow {
+        plot: Plot::Flow(FlowPicture {
             stages: stages(side),
             bands: groups.iter().map(band).collect(),
             flushes: (flushes > 0)

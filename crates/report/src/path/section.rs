@@ -148,8 +148,8 @@ fn of_phase(
     let differ = differ.iter().flat_map(SideDifferences::sentences);
     let mut facts: Vec<(String, String)> = differ.map(|said| (String::new(), said)).collect();
     let extent = match phase.sides.len() {
-        1 => Extent::Everything,
-        _ => Extent::Essential,
+        1 => SentenceDetail::Everything,
+        _ => SentenceDetail::Essential,
     };
     for side in &phase.sides {
         let said = sentences(side.path, extent).into_iter();
@@ -189,7 +189,7 @@ const WORTH: f64 = 0.05;
 
 /// How much sentences say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+enum SentenceDetail {
     Everything,
     /// What the requests were, and where the time of a median operation went; for several sides, whose charts and tables
     /// have the rest.
@@ -197,10 +197,10 @@ enum Extent {
 }
 
 /// What the path says, most important first.
-fn sentences(path: &IoPath, extent: Extent) -> Vec<String> {
+fn sentences(path: &IoPath, extent: SentenceDetail) -> Vec<String> {
     let percentiles = match extent {
-        Extent::Everything => usize::MAX,
-        Extent::Essential => 1,
+        SentenceDetail::Everything => usize::MAX,
+        SentenceDetail::Essential => 1,
     };
     let mut said = Vec::new();
     let layer = path.disk.filesystem.as_deref().map(plain);
@@ -236,7 +236,7 @@ fn sentences(path: &IoPath, extent: Extent) -> Vec<String> {
         said.push(text::no_flushes(&plain(&path.disk.name)));
     }
     said.retain(|said| !said.is_empty());
-    if extent == Extent::Essential {
+    if extent == SentenceDetail::Essential {
         return said;
     }
     if path.window.0 > 0 {
@@ -483,7 +483,7 @@ pub(crate) fn in_brief(summary: &Summary) -> Vec<(String, String)> {
     let phases = phases(&subjects);
     let of_phase = |phase: &PathPhase<'_>| {
         let sides = phase.sides.iter();
-        let said = sides.flat_map(|side| sentences(side.path, Extent::Essential));
+        let said = sides.flat_map(|side| sentences(side.path, SentenceDetail::Essential));
         said.map(|said| (phase.name.clone(), said))
             .collect::<Vec<_>>()
     };

@@ -2,7 +2,7 @@
 
 use crate::escape::{columns_of, plain};
 use crate::number;
-use crate::svg::{Differences, Flow, Shares};
+use crate::svg::{Differences, FlowPicture, Shares};
 
 /// Maximum width of a bar in columns.
 const WIDEST: usize = 40;
@@ -50,7 +50,7 @@ fn rows(rows: &[Row], largest: f64, width: usize) -> String {
 }
 
 /// The bytes of the application, and below them what they became at the device.
-pub(super) fn flow(data: &Flow, width: usize) -> String {
+pub(super) fn flow(data: &FlowPicture, width: usize) -> String {
     let note = |i: usize| {
         data.stages
             .get(i)

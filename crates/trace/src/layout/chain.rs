@@ -128,7 +128,7 @@ impl Clusters {
 
 /// Entry of a directory: a file or another directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct DirectoryEntry {
     /// Names by which it is found: the long one, and the short one of FAT.
     pub(super) names: Vec<Vec<u16>>,
     pub(super) is_directory: bool,
@@ -137,7 +137,7 @@ pub(super) struct Entry {
     pub(super) contiguous: Option<u64>,
 }
 
-impl Entry {
+impl DirectoryEntry {
     /// Whether one of its names is `name`, without regard to case.
     fn has_name(&self, name: &str) -> bool {
         // Trailing dots are no part of a name.
@@ -163,7 +163,7 @@ pub(super) trait Directories {
     fn parse(&self, raw: &[u8; ENTRY], state: &mut ParseState) -> Parsed;
 
     /// Returns the bytes of a file or directory.
-    fn pieces(&self, reader: &mut Reader<'_>, entry: &Entry) -> Chain {
+    fn pieces(&self, reader: &mut Reader<'_>, entry: &DirectoryEntry) -> Chain {
         match entry.contiguous {
             // An empty file has no clusters.
             _ if entry.first == 0 => (Vec::new(), Ok(())),
@@ -192,7 +192,7 @@ pub(super) struct ParseState {
     /// Units that the name has (exFAT).
     pub(super) name_len: usize,
     /// The entry so far (exFAT).
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<DirectoryEntry>,
 }
 
 /// Outcome of parsing 32 bytes of a directory.
@@ -201,7 +201,7 @@ pub(super) enum Parsed {
     /// Nothing complete.
     Nothing,
     /// A file or directory.
-    Entry(Entry),
+    Entry(DirectoryEntry),
     /// The directory ends here.
     End,
 }
@@ -211,7 +211,7 @@ fn for_each_entry(
     format: &impl Directories,
     reader: &mut Reader<'_>,
     pieces: &[Piece],
-    mut visit: impl FnMut(Entry) -> bool,
+    mut visit: impl FnMut(DirectoryEntry) -> bool,
 ) -> Result<(), Flaw> {
     let mut state = ParseState::default();
     for &(start, len) in pieces {
@@ -238,7 +238,7 @@ pub(super) fn add_directories(
     builder: &mut Builder,
 ) {
     let mut seen = HashSet::new();
-    let mut waiting: Vec<Option<Entry>> = vec![None];
+    let mut waiting: Vec<Option<DirectoryEntry>> = vec![None];
     while let Some(directory) = waiting.pop() {
         let (pieces, end) = match &directory {
             None => format.root(reader),

@@ -1,7 +1,7 @@
 //! exFAT: boot regions, tables, allocation bitmaps, the up-case table, and all directories.
 
 use super::chain::{
-    self, Chain, Clusters, Directories, ENTRY, Entry, ParseState, Parsed, Piece, Width,
+    self, Chain, Clusters, Directories, DirectoryEntry, ENTRY, ParseState, Parsed, Piece, Width,
 };
 use super::medium::{Flaw, Reader, le16, le32, le64};
 use super::{Allocation, Builder, FileSystem, Parameters};
@@ -149,7 +149,7 @@ impl Directories for Exfat {
             FILE => {
                 *state = ParseState {
                     left: raw[1],
-                    entry: Some(Entry {
+                    entry: Some(DirectoryEntry {
                         names: Vec::new(),
                         is_directory: le16(raw, 4) & DIRECTORY != 0,
                         first: 0,
@@ -191,7 +191,7 @@ impl Directories for Exfat {
         } = std::mem::take(state);
         name.truncate(name_len);
         match entry {
-            Some(entry) => Parsed::Entry(Entry {
+            Some(entry) => Parsed::Entry(DirectoryEntry {
                 names: vec![name],
                 ..entry
             }),

@@ -1,7 +1,7 @@
 //! FAT12, FAT16 and FAT32: boot sectors, FSInfo, both tables, and all directories.
 
 use super::chain::{
-    self, Chain, Clusters, Directories, ENTRY, Entry, ParseState, Parsed, Piece, Width,
+    self, Chain, Clusters, Directories, DirectoryEntry, ENTRY, ParseState, Parsed, Piece, Width,
 };
 use super::medium::{Flaw, Reader, le16, le32};
 use super::{Allocation, Builder, FileSystem, Parameters};
@@ -271,7 +271,7 @@ impl Directories for Fat {
                     Width::Bits28 => u32::from(le16(raw, 20)) << 16,
                     _ => 0,
                 };
-                return Parsed::Entry(Entry {
+                return Parsed::Entry(DirectoryEntry {
                     names,
                     is_directory: attributes & DIRECTORY != 0,
                     first: u32::from(le16(raw, 26)) | high,

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use std::io;
 
 /// A medium in memory, which claims to be larger than it is: zeros follow.
-struct Image {
+struct MediumImage {
     bytes: Vec<u8>,
     size: u64,
 }
 
-impl Medium for Image {
+impl Medium for MediumImage {
     fn size(&self) -> io::Result<u64> {
         Ok(self.size)
     }
@@ -38,7 +38,7 @@ impl Medium for Broken {
 
 const START: u64 = 2048;
 
-fn read_image(image: &Image) -> Layout {
+fn read_image(image: &MediumImage) -> Layout {
     let area = DiskArea {
         start: START,
         sectors: image.size / SECTOR,
@@ -56,7 +56,7 @@ fn put(bytes: &mut [u8], at: usize, content: &[u8]) {
 }
 
 /// Random content with the magic numbers and plausible sizes of one file system.
-fn image_of(kind: usize, mut bytes: Vec<u8>, small: [u8; 8]) -> Image {
+fn image_of(kind: usize, mut bytes: Vec<u8>, small: [u8; 8]) -> MediumImage {
     let [a, b, c, d, e, f, g, h] = small;
     match kind {
         0 => {
@@ -120,7 +120,7 @@ fn image_of(kind: usize, mut bytes: Vec<u8>, small: [u8; 8]) -> Image {
         }
         _ => put(&mut bytes, (64 << 10) + 0x40, b"_BHRfS_M"),
     }
-    Image {
+    MediumImage {
         bytes,
         size: (1 << 20) + u64::from(h) * 4096,
     }
@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn any_inode_ends(words in content(), size in any::<u64>(), is_tree: bool, depth in 0u8..6) {
-        let image = Image { bytes: words, size: 1 << 20 };
+        let image = MediumImage { bytes: words, size: 1 << 20 };
         let mut reader = Reader::new(&image, 1 << 20).unwrap();
         let mut pointers = [0; 60];
         pointers.copy_from_slice(&image.bytes[..60]);
@@ -161,7 +161,7 @@ proptest! {
 }
 
 /// A table of FAT16 for 4,096 clusters of 512 bytes, with the given entries.
-fn fat16(entries: &[(usize, u16)]) -> Image {
+fn fat16(entries: &[(usize, u16)]) -> MediumImage {
     let mut bytes = vec![0; 64 << 10];
     put(
         &mut bytes,
@@ -175,7 +175,7 @@ fn fat16(entries: &[(usize, u16)]) -> Image {
     for &(cluster, next) in entries {
         put(&mut bytes, 512 + 2 * cluster, &next.to_le_bytes());
     }
-    Image {
+    MediumImage {
         bytes,
         size: 8192 * 512,
     }
@@ -228,7 +228,7 @@ fn errors_of_the_medium_are_gaps() {
 #[test]
 fn an_empty_medium_has_no_known_file_system() {
     for size in [0, 1, 512, 4096, 1 << 20] {
-        let layout = read_image(&Image {
+        let layout = read_image(&MediumImage {
             bytes: Vec::new(),
             size,
         });

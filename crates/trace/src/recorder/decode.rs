@@ -2,7 +2,7 @@
 
 use super::format::{EventFormat, Place};
 use super::options::DiskNumber;
-use super::table::{EVENTS, Shape};
+use super::table::{EVENTS, EventShape};
 use crate::event::{BlockOp, EventKind, RequestFlags, SectorRange, ThreadName, TraceEvent};
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub(super) struct Decoder {
 struct EventLayout {
     /// Index into [`EVENTS`].
     event: u16,
-    shape: Shape,
+    shape: EventShape,
     places: [Place; MOST_FIELDS],
     received: u64,
 }
@@ -95,11 +95,11 @@ impl Decoder {
             places: &layout.places,
         };
         let kind = match layout.shape {
-            Shape::OfThread if !self.bio_threads.contains(&tid) => return None,
-            Shape::OfThread | Shape::Other => EventKind::Other {
+            EventShape::OfThread if !self.bio_threads.contains(&tid) => return None,
+            EventShape::OfThread | EventShape::Other => EventKind::Other {
                 event: layout.event,
             },
-            Shape::BioQueue => {
+            EventShape::BioQueue => {
                 self.bio_threads.insert(tid);
                 EventKind::BioQueue {
                     range: fields.range(),
@@ -107,7 +107,7 @@ impl Decoder {
                     comm: fields.thread_name(3),
                 }
             }
-            Shape::F2fsBio => fields.f2fs_bio(self.filesystem)?,
+            EventShape::F2fsBio => fields.f2fs_bio(self.filesystem)?,
             shape => fields.event(shape),
         };
         Some(TraceEvent {
@@ -119,7 +119,7 @@ impl Decoder {
     }
 }
 
-/// Fields of one record, by their position in [`Shape::fields`].
+/// Fields of one record, by their position in [`EventShape::fields`].
 struct Fields<'a> {
     record: &'a [u8],
     places: &'a [Place; MOST_FIELDS],
@@ -127,46 +127,46 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     /// Decodes the events that need nothing but their record.
-    fn event(&self, shape: Shape) -> EventKind {
+    fn event(&self, shape: EventShape) -> EventKind {
         match shape {
-            Shape::BackMerge | Shape::FrontMerge => EventKind::BioMerge {
+            EventShape::BackMerge | EventShape::FrontMerge => EventKind::BioMerge {
                 range: self.range(),
-                front: shape == Shape::FrontMerge,
+                front: shape == EventShape::FrontMerge,
             },
-            Shape::RequestInsert => EventKind::RequestInsert {
-                range: self.range(),
-                flags: self.flags(),
-            },
-            Shape::RequestIssue => EventKind::RequestIssue {
+            EventShape::RequestInsert => EventKind::RequestInsert {
                 range: self.range(),
                 flags: self.flags(),
             },
-            Shape::RequestRequeue => EventKind::RequestRequeue {
+            EventShape::RequestIssue => EventKind::RequestIssue {
                 range: self.range(),
                 flags: self.flags(),
             },
-            Shape::BioComplete => EventKind::BioComplete {
+            EventShape::RequestRequeue => EventKind::RequestRequeue {
                 range: self.range(),
                 flags: self.flags(),
-                error: self.number(3) as i32,
             },
-            Shape::RequestComplete => EventKind::RequestComplete {
+            EventShape::BioComplete => EventKind::BioComplete {
                 range: self.range(),
                 flags: self.flags(),
                 error: self.number(3) as i32,
             },
-            Shape::Split => EventKind::Split {
+            EventShape::RequestComplete => EventKind::RequestComplete {
+                range: self.range(),
+                flags: self.flags(),
+                error: self.number(3) as i32,
+            },
+            EventShape::Split => EventKind::Split {
                 sector: self.number(0),
                 rest: self.number(1),
             },
-            Shape::MmcStart => EventKind::MmcStart {
+            EventShape::MmcStart => EventKind::MmcStart {
                 opcode: self.number(0) as u32,
                 sector: self.number(1) as u32,
                 blocks: self.number(2) as u32,
                 block_size: self.number(3) as u32,
                 id: self.number(4),
             },
-            Shape::MmcDone => EventKind::MmcDone {
+            EventShape::MmcDone => EventKind::MmcDone {
                 opcode: self.number(0) as u32,
                 id: self.number(1),
                 bytes: self.number(2) as u32,
@@ -176,11 +176,14 @@ impl Fields<'_> {
                     .find(|&error| error != 0)
                     .unwrap_or(0),
             },
-            Shape::CommitStart => EventKind::JournalCommitStart,
-            Shape::CommitEnd => EventKind::JournalCommitEnd,
-            Shape::SyncEnter => EventKind::SyncEnter,
-            Shape::SyncExit => EventKind::SyncExit,
-            Shape::BioQueue | Shape::F2fsBio | Shape::OfThread | Shape::Other => {
+            EventShape::CommitStart => EventKind::JournalCommitStart,
+            EventShape::CommitEnd => EventKind::JournalCommitEnd,
+            EventShape::SyncEnter => EventKind::SyncEnter,
+            EventShape::SyncExit => EventKind::SyncExit,
+            EventShape::BioQueue
+            | EventShape::F2fsBio
+            | EventShape::OfThread
+            | EventShape::Other => {
                 unreachable!("decoded by the caller")
             }
         }

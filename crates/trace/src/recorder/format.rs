@@ -29,12 +29,12 @@ pub(super) struct Place {
     /// Whether a number is signed.
     pub signed: bool,
     /// What the bytes are.
-    pub content: Content,
+    pub content: FieldContent,
 }
 
 /// What the bytes of a field are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum FieldContent {
     /// A number or an array.
     #[default]
     Direct,
@@ -75,9 +75,9 @@ fn parse_field(text: &str) -> Option<Field> {
     let declaration = parts.next()?;
     let mut place = Place {
         content: match declaration.split_whitespace().next()? {
-            "__data_loc" => Content::Located,
-            "__rel_loc" => Content::LocatedRelative,
-            _ => Content::Direct,
+            "__data_loc" => FieldContent::Located,
+            "__rel_loc" => FieldContent::LocatedRelative,
+            _ => FieldContent::Direct,
         },
         ..Place::default()
     };
@@ -138,13 +138,15 @@ impl Place {
 
     fn content_bytes(self, record: &[u8]) -> Option<&[u8]> {
         let own = self.own_bytes(record)?;
-        if self.content == Content::Direct {
+        if self.content == FieldContent::Direct {
             return Some(own);
         }
         let location = u32::from_ne_bytes(own.try_into().ok()?);
         let (len, offset) = ((location >> 16) as usize, (location & 0xffff) as usize);
         let start = match self.content {
-            Content::LocatedRelative => usize::from(self.offset) + usize::from(self.size) + offset,
+            FieldContent::LocatedRelative => {
+                usize::from(self.offset) + usize::from(self.size) + offset
+            }
             _ => offset,
         };
         record.get(start..start + len)

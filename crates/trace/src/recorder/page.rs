@@ -57,7 +57,7 @@ impl PageLayout {
             return;
         };
         let mut at = 0;
-        while let Some(entry) = Entry::parse(data, at) {
+        while let Some(entry) = PageEntry::parse(data, at) {
             match entry.time {
                 EntryTime::Delta(delta) => time = time.wrapping_add(delta),
                 // The upper five bits do not fit into the entry; they change once in 18 years.
@@ -78,7 +78,7 @@ impl PageLayout {
 }
 
 /// One entry of a page.
-struct Entry<'a> {
+struct PageEntry<'a> {
     time: EntryTime,
     /// `None` for entries that only move the time, and for discarded events.
     record: Option<&'a [u8]>,
@@ -96,9 +96,9 @@ enum EntryTime {
 /// Bytes of the first word of an entry: kind or length, and time.
 const HEADER: usize = 4;
 
-impl<'a> Entry<'a> {
+impl<'a> PageEntry<'a> {
     /// Parses the entry at an offset. Returns `None` at the end of the data.
-    fn parse(data: &'a [u8], at: usize) -> Option<Entry<'a>> {
+    fn parse(data: &'a [u8], at: usize) -> Option<PageEntry<'a>> {
         let word = number(data, at, 4)?;
         // `type_len:5, time_delta:27`: the compiler begins with the lowest bits, or with the highest ones.
         let (kind, delta) = if cfg!(target_endian = "big") {
@@ -112,7 +112,7 @@ impl<'a> Entry<'a> {
             0 => {
                 let len = second()? as usize;
                 let end = at.checked_add(HEADER)?.checked_add(len)?;
-                Some(Entry {
+                Some(PageEntry {
                     time: EntryTime::Delta(delta),
                     record: Some(data.get(at + 2 * HEADER..end)?),
                     len: HEADER + len,
@@ -121,7 +121,7 @@ impl<'a> Entry<'a> {
             1..=28 => {
                 let len = kind as usize * 4;
                 let start = at + HEADER;
-                Some(Entry {
+                Some(PageEntry {
                     time: EntryTime::Delta(delta),
                     record: Some(data.get(start..start + len)?),
                     len: HEADER + len,
@@ -129,17 +129,17 @@ impl<'a> Entry<'a> {
             }
             // Padding: a discarded event, or with delta 0 the rest of the page.
             29 if delta == 0 => None,
-            29 => Some(Entry {
+            29 => Some(PageEntry {
                 time: EntryTime::Delta(delta),
                 record: None,
                 len: HEADER.checked_add(second()? as usize)?,
             }),
-            30 => Some(Entry {
+            30 => Some(PageEntry {
                 time: EntryTime::Delta(delta + (second()? << 27)),
                 record: None,
                 len: 2 * HEADER,
             }),
-            _ => Some(Entry {
+            _ => Some(PageEntry {
                 time: EntryTime::Absolute(delta + (second()? << 27)),
                 record: None,
                 len: 2 * HEADER,

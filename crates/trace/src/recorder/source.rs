@@ -5,7 +5,7 @@ use super::error::TraceError;
 use super::ftrace::FtraceSource;
 use super::perf::PerfSource;
 use super::queue::EventQueue;
-use super::table::{EVENTS, EventSpec, Shape};
+use super::table::{EVENTS, EventShape, EventSpec};
 use hakaru_model::io_path::{EventCount, IoPath, TraceMethod};
 use hakaru_sys::perf::EventCounter;
 use rustix::fd::OwnedFd;
@@ -84,7 +84,7 @@ pub(super) fn lacks_completions(events: &[EventSelection], counts: &[EventCount]
     for (event, count) in events.iter().zip(counts) {
         if matches!(
             event.spec().shape,
-            Shape::RequestComplete | Shape::BioComplete
+            EventShape::RequestComplete | EventShape::BioComplete
         ) {
             counted += count.counted;
             missing += count.missing;

@@ -12,16 +12,16 @@ pub(super) struct EventSpec {
     /// Name below that.
     pub name: &'static str,
     /// How its record is decoded.
-    pub shape: Shape,
+    pub shape: EventShape,
     /// Which of its occurrences concern the disk.
-    pub scope: Scope,
+    pub scope: EventScope,
     /// When it is recorded.
     pub used: Used,
 }
 
 /// Kind of record, and with it the fields that are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum EventShape {
     BioQueue,
     BioComplete,
     BackMerge,
@@ -44,23 +44,23 @@ pub(super) enum Shape {
     Other,
 }
 
-impl Shape {
+impl EventShape {
     /// Names of the fields in the order in which the decoder expects them. The first
-    /// [`required`](Shape::required) ones must exist.
+    /// [`required`](EventShape::required) ones must exist.
     pub(super) const fn fields(self) -> &'static [&'static str] {
         match self {
-            Shape::BioQueue => &["sector", "nr_sector", "rwbs", "comm"],
-            Shape::BackMerge
-            | Shape::FrontMerge
-            | Shape::RequestInsert
-            | Shape::RequestIssue
-            | Shape::RequestRequeue => &["sector", "nr_sector", "rwbs"],
-            Shape::BioComplete | Shape::RequestComplete => {
+            EventShape::BioQueue => &["sector", "nr_sector", "rwbs", "comm"],
+            EventShape::BackMerge
+            | EventShape::FrontMerge
+            | EventShape::RequestInsert
+            | EventShape::RequestIssue
+            | EventShape::RequestRequeue => &["sector", "nr_sector", "rwbs"],
+            EventShape::BioComplete | EventShape::RequestComplete => {
                 &["sector", "nr_sector", "rwbs", "error"]
             }
-            Shape::Split => &["sector", "new_sector"],
-            Shape::MmcStart => &["cmd_opcode", "blk_addr", "blocks", "blksz", "mrq"],
-            Shape::MmcDone => &[
+            EventShape::Split => &["sector", "new_sector"],
+            EventShape::MmcStart => &["cmd_opcode", "blk_addr", "blocks", "blksz", "mrq"],
+            EventShape::MmcDone => &[
                 "cmd_opcode",
                 "mrq",
                 "bytes_xfered",
@@ -69,21 +69,21 @@ impl Shape {
                 "data_err",
                 "stop_err",
             ],
-            Shape::F2fsBio => &["sector", "size", "type", "target"],
-            Shape::CommitStart
-            | Shape::CommitEnd
-            | Shape::SyncEnter
-            | Shape::SyncExit
-            | Shape::OfThread
-            | Shape::Other => &[],
+            EventShape::F2fsBio => &["sector", "size", "type", "target"],
+            EventShape::CommitStart
+            | EventShape::CommitEnd
+            | EventShape::SyncEnter
+            | EventShape::SyncExit
+            | EventShape::OfThread
+            | EventShape::Other => &[],
         }
     }
 
     /// Number of fields without which the event says nothing.
     pub(super) const fn required(self) -> usize {
         match self {
-            Shape::MmcStart => 3,
-            Shape::MmcDone => 2,
+            EventShape::MmcStart => 3,
+            EventShape::MmcDone => 2,
             _ if self.fields().len() > 3 => 3,
             _ => self.fields().len(),
         }
@@ -92,7 +92,7 @@ impl Shape {
 
 /// Which occurrences of an event concern the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum EventScope {
     /// Those whose `dev` is the whole disk.
     Disk,
     /// Those whose `dev` is the device of the file system.
@@ -126,16 +126,16 @@ pub(super) enum Used {
     Full,
 }
 
-impl Scope {
+impl EventScope {
     /// Names of the fields by which the kernel filters.
     const fn fields(self) -> &'static [&'static str] {
         match self {
-            Scope::Disk | Scope::Filesystem => &["dev"],
-            Scope::MmcHost | Scope::WritebackDevice => &["name"],
-            Scope::ScsiDevice => &["host_no", "channel", "id", "lun"],
-            Scope::NvmeController => &["ctrl_id"],
-            Scope::DirtyPages => &["bdi"],
-            Scope::Everywhere => &[],
+            EventScope::Disk | EventScope::Filesystem => &["dev"],
+            EventScope::MmcHost | EventScope::WritebackDevice => &["name"],
+            EventScope::ScsiDevice => &["host_no", "channel", "id", "lun"],
+            EventScope::NvmeController => &["ctrl_id"],
+            EventScope::DirtyPages => &["bdi"],
+            EventScope::Everywhere => &[],
         }
     }
 }
@@ -172,19 +172,19 @@ impl EventSpec {
         filesystem: Option<DiskNumber>,
     ) -> Option<String> {
         match self.scope {
-            Scope::Disk => Some(format!("dev == {}", disk.number.kernel())),
-            Scope::Filesystem => Some(format!("dev == {}", filesystem?.kernel())),
-            Scope::MmcHost => Some(format!("name == \"{}\"", disk.mmc_host.as_ref()?)),
-            Scope::ScsiDevice => {
+            EventScope::Disk => Some(format!("dev == {}", disk.number.kernel())),
+            EventScope::Filesystem => Some(format!("dev == {}", filesystem?.kernel())),
+            EventScope::MmcHost => Some(format!("name == \"{}\"", disk.mmc_host.as_ref()?)),
+            EventScope::ScsiDevice => {
                 let [host, channel, id, lun] = disk.scsi_address?;
                 Some(format!(
                     "host_no == {host} && channel == {channel} && id == {id} && lun == {lun}"
                 ))
             }
-            Scope::NvmeController => Some(format!("ctrl_id == {}", disk.nvme_controller?)),
-            Scope::WritebackDevice => Some(format!("name == \"{}\"", disk.number)),
-            Scope::DirtyPages => Some(format!("bdi == \"{}\"", disk.number)),
-            Scope::Everywhere => Some(String::new()),
+            EventScope::NvmeController => Some(format!("ctrl_id == {}", disk.nvme_controller?)),
+            EventScope::WritebackDevice => Some(format!("name == \"{}\"", disk.number)),
+            EventScope::DirtyPages => Some(format!("bdi == \"{}\"", disk.number)),
+            EventScope::Everywhere => Some(String::new()),
         }
     }
 }
@@ -197,8 +197,8 @@ macro_rules! events {
             $(EventSpec {
                 system: stringify!($system),
                 name: stringify!($name),
-                shape: Shape::$shape,
-                scope: Scope::$scope,
+                shape: EventShape::$shape,
+                scope: EventScope::$scope,
                 used: Used::$used,
             },)*
         ];

@@ -9,15 +9,15 @@ use std::process::Command;
 mod selection;
 
 /// A loop device over a temporary file, detached when dropped.
-struct LoopDevice {
+struct TestLoop {
     node: PathBuf,
     number: DiskNumber,
     _file: tempfile::NamedTempFile,
 }
 
-impl LoopDevice {
+impl TestLoop {
     /// Returns `None`, with a reason printed, where loop devices or events are not available.
-    fn new(test: &str) -> Option<LoopDevice> {
+    fn new(test: &str) -> Option<TestLoop> {
         if let Err(reason) = Tracefs::find() {
             eprintln!("SKIPPED {test}: {reason}");
             return None;
@@ -37,7 +37,7 @@ impl LoopDevice {
         };
         let node = PathBuf::from(node.trim());
         let number = DiskNumber::from_raw(rustix::fs::stat(&node).unwrap().st_rdev as _);
-        Some(LoopDevice {
+        Some(TestLoop {
             node,
             number,
             _file: file,
@@ -51,14 +51,14 @@ impl LoopDevice {
     }
 }
 
-impl Drop for LoopDevice {
+impl Drop for TestLoop {
     fn drop(&mut self) {
         let _ = Command::new("losetup").arg("-d").arg(&self.node).status();
     }
 }
 
-fn recorder(disk: DiskNumber, options: &RecorderOptions) -> Option<Recorder> {
-    match Recorder::start(disk, options) {
+fn recorder(disk: DiskNumber, options: &RecorderOptions) -> Option<EventRecorder> {
+    match EventRecorder::start(disk, options) {
         Ok(recorder) => Some(recorder),
         Err(reason) => {
             eprintln!("SKIPPED: {reason}");
@@ -75,7 +75,7 @@ fn with_method(method: TraceMethod) -> RecorderOptions {
 }
 
 /// Writes and reads blocks of 4 KiB at scattered places. Returns the first sectors of the writes and of the reads.
-fn write_and_read(device: &LoopDevice, count: u64) -> (Vec<u64>, Vec<u64>) {
+fn write_and_read(device: &TestLoop, count: u64) -> (Vec<u64>, Vec<u64>) {
     let file = device.open();
     let mut block = hakaru_sys::buffer::AlignedBuffer::new(4096).unwrap();
     let place = |number: u64| (number * 1_637 % 4_000) * 4096;
@@ -119,7 +119,7 @@ fn count_of<'a>(report: &'a TracerReport, name: &str) -> &'a EventCount {
 
 /// Compares the events of a recorder with the I/Os of this thread.
 fn records_all_requests(test: &str, method: TraceMethod) {
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let Some(recorder) = recorder(device.number, &with_method(method)) else {
@@ -195,7 +195,7 @@ fn queued_here(events: &[TraceEvent]) -> Vec<u64> {
 #[test]
 fn records_nothing_while_paused() {
     let test = "records_nothing_while_paused";
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let Some(recorder) = recorder(device.number, &with_method(TraceMethod::Perf)) else {
@@ -214,7 +214,7 @@ fn records_nothing_while_paused() {
 #[test]
 fn counts_the_events_for_which_a_ring_has_no_space() {
     let test = "counts_the_events_for_which_a_ring_has_no_space";
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let options = RecorderOptions {
@@ -263,7 +263,7 @@ fn counts_the_events_for_which_a_ring_has_no_space() {
 
 #[test]
 fn the_probe_reads_blocks_of_the_disk() {
-    let Some(device) = LoopDevice::new("the_probe_reads_blocks_of_the_disk") else {
+    let Some(device) = TestLoop::new("the_probe_reads_blocks_of_the_disk") else {
         return;
     };
     let mut disk = DiskFacts::read(device.number).unwrap();
@@ -296,7 +296,7 @@ fn records_bios_of_a_device_without_requests() {
         let disk = DiskNumber::from_raw(rustix::fs::stat(&node).ok()?.st_rdev as _);
         let recorder = recorder(disk, &with_method(TraceMethod::Perf))?;
         assert!(recorder.disk().bio_based);
-        let device = std::mem::ManuallyDrop::new(LoopDevice {
+        let device = std::mem::ManuallyDrop::new(TestLoop {
             node,
             number: disk,
             _file: tempfile::NamedTempFile::new().ok()?,
@@ -335,7 +335,7 @@ fn records_until_killed() {
         _ => TraceMethod::Perf,
     };
     let disk = DiskNumber::parse(disk).unwrap();
-    match Recorder::start(disk, &with_method(method)) {
+    match EventRecorder::start(disk, &with_method(method)) {
         Ok(_recorder) => {
             eprintln!("recording");
             std::thread::sleep(std::time::Duration::from_secs(60));
@@ -382,7 +382,7 @@ fn traces_left(tracefs: &Tracefs) -> (Vec<String>, String) {
 #[test]
 fn nothing_stays_after_a_kill() {
     let test = "nothing_stays_after_a_kill";
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let tracefs = Tracefs::find().unwrap();
@@ -410,7 +410,7 @@ fn nothing_stays_after_a_kill() {
 #[test]
 fn an_instance_ends_with_its_recorder() {
     let test = "an_instance_ends_with_its_recorder";
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let tracefs = Tracefs::find().unwrap();
@@ -433,7 +433,7 @@ fn an_instance_ends_with_its_recorder() {
 #[test]
 fn users_without_privileges_get_the_reason() {
     let test = "users_without_privileges_get_the_reason";
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
@@ -455,7 +455,7 @@ fn users_without_privileges_get_the_reason() {
 #[test]
 fn leaves_the_tracing_of_others_alone() {
     let test = "leaves_the_tracing_of_others_alone";
-    let Some(device) = LoopDevice::new(test) else {
+    let Some(device) = TestLoop::new(test) else {
         return;
     };
     let tracefs = Tracefs::find().unwrap();
@@ -488,7 +488,7 @@ fn leaves_the_tracing_of_others_alone() {
 
 #[test]
 fn targets_without_a_disk_are_refused() {
-    let nowhere = Recorder::start(
+    let nowhere = EventRecorder::start(
         DiskNumber {
             major: 0,
             minor: 45,

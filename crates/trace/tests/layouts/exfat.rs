@@ -1,14 +1,14 @@
 //! exFAT against `dump.exfat`, and files that a FUSE driver wrote.
 
 use crate::mounted::Mounted;
-use crate::support::{Image, assert_class, content_at, map, number_after, pattern, tool};
+use crate::support::{FileSystemImage, assert_class, content_at, map, number_after, pattern, tool};
 use hakaru_model::io_path::IoClass;
 use hakaru_trace::layout::{FileSystem, LayoutSnapshot, TestFile, Volume};
 
 #[test]
 fn layouts_agree_with_dump_exfat() {
     for (options, mib) in [("", 64), ("-c 32768", 300), ("-c 512", 16), ("-c 1M", 600)] {
-        let image = Image::new(mib << 20);
+        let image = FileSystemImage::new(mib << 20);
         if image.tool(&format!("mkfs.exfat {options} @")).is_none() {
             continue;
         }

@@ -1,6 +1,6 @@
 //! ext2, ext3 and ext4 against `dumpe2fs` and `debugfs`.
 
-use crate::support::{Image, assert_class, map, tool_with};
+use crate::support::{FileSystemImage, assert_class, map, tool_with};
 use hakaru_model::io_path::{IoClass, LayoutGap};
 use hakaru_trace::address_map::AddressMap;
 use hakaru_trace::layout::FileSystem;
@@ -65,7 +65,7 @@ fn blocks_of_inode(stat: &str, block: u64) -> [Vec<(u64, u64)>; 2] {
 fn layouts_agree_with_dumpe2fs_and_debugfs() {
     let mut compared = 0;
     for (options, mib) in LAYOUTS {
-        let image = Image::new(mib * MIB);
+        let image = FileSystemImage::new(mib * MIB);
         if image.tool(&format!("mke2fs -q -F {options} @")).is_none() {
             continue;
         }
@@ -77,7 +77,7 @@ fn layouts_agree_with_dumpe2fs_and_debugfs() {
 }
 
 /// Compares one image; `false` if a tool is missing.
-fn check(image: &Image, options: &str) -> bool {
+fn check(image: &FileSystemImage, options: &str) -> bool {
     let (Some(header), Some(dump)) = (image.tool("dumpe2fs -h @"), image.tool("dumpe2fs @")) else {
         return false;
     };
@@ -140,7 +140,7 @@ fn check(image: &Image, options: &str) -> bool {
 
 /// Compares where the journal lies; file systems without one have no such range.
 fn check_journal(
-    image: &Image,
+    image: &FileSystemImage,
     map: &AddressMap,
     (has_journal, block): (bool, u64),
     options: &str,
@@ -166,7 +166,7 @@ fn check_journal(
     }
 }
 
-fn debugfs(image: &Image, request: &str) -> Option<String> {
+fn debugfs(image: &FileSystemImage, request: &str) -> Option<String> {
     tool_with(&["debugfs", "-R", request, image.path.to_str().unwrap()])
 }
 
@@ -175,7 +175,7 @@ fn debugfs(image: &Image, request: &str) -> Option<String> {
 fn the_journal_is_found_by_its_inode() {
     use std::os::unix::fs::FileExt;
     for options in ["-t ext4 -b 1024", "-t ext3 -b 1024"] {
-        let image = Image::new(80 * MIB);
+        let image = FileSystemImage::new(80 * MIB);
         if image.tool(&format!("mke2fs -q -F {options} @")).is_none() {
             continue;
         }
@@ -192,7 +192,7 @@ fn the_journal_is_found_by_its_inode() {
 #[test]
 fn unknown_features_and_external_journals_are_named() {
     use std::os::unix::fs::FileExt;
-    let image = Image::new(80 * MIB);
+    let image = FileSystemImage::new(80 * MIB);
     if image.tool("mke2fs -q -F -t ext4 @").is_none() {
         return;
     }

@@ -1,6 +1,8 @@
 //! FAT12, FAT16 and FAT32 against `fsck.fat` and the mtools.
 
-use crate::support::{Image, START, assert_class, content_at, map, number_after, pattern};
+use crate::support::{
+    FileSystemImage, START, assert_class, content_at, map, number_after, pattern,
+};
 use hakaru_model::io_path::IoClass;
 use hakaru_trace::layout::{FileSystem, LayoutSnapshot, TestFile, Volume};
 use std::os::unix::fs::FileExt;
@@ -19,8 +21,8 @@ const LAYOUTS: [(&str, u64, FileSystem); 9] = [
     ("-F 32 -a -R 40", 300 << 10, FileSystem::Fat32),
 ];
 
-fn made(options: &str, kib: u64) -> Option<Image> {
-    let image = Image::new(kib << 10);
+fn made(options: &str, kib: u64) -> Option<FileSystemImage> {
+    let image = FileSystemImage::new(kib << 10);
     image.tool(&format!("mkfs.fat {options} @"))?;
     Some(image)
 }
@@ -169,7 +171,7 @@ fn files_are_found_by_their_chains() {
 }
 
 /// Copies the files with mtools; before the third, every other file of several is removed.
-fn copy(image: &Image, tree: &std::path::Path, names: &[&str], step: usize) -> bool {
+fn copy(image: &FileSystemImage, tree: &std::path::Path, names: &[&str], step: usize) -> bool {
     let filler = image.directory.path().join("filler");
     std::fs::write(&filler, vec![1; step / 4]).unwrap();
     let filler = filler.display();
@@ -202,7 +204,7 @@ fn copy(image: &Image, tree: &std::path::Path, names: &[&str], step: usize) -> b
 }
 
 /// Makes the next search for free clusters of FAT32 begin at the first.
-fn forget_next_free(image: &Image) {
+fn forget_next_free(image: &FileSystemImage) {
     let mut boot = [0; 24];
     let mut options = std::fs::File::options();
     let file = options.read(true).write(true).open(&image.path).unwrap();
@@ -214,7 +216,7 @@ fn forget_next_free(image: &Image) {
 }
 
 /// Compares the clusters of a directory with those that `mshowfat` names.
-fn directories(image: &Image, snapshot: &LayoutSnapshot, options: &str) {
+fn directories(image: &FileSystemImage, snapshot: &LayoutSnapshot, options: &str) {
     let (Some(fsck), Some(shown)) = (
         image.tool("fsck.fat -v -n @"),
         image.tool("mshowfat -i @ ::/deep/er"),

@@ -1,6 +1,6 @@
 //! Files of mounted file systems, found on the image by the extents that the kernel reports. Needs root and loop devices.
 
-use crate::support::{Image, content_at, map, pattern, tool};
+use crate::support::{FileSystemImage, content_at, map, pattern, tool};
 use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart};
 use hakaru_trace::layout::{DiskArea, LayoutSnapshot, TestFile, Volume, address_map};
 use rustix::fd::AsFd;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// An image on a loop device, mounted.
 pub(crate) struct Mounted {
-    pub(crate) image: Image,
+    pub(crate) image: FileSystemImage,
     pub(crate) device: PathBuf,
     pub(crate) point: PathBuf,
 }
@@ -23,7 +23,7 @@ impl Mounted {
 
     /// Mounts with a command that takes the device and the mount point.
     pub(crate) fn with_command(make: &str, mount: &str, mib: u64) -> Option<Mounted> {
-        let image = Image::new(mib << 20);
+        let image = FileSystemImage::new(mib << 20);
         image.tool(make)?;
         let point = image.directory.path().join("mount");
         std::fs::create_dir(&point).unwrap();

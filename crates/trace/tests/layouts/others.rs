@@ -1,6 +1,6 @@
 //! F2FS, XFS and Btrfs against their tools.
 
-use crate::support::{Image, assert_class, map, number_after, tool_with};
+use crate::support::{FileSystemImage, assert_class, map, number_after, tool_with};
 use hakaru_model::io_path::{IoClass, LayoutGap};
 use hakaru_trace::layout::FileSystem;
 
@@ -27,7 +27,7 @@ fn f2fs_agrees_with_dump_f2fs() {
         ("-s 2 -z 2", 1000),
         ("-O extra_attr", 200),
     ] {
-        let image = Image::new(mib << 20);
+        let image = FileSystemImage::new(mib << 20);
         if image.tool(&format!("mkfs.f2fs -q {options} @")).is_none() {
             continue;
         }
@@ -68,7 +68,10 @@ fn f2fs_agrees_with_dump_f2fs() {
 
 #[test]
 fn f2fs_on_several_devices_is_named() {
-    let (image, second) = (Image::new(200 << 20), Image::new(200 << 20));
+    let (image, second) = (
+        FileSystemImage::new(200 << 20),
+        FileSystemImage::new(200 << 20),
+    );
     let line = format!("mkfs.f2fs -q -c {} @", second.path.display());
     if image.tool(&line).is_some() {
         assert!(image.layout().gaps.contains(&LayoutGap::SeveralDevices));
@@ -83,7 +86,7 @@ fn xfs_agrees_with_xfs_db() {
         ("-d agcount=7", 600),
         ("-s size=4096", 400),
     ] {
-        let image = Image::new(mib << 20);
+        let image = FileSystemImage::new(mib << 20);
         if image.tool(&format!("mkfs.xfs -q {options} @")).is_none() {
             continue;
         }
@@ -115,7 +118,7 @@ fn xfs_agrees_with_xfs_db() {
 
 #[test]
 fn btrfs_agrees_with_dump_super() {
-    let image = Image::new(300 << 20);
+    let image = FileSystemImage::new(300 << 20);
     if image.tool("mkfs.btrfs -q @").is_none() {
         return;
     }
@@ -144,7 +147,7 @@ fn damaged_superblocks_leave_gaps_and_no_panic() {
         "mkfs.f2fs -q @",
     ];
     for maker in makers {
-        let image = Image::new(100 << 20);
+        let image = FileSystemImage::new(100 << 20);
         if image.tool(maker).is_none() {
             continue;
         }

@@ -12,19 +12,19 @@ use tempfile::TempDir;
 pub(crate) const START: u64 = 2048;
 
 /// An image of a device in a directory of its own.
-pub(crate) struct Image {
+pub(crate) struct FileSystemImage {
     pub(crate) directory: TempDir,
     pub(crate) path: PathBuf,
     pub(crate) size: u64,
 }
 
-impl Image {
+impl FileSystemImage {
     /// Makes an empty image.
-    pub(crate) fn new(size: u64) -> Image {
+    pub(crate) fn new(size: u64) -> FileSystemImage {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("image");
         File::create(&path).unwrap().set_len(size).unwrap();
-        Image {
+        FileSystemImage {
             directory,
             path,
             size,

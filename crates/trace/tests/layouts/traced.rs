@@ -8,7 +8,7 @@ use hakaru_model::io_path::{
 use hakaru_model::job::Op;
 use hakaru_trace::classify::OwnThreads;
 use hakaru_trace::layout::{DiskArea, LayoutSnapshot, TestFile, Volume, address_map};
-use hakaru_trace::recorder::{DiskNumber, Recorder, RecorderOptions};
+use hakaru_trace::recorder::{DiskNumber, EventRecorder, RecorderOptions};
 use hakaru_trace::summary::{PathSummary, PathSummaryOptions, PhaseTrace};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs::File;
@@ -57,7 +57,7 @@ fn traced(
         filesystem: Some(disk),
         ..RecorderOptions::default()
     };
-    let recorder = match Recorder::start(disk, &options) {
+    let recorder = match EventRecorder::start(disk, &options) {
         Ok(recorder) => recorder,
         Err(error) => {
             eprintln!("skipped: {error}");

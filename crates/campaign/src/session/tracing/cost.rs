@@ -15,14 +15,14 @@ const PART: u64 = 3;
 /// Segments with and without recording, and the latencies of the operations within them.
 #[derive(Debug, Default)]
 pub(super) struct CostMeter {
-    segments: Vec<Segment>,
+    segments: Vec<CostSegment>,
     /// Pairs to measure.
     pairs: usize,
 }
 
 /// Time in which events were recorded, or not.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+struct CostSegment {
     recorded: bool,
     begin: u64,
     /// `u64::MAX` until it has ended.
@@ -58,7 +58,7 @@ impl CostMeter {
 
     /// Begins a segment.
     pub(super) fn begin(&mut self, recorded: bool, now: u64) {
-        self.segments.push(Segment {
+        self.segments.push(CostSegment {
             recorded,
             begin: now,
             end: u64::MAX,
@@ -95,7 +95,7 @@ impl CostMeter {
 }
 
 /// Returns the relative increase of the mean latency by recording.
-fn increase(pair: &[Segment]) -> Option<f64> {
+fn increase(pair: &[CostSegment]) -> Option<f64> {
     let mean = |recorded: bool| {
         let segment = pair.iter().find(|segment| segment.recorded == recorded)?;
         (segment.count > 0).then(|| segment.total as f64 / segment.count as f64)

@@ -11,14 +11,14 @@ use hakaru_trace::classify::OwnThreads;
 use hakaru_trace::layout::{
     DiskArea, LayoutSnapshot, TestFile, Volume, address_map, raw_address_map,
 };
-use hakaru_trace::recorder::{DiskNumber, EventSet, Recorder, RecorderOptions, TraceError};
+use hakaru_trace::recorder::{DiskNumber, EventRecorder, EventSet, RecorderOptions, TraceError};
 use hakaru_trace::requests::MatchOptions;
 use hakaru_trace::summary::{PathSummary, PathSummaryOptions, PhaseTrace};
 
 /// Records the requests of one disk, and summarizes them phase by phase.
 pub(super) struct DiskTracer {
     below: DiskBelow,
-    recorder: Recorder,
+    recorder: EventRecorder,
     summary: PathSummary,
     /// The current phase, if it uses this disk.
     phase: Option<TracedPart>,
@@ -49,7 +49,7 @@ impl DiskTracer {
             filesystem: below.filesystem.map(number),
             ..RecorderOptions::default()
         };
-        let recorder = Recorder::start(number(below.number), &options)?;
+        let recorder = EventRecorder::start(number(below.number), &options)?;
         Ok(DiskTracer {
             summary: new_summary(&below),
             below,

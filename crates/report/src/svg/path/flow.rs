@@ -6,7 +6,7 @@ use super::super::paint::Paint;
 
 /// Data of a flow picture.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Flow {
+pub(crate) struct FlowPicture {
     /// From the application to the device; at least two.
     pub(crate) stages: Vec<FlowStage>,
     /// Bands with bytes, from the top.
@@ -47,7 +47,7 @@ const LEAST: f64 = 2.5;
 const SIDEWAYS: f64 = 460.0;
 
 /// Draws a flow picture.
-pub(crate) fn flow(data: &Flow, frame: &Frame) -> String {
+pub(crate) fn flow(data: &FlowPicture, frame: &Frame) -> String {
     match frame.room() >= SIDEWAYS {
         true => sideways(data, frame),
         false => downwards(data, frame),
@@ -60,7 +60,7 @@ fn pixels(width: f64, scale: f64) -> f64 {
 }
 
 /// The picture from left to right, with a column for each stage.
-fn sideways(data: &Flow, frame: &Frame) -> String {
+fn sideways(data: &FlowPicture, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
     let columns = Columns::of(data, width);
@@ -93,7 +93,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(data: &Flow, width: f64) -> Columns {
+    fn of(data: &FlowPicture, width: f64) -> Columns {
         let count = data.stages.len().max(2);
         let node = width * 0.125;
         Columns {
@@ -108,7 +108,7 @@ impl Columns {
         stage as f64 * self.step
     }
 
-    fn heads(&self, canvas: &mut Canvas, data: &Flow) {
+    fn heads(&self, canvas: &mut Canvas, data: &FlowPicture) {
         for (i, stage) in data.stages.iter().enumerate() {
             let last = i + 1 == self.count;
             let (x, anchor) = match last {
@@ -127,7 +127,7 @@ impl Columns {
     }
 
     /// Width for the note of a stage: the last one is right-aligned, so that it shares its gap with the one before.
-    fn room_of_note(&self, stage: usize, data: &Flow) -> f64 {
+    fn room_of_note(&self, stage: usize, data: &FlowPicture) -> f64 {
         let last = self.count - 1;
         let of_last = data
             .stages
@@ -186,7 +186,7 @@ impl Columns {
 }
 
 /// The picture from top to bottom, with a row for each stage and the names below.
-fn downwards(data: &Flow, frame: &Frame) -> String {
+fn downwards(data: &FlowPicture, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
     let beads = if data.flushes.is_some() { 16.0 } else { 0.0 };

@@ -9,7 +9,7 @@ mod sizes;
 
 pub(crate) use addresses::{AddressMark, AddressPlot, LayoutArea, addresses};
 pub(crate) use differences::{Differences, differences};
-pub(crate) use flow::{Flow, FlowBand, FlowStage, flow};
+pub(crate) use flow::{FlowBand, FlowPicture, FlowStage, flow};
 pub(crate) use shares::{ShareBar, SharePart, Shares, shares};
 pub(crate) use sizes::{SizeBars, SizeRow, sizes};
 
