@@ -4,6 +4,7 @@ mod caveats;
 
 pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
 
+use crate::annotation::Annotations;
 use crate::caveat::Caveat;
 pub use crate::claim::{
     Bottleneck, BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, MeasuredFigure,
@@ -210,6 +211,9 @@ pub struct Summary {
     /// Paths of the I/Os of traced runs, in the order of runs and phases; never averaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<TracedPhase>,
+    /// Title and note that the user gave to the series.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    pub annotations: Annotations,
 }
 
 /// Path of the I/Os of one phase of a traced run on one disk.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod annotation;
 pub mod campaign;
 pub mod caveat;
 pub mod claim;

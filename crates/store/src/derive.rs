@@ -1,6 +1,7 @@
 //! Derived tables: rows computed from records for lists and filters, and their rebuild.
 
-use crate::{FindError, Store, import};
+use crate::{FindError, Store, annotations, import};
+use hakaru_model::facts::{Filesystem, TargetKind};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, Outcome, PhaseRecord, RunRecord};
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -78,8 +79,20 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
 type PhaseTotals<'a> = (usize, &'a PhaseRecord, Op, Totals);
 
 const INSERT_RUN: &str = "INSERT INTO run (id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
-                          phases, ios, bytes, errors, caveats)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+                          phases, ios, bytes, errors, caveats, layer, traced)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+
+/// Returns the layer of a record: that of its campaign, its file system, or `raw`; empty if unknown.
+fn layer(record: &RunRecord) -> String {
+    let target = &record.target;
+    let file_system = target.filesystem.as_ref().map(|found| &found.fs_type);
+    match (&record.campaign, file_system) {
+        (Some(point), _) => point.layer.clone(),
+        (None, Some(fs_type)) if fs_type != Filesystem::UNNAMED => fs_type.clone(),
+        (None, None) if target.kind == TargetKind::BlockDevice => "raw".to_owned(),
+        (None, _) => String::new(),
+    }
+}
 
 /// Inserts the row of a run, with the sums of its phases.
 fn insert_run(
@@ -90,6 +103,7 @@ fn insert_run(
     let sum = |counts: &mut dyn Iterator<Item = u64>| column(counts.fold(0, u64::saturating_add));
     let workers = record.phases.iter().flat_map(|phase| &phase.workers);
     let (origin, imported) = origin_words(&record.origin);
+    let label = annotations::current(connection, &record.series)?.label;
     let mut run = connection.prepare_cached(INSERT_RUN)?;
     run.execute(params![
         record.id,
@@ -97,7 +111,7 @@ fn insert_run(
         record.repeat,
         record.started_unix_ms,
         record.scenario.name,
-        record.target.display_name(),
+        label.unwrap_or_else(|| record.target.display_name()),
         origin,
         imported,
         outcome_name(&record.outcome),
@@ -107,6 +121,8 @@ fn insert_run(
         sum(&mut rows.iter().map(|row| row.3.bytes)),
         sum(&mut workers.map(|worker| worker.errors.total)),
         record.caveats.len() as i64,
+        layer(record),
+        record.is_traced(),
     ])?;
     Ok(())
 }

@@ -4,7 +4,7 @@ mod error;
 
 pub use error::FindError;
 
-use crate::{Store, StoreError, import};
+use crate::{Store, StoreError};
 use hakaru_model::record::RunRecord;
 use rusqlite::{OptionalExtension, params};
 
@@ -76,7 +76,7 @@ impl Store {
             .resolve(Key::Run, id_or_prefix)?
             .ok_or_else(|| self.not_found("run", id_or_prefix))?;
         let body = self.body(&id).map_err(self.failed("read a run"))?;
-        Ok(import(&body)?)
+        self.labelled(&body)
     }
 
     /// Returns the runs of a series in order, by the ID or unique prefix of the series or of one of
@@ -111,7 +111,7 @@ impl Store {
         Readable::collect(
             bodies
                 .into_iter()
-                .map(|(id, body)| (id, import(&body).map_err(FindError::from))),
+                .map(|(id, body)| (id, self.labelled(&body))),
         )
     }
 
@@ -155,7 +155,7 @@ impl Store {
             .map_err(self.failed("find the latest run"))?;
         let Some(id) = id else { return Ok(None) };
         let body = self.body(&id).map_err(self.failed("read a run"))?;
-        Ok(Some(import(&body)?))
+        self.labelled(&body).map(Some)
     }
 
     /// Returns the number of runs.
@@ -225,7 +225,7 @@ impl Store {
         rows.collect()
     }
 
-    fn body(&self, id: &str) -> rusqlite::Result<String> {
+    pub(crate) fn body(&self, id: &str) -> rusqlite::Result<String> {
         self.connection
             .prepare_cached("SELECT body FROM record WHERE id = ?1")?
             .query_row([id], |row| Ok(text(row.get_ref(0)?)))

@@ -2,13 +2,15 @@
 //!
 //! Measurements are stored in the table `record` as JSON text of a [`RunRecord`]; triggers prevent
 //! updates and deletes. The tables `run` and `phase` are derived from it and can be rebuilt at any
-//! time ([`Store::rebuild`]). Device verifications are stored in the same way. Spools of unfinished
+//! time ([`Store::rebuild`]). Device verifications are stored in the same way. Labels and notes, which may change, are
+//! in a table of their own. Spools of unfinished
 //! runs are next to the database file. This crate computes no statistics.
 //!
 //! [`RunRecord`]: hakaru_model::record::RunRecord
 
 #![forbid(unsafe_code)]
 
+mod annotations;
 mod append;
 mod derive;
 mod exchange;

@@ -32,6 +32,10 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0004.sql"),
         rebuild: false,
     },
+    Migration {
+        sql: include_str!("migrations/0005.sql"),
+        rebuild: true,
+    },
 ];
 
 /// The newest schema this version knows.

@@ -49,7 +49,7 @@ impl Store {
 
     fn select_points(&self, campaign: &str) -> rusqlite::Result<Vec<PointRow>> {
         let mut statement = self.connection.prepare(
-            "SELECT run.id, series, host, card, label, layer, workload, point.repeat, definition, outcome,
+            "SELECT run.id, series, host, card, label, point.layer, workload, point.repeat, definition, outcome,
                     started_unix_ms, ios, bytes,
                     CAST(min((SELECT total(bytes) FROM phase WHERE phase.run = run.id AND op = 'write'), 9.2e18) AS INTEGER)
              FROM point JOIN run ON run.id = point.run WHERE campaign = ?1 ORDER BY started_unix_ms, run.id",

@@ -91,6 +91,12 @@ pub struct RunRow {
     pub errors: u64,
     /// Number of caveats in the record.
     pub caveats: u32,
+    /// File system, `raw`, or the layer of a campaign; empty if unknown.
+    pub layer: String,
+    /// Whether the path of its I/Os was traced, so that its figures do not count beside those of untraced runs.
+    pub traced: bool,
+    /// Position in the order in which the records were stored.
+    pub stored: i64,
 }
 
 /// An operation of a phase in a list.
@@ -165,7 +171,7 @@ impl Store {
         let limit = filter.limit.map_or(-1, i64::from);
         let sql = format!(
             "SELECT id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
-                    phases, ios, bytes, errors, caveats
+                    phases, ios, bytes, errors, caveats, layer, traced, (SELECT seq FROM record WHERE record.id = run.id)
              FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}"
         );
         let mut statement = self.connection.prepare(&sql)?;
@@ -249,6 +255,9 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         bytes: count(row, 12)?,
         errors: count(row, 13)?,
         caveats: small(row, 14)?,
+        layer: row.get(15)?,
+        traced: row.get(16)?,
+        stored: row.get(17)?,
     })
 }
 

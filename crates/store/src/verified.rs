@@ -138,8 +138,8 @@ impl Store {
         match &found[..] {
             [] => Err(not_found()),
             _ if id_or_prefix.is_empty() => Err(not_found()),
-            [(id, body)] => parse(id, body),
-            [(id, body), ..] if id == id_or_prefix => parse(id, body),
+            [(id, body)] => self.labelled_verification(id, body),
+            [(id, body), ..] if id == id_or_prefix => self.labelled_verification(id, body),
             many => Err(FindError::Ambiguous {
                 what: "verifications",
                 prefix: id_or_prefix.to_owned(),
@@ -157,7 +157,10 @@ impl Store {
         let newest = self
             .newest_verifications(1)
             .map_err(self.failed("list the verifications"))?;
-        newest.first().map(|(id, body)| parse(id, body)).transpose()
+        let newest = newest.first();
+        newest
+            .map(|(id, body)| self.labelled_verification(id, body))
+            .transpose()
     }
 
     /// Returns up to `limit` verifications, newest first; unreadable ones are listed separately.
@@ -169,9 +172,34 @@ impl Store {
             .newest_verifications(limit)
             .map_err(self.failed("list the verifications"))?;
         Readable::collect(newest.into_iter().map(|(id, body)| {
-            let parsed = parse(&id, &body);
+            let parsed = self.labelled_verification(&id, &body);
             (id, parsed)
         }))
+    }
+
+    /// Parses a verification, and gives it its current label.
+    fn labelled_verification(&self, id: &str, body: &str) -> Result<Verification, FindError> {
+        let mut verification = parse(id, body)?;
+        if let Some(label) = self.annotations(id)?.label {
+            verification.target.label = Some(label);
+        }
+        Ok(verification)
+    }
+
+    /// Returns a verification as it was stored, without later labels, given its full ID.
+    ///
+    /// # Errors
+    /// [`FindError`]: no match, or unreadable.
+    pub fn raw_verification(&self, id: &str) -> Result<Verification, FindError> {
+        let body = self
+            .verification_body(id)
+            .map_err(self.failed("read a verification"))?;
+        let body = body.ok_or_else(|| FindError::NotFound {
+            what: "verification",
+            prefix: id.to_owned(),
+            path: self.path().to_owned(),
+        })?;
+        parse(id, &body)
     }
 
     fn newest_verifications(&self, limit: u32) -> rusqlite::Result<Vec<(String, String)>> {

@@ -10,19 +10,7 @@ use hakaru_store::{
     AppendError, Appended, Filter, FindError, ImportError, OutcomeKind, Store, export, import,
 };
 use proptest::prelude::*;
-use support::{id, record, repeat_of};
-
-fn empty() -> (tempfile::TempDir, Store) {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path().join("hakaru.db")).unwrap();
-    (dir, store)
-}
-
-fn holding(records: &[RunRecord]) -> (tempfile::TempDir, Store) {
-    let (dir, mut store) = empty();
-    store.append_all(records).unwrap();
-    (dir, store)
-}
+use support::{empty, holding, id, record, repeat_of};
 
 #[test]
 fn a_record_comes_back_as_it_was() {
@@ -333,6 +321,9 @@ fn rows_say_what_the_records_hold() {
             bytes: 2048000,
             errors: 1,
             caveats: 2,
+            layer: "ext4",
+            traced: false,
+            stored: 1,
         },
     ]
     "#);

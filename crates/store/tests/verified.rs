@@ -6,59 +6,8 @@
 mod support;
 
 use hakaru_model::integrity::*;
-use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::{AppendError, Appended, FindError, Store};
-use support::{fixtures, id, record};
-
-fn verification(n: u64) -> Verification {
-    let run = record(n);
-    Verification {
-        format: FORMAT,
-        id: id(n),
-        version: "0.1.0".to_owned(),
-        started_unix_ms: run.started_unix_ms,
-        elapsed: Nanos::from_secs(3600),
-        target: run.target,
-        environment: run.environment,
-        scope: match n.is_multiple_of(2) {
-            true => Scope::Whole { restored: false },
-            false => Scope::FreeSpace {
-                folder: "/mnt/card".into(),
-            },
-        },
-        seed: u64::MAX - n,
-        completed: true,
-        verdict: verdict(),
-    }
-}
-
-fn verdict() -> IntegrityVerdict {
-    let point = SpeedPoint {
-        offset: Bytes(0),
-        len: Bytes(4 << 20),
-        elapsed: Nanos(200_000_000),
-    };
-    let map = SpeedMap {
-        points: vec![point],
-    };
-    IntegrityVerdict {
-        claimed: Bytes(64 << 30),
-        capacity: Capacity::Wraps {
-            real: Bytes(8 << 30),
-        },
-        good: Bytes(8 << 30),
-        bad: vec![Span {
-            offset: Bytes(0),
-            len: Bytes(56 << 30),
-            state: BlockState::Overwritten {
-                distance: Bytes(8 << 30),
-            },
-        }],
-        bad_bytes: Bytes(56 << 30),
-        write_speed: map.clone(),
-        read_speed: map,
-    }
-}
+use support::{fixtures, id, record, verification};
 
 /// Returns a database with three verifications.
 fn three() -> (tempfile::TempDir, Store) {

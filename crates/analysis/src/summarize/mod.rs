@@ -11,6 +11,7 @@ mod workload;
 use crate::cliff::{Falls, MIN_INTERVALS, falls, lengths_and_speeds};
 use crate::estimate::estimate;
 use crate::stats;
+use hakaru_model::annotation::Annotations;
 use hakaru_model::facts::{Environment, Identity, TargetKind};
 use hakaru_model::finding::{
     Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint, TracedPhase,
@@ -65,6 +66,7 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         caveats: Vec::new(),
         overhead_ns: overhead(series),
         paths: paths(series),
+        annotations: Annotations::default(),
     };
     summary.caveats = caveats::collect(series, &summary);
     summary

@@ -325,6 +325,7 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         caveats: Vec::new(),
         overhead_ns: None,
         paths: Vec::new(),
+        annotations: Default::default(),
     }
 }
 

@@ -300,6 +300,7 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
         caveats: caveats(runs),
         overhead_ns: Some(81.3),
         paths: Vec::new(),
+        annotations: Default::default(),
     }
 }
 

@@ -3,9 +3,14 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::*;
+use hakaru_model::integrity::{
+    BlockState, Capacity, FORMAT as VERIFICATION_FORMAT, IntegrityVerdict, Scope, Span, SpeedMap,
+    SpeedPoint, Verification,
+};
 use hakaru_model::job::*;
 use hakaru_model::record::*;
 use hakaru_model::units::{Bytes, Nanos, Quantile};
+use hakaru_store::Store;
 use std::path::PathBuf;
 
 /// 2026-01-05 10:00 UTC.
@@ -191,4 +196,69 @@ fn environment() -> Environment {
 /// Returns the directory of fixtures.
 pub(crate) fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/store")
+}
+
+/// Returns a verification of a fake card; `n` determines its ID and scope.
+pub(crate) fn verification(n: u64) -> Verification {
+    let run = record(n);
+    Verification {
+        format: VERIFICATION_FORMAT,
+        id: id(n),
+        version: "0.1.0".to_owned(),
+        started_unix_ms: run.started_unix_ms,
+        elapsed: Nanos::from_secs(3600),
+        target: run.target,
+        environment: run.environment,
+        scope: match n.is_multiple_of(2) {
+            true => Scope::Whole { restored: false },
+            false => Scope::FreeSpace {
+                folder: "/mnt/card".into(),
+            },
+        },
+        seed: u64::MAX - n,
+        completed: true,
+        verdict: verdict(),
+    }
+}
+
+pub(crate) fn verdict() -> IntegrityVerdict {
+    let point = SpeedPoint {
+        offset: Bytes(0),
+        len: Bytes(4 << 20),
+        elapsed: Nanos(200_000_000),
+    };
+    let map = SpeedMap {
+        points: vec![point],
+    };
+    IntegrityVerdict {
+        claimed: Bytes(64 << 30),
+        capacity: Capacity::Wraps {
+            real: Bytes(8 << 30),
+        },
+        good: Bytes(8 << 30),
+        bad: vec![Span {
+            offset: Bytes(0),
+            len: Bytes(56 << 30),
+            state: BlockState::Overwritten {
+                distance: Bytes(8 << 30),
+            },
+        }],
+        bad_bytes: Bytes(56 << 30),
+        write_speed: map.clone(),
+        read_speed: map,
+    }
+}
+
+/// Returns a database with these records in a temporary directory.
+pub(crate) fn holding(records: &[RunRecord]) -> (tempfile::TempDir, Store) {
+    let (dir, mut store) = empty();
+    store.append_all(records).unwrap();
+    (dir, store)
+}
+
+/// Returns an empty database in a temporary directory.
+pub(crate) fn empty() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path().join("hakaru.db")).unwrap();
+    (dir, store)
 }

@@ -1,0 +1,203 @@
+//! Labels, titles and notes beside the records, which never change.
+
+use crate::{FindError, Store, StoreError, import};
+use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
+use hakaru_model::record::RunRecord;
+use rusqlite::{Connection, TransactionBehavior, params};
+
+impl Store {
+    /// Appends annotations; those that change nothing are skipped. Returns the number of new ones.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing is stored then.
+    pub fn annotate(&mut self, new: &[Annotation]) -> Result<u64, StoreError> {
+        let path = self.path().to_owned();
+        let mut appended = || -> rusqlite::Result<u64> {
+            let transaction = self
+                .connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut count = 0;
+            for annotation in new {
+                count += u64::from(insert(&transaction, annotation)?);
+            }
+            transaction.commit()?;
+            Ok(count)
+        };
+        let count = appended().map_err(|source| StoreError {
+            action: "store a label or note",
+            path,
+            source,
+        })?;
+        self.settle();
+        Ok(count)
+    }
+
+    /// Returns the current annotations of a series or verification, given its full ID.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn annotations(&self, subject: &str) -> Result<Annotations, StoreError> {
+        Ok(Annotations::at_end(&self.annotation_history(subject)?))
+    }
+
+    /// Returns all annotations of a series or verification, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn annotation_history(&self, subject: &str) -> Result<Vec<Annotation>, StoreError> {
+        history(&self.connection, subject).map_err(self.failed("read labels and notes"))
+    }
+
+    /// Returns the IDs of the series with this label or target name, in any case; last stored first. An exact match
+    /// excludes matches in another case.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn series_called(&self, name: &str) -> Result<Vec<String>, StoreError> {
+        let select = || -> rusqlite::Result<Vec<(String, bool)>> {
+            let sql = "SELECT run.series, max(run.target = ?1) FROM run JOIN record USING (id)
+                 WHERE run.target = ?1 COLLATE NOCASE GROUP BY run.series ORDER BY max(record.seq) DESC";
+            let mut found = self
+                .connection
+                .prepare_cached(sql)?
+                .query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<Vec<(String, bool)>>>()?;
+            for subject in subjects_with_alias(&self.connection, name)? {
+                let is_series = self.is_series(&subject)?;
+                if is_series && found.iter().all(|(series, _)| *series != subject) {
+                    found.push((subject, true));
+                }
+            }
+            Ok(found)
+        };
+        let found = select().map_err(self.failed("look for a label"))?;
+        let exact = found.iter().any(|(_, exact)| *exact);
+        let wanted = found.into_iter().filter(|(_, is)| *is || !exact);
+        Ok(wanted.map(|(series, _)| series).collect())
+    }
+
+    /// Returns the IDs of all series, last stored first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn series_by_age(&self) -> Result<Vec<String>, StoreError> {
+        let select = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT run.series FROM run JOIN record USING (id) GROUP BY run.series
+                 ORDER BY max(record.seq) DESC";
+            self.connection
+                .prepare_cached(sql)?
+                .query_map([], |row| row.get(0))?
+                .collect()
+        };
+        select().map_err(self.failed("list the series"))
+    }
+
+    /// Returns a run as it was stored, without later labels, given its full ID.
+    ///
+    /// # Errors
+    /// [`FindError`]: no match, or an unreadable record.
+    pub fn raw_run(&self, id: &str) -> Result<RunRecord, FindError> {
+        let body = self.body(id).map_err(self.failed("read a run"))?;
+        Ok(import(&body)?)
+    }
+
+    /// Parses a record, and gives it its current label.
+    pub(crate) fn labelled(&self, body: &str) -> Result<RunRecord, FindError> {
+        let mut record = import(body)?;
+        if let Some(label) = self.annotations(&record.series)?.label {
+            record.target.label = Some(label);
+        }
+        Ok(record)
+    }
+
+    fn is_series(&self, id: &str) -> rusqlite::Result<bool> {
+        self.connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM run WHERE series = ?1)")?
+            .query_row([id], |row| row.get(0))
+    }
+}
+
+/// Returns the current annotations of a series.
+pub(crate) fn current(connection: &Connection, subject: &str) -> rusqlite::Result<Annotations> {
+    Ok(Annotations::at_end(&history(connection, subject)?))
+}
+
+fn history(connection: &Connection, subject: &str) -> rusqlite::Result<Vec<Annotation>> {
+    let sql =
+        "SELECT subject, kind, value, at_unix_ms FROM annotation WHERE subject = ?1 ORDER BY seq";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([subject], |row| {
+        let (subject, kind, value): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let at_unix_ms = row.get(3)?;
+        // A kind of a later version is skipped.
+        Ok(AnnotationKind::from_name(&kind).map(|kind| Annotation {
+            subject,
+            kind,
+            value,
+            at_unix_ms,
+        }))
+    })?;
+    rows.filter_map(Result::transpose).collect()
+}
+
+/// Returns the series and verifications that currently have this alias.
+fn subjects_with_alias(connection: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT DISTINCT subject FROM annotation WHERE kind = 'alias' AND value = ?1 COLLATE NOCASE";
+    let mut statement = connection.prepare_cached(sql)?;
+    let subjects = statement.query_map([name], |row| row.get(0))?;
+    let subjects: Vec<String> = subjects.collect::<rusqlite::Result<_>>()?;
+    let mut found = Vec::new();
+    for subject in subjects {
+        let aliases = current(connection, &subject)?.aliases;
+        if aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name)) {
+            found.push(subject);
+        }
+    }
+    Ok(found)
+}
+
+/// Inserts an annotation that changes something, and the new name of its runs.
+fn insert(connection: &Connection, new: &Annotation) -> rusqlite::Result<bool> {
+    let mut history = history(connection, &new.subject)?;
+    let before = Annotations::at_end(&history);
+    history.push(new.clone());
+    if Annotations::at_end(&history) == before {
+        return Ok(false);
+    }
+    connection
+        .prepare_cached(
+            "INSERT INTO annotation (subject, kind, value, at_unix_ms) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![
+            new.subject,
+            new.kind.name(),
+            new.value,
+            new.at_unix_ms
+        ])?;
+    if new.kind == AnnotationKind::Label {
+        rename_runs(connection, &new.subject, &new.value)?;
+    }
+    Ok(true)
+}
+
+/// Changes the target name of the runs of a series in the derived table.
+fn rename_runs(connection: &Connection, series: &str, label: &str) -> rusqlite::Result<()> {
+    if !label.is_empty() {
+        let mut rename =
+            connection.prepare_cached("UPDATE run SET target = ?2 WHERE series = ?1")?;
+        return rename.execute([series, label]).map(|_| ());
+    }
+    let mut bodies = connection
+        .prepare_cached("SELECT id, body FROM run JOIN record USING (id) WHERE series = ?1")?;
+    let bodies = bodies.query_map([series], |row| {
+        Ok((row.get::<_, String>(0)?, crate::find::text(row.get_ref(1)?)))
+    })?;
+    let bodies: Vec<(String, String)> = bodies.collect::<rusqlite::Result<_>>()?;
+    let mut rename = connection.prepare_cached("UPDATE run SET target = ?2 WHERE id = ?1")?;
+    for (id, body) in bodies {
+        if let Ok(record) = import(&body) {
+            rename.execute([id, record.target.display_name()])?;
+        }
+    }
+    Ok(())
+}
