@@ -49,6 +49,7 @@ pub use references::references_terminal;
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
 
 pub use terminal::wrapped;
+pub use text::{Language, with_language};
 pub use verified::{
     verification_csv, verification_html, verification_markdown, verification_terminal,
     verified_target,

@@ -14,6 +14,10 @@ mod campaigns;
 mod claims;
 #[path = "sentences/findings.rs"]
 mod findings;
+#[path = "sentences/japanese.rs"]
+mod japanese;
+
+use japanese::in_both;
 
 const SEC: u64 = 1_000_000_000;
 const GIB: Bytes = Bytes(1 << 30);
@@ -109,7 +113,8 @@ fn every_lint_warning_has_its_sentence_and_its_help() {
     let numbers: BTreeSet<usize> = all.iter().map(number_of_warning).collect();
     assert_eq!(numbers, (0..17).collect());
     for warning in &all {
-        let (said, help) = (text::lint(warning), text::lint_help(warning));
+        let said = in_both(&[], || text::lint(warning));
+        let help = text::lint_help(warning);
         check(&said);
         begins_with_a_capital(&said);
         let explains_itself = matches!(
@@ -118,7 +123,7 @@ fn every_lint_warning_has_its_sentence_and_its_help() {
         );
         assert_eq!(help.is_empty(), explains_itself, "{said}");
         if !explains_itself {
-            check(&help);
+            check(&in_both(&[], || text::lint_help(warning)));
         }
     }
     assert_eq!(text::lint(&all[14]), "bs=4KiB is 4000 bytes here");
@@ -129,7 +134,7 @@ fn every_lint_warning_has_its_sentence_and_its_help() {
 #[test]
 fn a_failure_names_the_rule_or_the_io() {
     let failure = |kind| {
-        text::failure(&IoError {
+        let error = IoError {
             action: "read".to_owned(),
             op: Some(Op::Read),
             kind,
@@ -139,7 +144,8 @@ fn a_failure_names_the_rule_or_the_io() {
             errno: 5,
             at: Nanos(0),
             mismatches: Vec::new(),
-        })
+        };
+        in_both(&[], || text::failure(&error))
     };
     let slow = |latency, max| {
         let (latency, max) = (Nanos(latency), Nanos(max));

@@ -14,22 +14,21 @@ mod steps;
 mod summary;
 mod verdicts;
 
-pub use campaign::*;
-pub(crate) use caveats::*;
-pub use claims::*;
-pub(crate) use facts::*;
-pub use failures::*;
-pub(crate) use layout::*;
-pub use lint::*;
-pub(crate) use path::*;
-pub use steps::*;
-pub(crate) use summary::*;
-pub(crate) use verdicts::*;
+pub(super) use campaign::*;
+pub(super) use caveats::*;
+pub(super) use claims::*;
+pub(super) use facts::*;
+pub(super) use failures::*;
+pub(super) use layout::*;
+pub(super) use lint::*;
+pub(super) use path::*;
+pub(super) use steps::*;
+pub(super) use summary::*;
+pub(super) use verdicts::*;
 
 use crate::number;
 
-/// Text in place of the names if a finding concerns every phase.
-pub(super) fn all_phases() -> &'static str {
+pub(in crate::text) fn all_phases() -> &'static str {
     "all phases"
 }
 
@@ -57,5 +56,12 @@ fn listed(items: &[impl AsRef<str>]) -> String {
         None => String::new(),
         Some((only, [])) => (*only).to_owned(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+pub(in crate::text) fn span(low: &str, high: &str) -> String {
+    match low == high {
+        true => low.to_owned(),
+        false => format!("{low} to {high}"),
     }
 }

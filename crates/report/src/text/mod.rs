@@ -2,15 +2,23 @@
 //! verdicts.
 //!
 //! The model crate has the values, this module has the text. Each family is one exhaustive `match` without a `_` arm,
-//! so that a new variant does not compile without its sentence. Another language is another module next to `en` with
-//! the same functions. Identifiers for programs are in `ids` and are never derived from these texts.
+//! so that a new variant does not compile without its sentence. `list` names every text once; `en` and `ja` have a
+//! function for each. Identifiers for programs are in `ids` and are never derived from these texts.
 
 mod en;
+mod figures;
+mod ja;
+mod language;
+mod list;
+mod values;
 
-pub use en::*;
+pub use language::{Language, language, with_language};
+pub use list::*;
+pub(crate) use values::*;
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, FindingScope};
+use hakaru_model::record::{Outcome, RunRecord};
 
 /// A caveat of a single run as a sentence, with its phase as a prefix.
 pub fn caveat(caveat: &Caveat) -> String {
@@ -35,4 +43,23 @@ fn phases(scope: &FindingScope, all: &[&str]) -> String {
         return all_phases().to_owned();
     }
     names.join(", ")
+}
+
+/// The reason why a run failed. `None` for a run that did not fail.
+pub fn failed_run(record: &RunRecord) -> Option<String> {
+    match &record.outcome {
+        Outcome::Failed { error } => Some(record.ended_by().map_or_else(|| error.clone(), failure)),
+        Outcome::Completed | Outcome::Interrupted => None,
+    }
+}
+
+/// Shares as percent: `70 to 86%`.
+pub(crate) fn percent_range(low: &str, high: &str) -> String {
+    format!("{}%", span(low, high))
+}
+
+/// A difference of times with its sign.
+pub(crate) fn signed_nanos(nanos: f64) -> String {
+    let sign = if nanos < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", crate::number::nanos(nanos.abs()))
 }

@@ -3,8 +3,7 @@
 use crate::text::caveat;
 use hakaru_model::campaign::{Circumstance, PlanNote, Weakness};
 
-/// A weakness of the design as a sentence.
-pub fn weakness(weakness: &Weakness) -> String {
+pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
     match weakness {
         Weakness::Unfinished { runs, planned } => {
             format!("{runs} of {planned} planned runs done: the ranking may still change")
@@ -66,13 +65,11 @@ fn circumstance(what: &Circumstance) -> String {
     }
 }
 
-/// Text in place of the names of many cards and layers.
-pub(crate) fn some_of(n: usize, of: usize) -> String {
+pub(in crate::text) fn some_of(n: usize, of: usize) -> String {
     format!("{n} of {of} cards and layers")
 }
 
-/// A requirement or weakness of a planned campaign.
-pub fn plan_note(note: &PlanNote) -> String {
+pub(in crate::text) fn plan_note(note: &PlanNote) -> String {
     match note {
         PlanNote::NeedsRoot => "Preparing storage needs root: run the campaign with sudo -E".to_owned(),
         PlanNote::Unavailable { layer, because } => format!("{layer}: {because}"),

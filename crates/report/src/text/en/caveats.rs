@@ -1,15 +1,15 @@
 //! Sentences for caveats and other findings.
 
-use super::{counted, listed, op_did, rule_of, times};
+use super::{counted, listed, op_did, os_error, rule_of, times};
 use crate::number;
+use crate::text::figures::{self, correlation, count, load, percent, range};
+use crate::text::span;
 use hakaru_model::caveat::{CacheOf, FirstFailure};
 use hakaru_model::finding::{FindingKind, MinMax};
 use hakaru_model::io_path::TraceObstacle;
 use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
-use std::fmt::Display;
 
-/// A finding as a sentence, without its scope.
-pub(crate) fn kind(kind: &FindingKind) -> String {
+pub(in crate::text) fn kind(kind: &FindingKind) -> String {
     use FindingKind::*;
     match kind {
         DepthCapped { ioengine, asked } => format!(
@@ -71,12 +71,11 @@ pub(crate) fn kind(kind: &FindingKind) -> String {
         ),
         Overhead { per_io, share_permille } => format!(
             "Tool overhead is {} of the median latency ({} per I/O)",
-            percent(widened(*share_permille)),
+            percent(*share_permille),
             range(*per_io)
         ),
-        HostBusy { load_percent: MinMax { min, max } } => {
-            let load = |percent: u32| format!("{:.2}", f64::from(percent) / 100.0);
-            format!("Host was busy at start: load average {}", joined(load(*min), load(*max)))
+        HostBusy { load_percent } => {
+            format!("Host was busy at start: load average {}", load(*load_percent))
         }
         HostThrottled { flags } => format!(
             "Host was throttled during the run: {} (flags {flags:#x})",
@@ -93,7 +92,7 @@ pub(crate) fn kind(kind: &FindingKind) -> String {
         ),
         ReadElsewhere { share_permille } => format!(
             "Read speed is overstated: only {} came from the device, the rest from a cache or unwritten space",
-            percent(widened(*share_permille))
+            percent(*share_permille)
         ),
         NoDiskStats { because } => format!("No disk statistics: {because}"),
         NotInvalidated { path, because } => match path {
@@ -111,15 +110,12 @@ pub(crate) fn kind(kind: &FindingKind) -> String {
         ),
         Drift { change_permille } => format!(
             "Speed drifted by {} from the first run to the last: the runs do not repeat one state",
-            percent(MinMax::of(i64::from(*change_permille)))
+            percent(MinMax::of(*change_permille))
         ),
-        Dependent { lag1_permille: MinMax { min, max } } => {
-            let r = |permille: i32| signed(&format!("{:.2}", f64::from(permille) / 1e3));
-            format!(
-                "Runs are correlated ({}): fewer independent runs than the count suggests; intervals are widened",
-                joined(r(*min), r(*max))
-            )
-        }
+        Dependent { lag1_permille } => format!(
+            "Runs are correlated ({}): fewer independent runs than the count suggests; intervals are widened",
+            correlation(*lag1_permille)
+        ),
         Skewed { runs } => format!(
             "The median says more than the mean: the {} runs are skewed; intervals of the mean may be too narrow",
             range(*runs)
@@ -145,7 +141,7 @@ pub(crate) fn kind(kind: &FindingKind) -> String {
         Paused { kind, times: MinMax { min, max }, total, longest } => format!(
             "Intervals during a pause are left out of bandwidth, IOPS and verdicts: {} {} for {} in total (longest {})",
             paused(*kind),
-            joined(times(*min), times(*max)),
+            span(&times(*min), &times(*max)),
             range(*total),
             range(*longest)
         ),
@@ -236,8 +232,7 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
         TraceObstacle::NoBlockDevice => "the target is not on a block device".to_owned(),
         TraceObstacle::SimulatedCard => "a simulated card has no kernel events".to_owned(),
         TraceObstacle::Failed { operation, errno } => {
-            let errno = std::io::Error::from_raw_os_error(*errno);
-            format!("{operation} failed: {errno}")
+            format!("{operation} failed: {}", os_error(*errno))
         }
     }
 }
@@ -264,13 +259,13 @@ fn failed_ios(first: &FirstFailure, count: MinMax<u64>) -> String {
             offset,
             errno,
         } => {
-            format!("{action} at byte {}: {}", offset.0, super::errno(*errno))
+            format!("{action} at byte {}: {}", offset.0, os_error(*errno))
         }
         FirstFailure::Described(words) => words.clone(),
     };
     match (count.min, count.max) {
         (1, 1) => format!("1 I/O failed: {first}"),
-        _ => format!("{} I/Os failed; first: {first}", self::count(count)),
+        _ => format!("{} I/Os failed; first: {first}", figures::count(count)),
     }
 }
 
@@ -306,44 +301,4 @@ fn outlying(count: MinMax<u32>) -> String {
         (1, 1) => "1 outlier".to_owned(),
         _ => format!("{} outliers", range(count)),
     }
-}
-
-/// A figure or its range: `1.2 s`, `1.2 s to 3.4 s`.
-fn range<T: Display>(of: MinMax<T>) -> String {
-    joined(of.min.to_string(), of.max.to_string())
-}
-
-/// A count or its range, with thousands separators.
-fn count(of: MinMax<u64>) -> String {
-    joined(number::grouped(of.min), number::grouped(of.max))
-}
-
-fn joined(min: String, max: String) -> String {
-    if min == max {
-        min
-    } else {
-        format!("{min} to {max}")
-    }
-}
-
-fn widened(of: MinMax<u32>) -> MinMax<i64> {
-    MinMax {
-        min: i64::from(of.min),
-        max: i64::from(of.max),
-    }
-}
-
-/// Converts thousandths to percent: `1.2%`, `67%`, `70 to 86%`.
-fn percent(permille: MinMax<i64>) -> String {
-    let one = |permille: i64| {
-        let value = permille as f64 / 10.0;
-        let places = usize::from(permille % 10 != 0);
-        signed(&format!("{value:.places$}"))
-    };
-    format!("{}%", joined(one(permille.min), one(permille.max)))
-}
-
-/// Replaces a hyphen by a minus sign.
-fn signed(number: &str) -> String {
-    number.replace('-', "\u{2212}")
 }

@@ -2,8 +2,7 @@
 
 use hakaru_model::finding::{Claim, Condition, Figure};
 
-/// A claim as printed on a card: `C10`, `U3`, `V30`, `A1`, `read up to 100 MB/s`.
-pub(crate) fn claim(claim: Claim) -> String {
+pub(in crate::text) fn claim(claim: Claim) -> String {
     match claim {
         Claim::SpeedClass(n) => format!("C{n}"),
         Claim::UhsGrade(n) => format!("U{n}"),
@@ -14,8 +13,7 @@ pub(crate) fn claim(claim: Claim) -> String {
     }
 }
 
-/// The test condition that was not met.
-pub fn condition(condition: &Condition) -> String {
+pub(in crate::text) fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Raw { filesystem } => {
             format!("the class applies to the raw card, but the test ran on {filesystem}")
@@ -53,8 +51,7 @@ pub fn condition(condition: &Condition) -> String {
     }
 }
 
-/// Name of a figure used by criteria and claims.
-pub fn figure(figure: Figure) -> &'static str {
+pub(in crate::text) fn figure(figure: Figure) -> &'static str {
     match figure {
         Figure::SequentialRead => "sequential read",
         Figure::SequentialWrite => "sequential write",

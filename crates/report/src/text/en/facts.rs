@@ -3,8 +3,7 @@
 use crate::facts::{FactGroup, FactKey};
 use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
 
-/// Label of a line.
-pub(crate) fn fact_name(key: FactKey) -> &'static str {
+pub(in crate::text) fn fact_name(key: FactKey) -> &'static str {
     match key {
         FactKey::Target => "Target",
         FactKey::FileSystem => "File system",
@@ -49,8 +48,7 @@ pub(crate) fn fact_name(key: FactKey) -> &'static str {
     }
 }
 
-/// Label of a line about the host, below the title of the host.
-pub(crate) fn fact_of_host(key: FactKey) -> &'static str {
+pub(in crate::text) fn fact_of_host(key: FactKey) -> &'static str {
     match key {
         FactKey::Host => "Name",
         FactKey::Governor => "Governor",
@@ -58,8 +56,7 @@ pub(crate) fn fact_of_host(key: FactKey) -> &'static str {
     }
 }
 
-/// Label of a line of the short form.
-pub(crate) fn fact_group(group: FactGroup) -> &'static str {
+pub(in crate::text) fn fact_group(group: FactGroup) -> &'static str {
     match group {
         FactGroup::Target => "Target",
         FactGroup::FileSystem => "File system",
@@ -74,8 +71,7 @@ pub(crate) fn fact_group(group: FactGroup) -> &'static str {
     }
 }
 
-/// A value in the short form, with a prefix if the value alone would be unclear.
-pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
+pub(in crate::text) fn fact_in_brief(key: FactKey, value: &str) -> String {
     let lead = match key {
         FactKey::SerialNumber => "serial ",
         FactKey::Scheduler => "scheduler ",
@@ -121,13 +117,11 @@ pub(crate) fn fact_in_brief(key: FactKey, value: &str) -> String {
     format!("{lead}{value}")
 }
 
-/// Text for a class that a card does not claim.
-pub(crate) fn none_claimed() -> &'static str {
+pub(in crate::text) fn none_claimed() -> &'static str {
     "none claimed"
 }
 
-/// Role of a device in a device chain.
-pub(crate) fn chain_role(role: &LinkRole) -> String {
+pub(in crate::text) fn chain_role(role: &LinkRole) -> String {
     match role {
         LinkRole::Disk => "disk".to_owned(),
         LinkRole::Partition { number, of } => format!("partition {number} of {of}"),
@@ -139,8 +133,7 @@ pub(crate) fn chain_role(role: &LinkRole) -> String {
     }
 }
 
-/// A device and all devices below it, down to the bus.
-pub(crate) fn chain(device: &DeviceIdentity) -> Vec<String> {
+pub(in crate::text) fn chain(device: &DeviceIdentity) -> Vec<String> {
     let link = |link: &ChainLink| {
         let name = match link.beside {
             true => format!("and {}", link.name),

@@ -1,12 +1,10 @@
 //! Failures of a run: the operation and the error.
 
+use crate::text::figures::{exact_time, option_time};
 use hakaru_model::job::Op;
-use hakaru_model::record::{FailureKind, IoError, Outcome, RunRecord};
-use hakaru_model::units::Nanos;
+use hakaru_model::record::{FailureKind, IoError};
 
-/// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, or
-/// `read of 4 KiB at byte 0 of f: Input/output error …`.
-pub fn failure(error: &IoError) -> String {
+pub(in crate::text) fn failure(error: &IoError) -> String {
     match rule_of(error.kind, error.op) {
         Some((rule, broken)) => format!("{rule}: {broken}"),
         None => {
@@ -21,17 +19,9 @@ pub fn failure(error: &IoError) -> String {
             format!(
                 "{action} of {len} at byte {} of {file}: {}",
                 offset.0,
-                self::errno(*errno)
+                os_error(*errno)
             )
         }
-    }
-}
-
-/// The reason why a run failed. `None` for a run that did not fail.
-pub fn failed_run(record: &RunRecord) -> Option<String> {
-    match &record.outcome {
-        Outcome::Failed { error } => Some(record.ended_by().map_or_else(|| error.clone(), failure)),
-        Outcome::Completed | Outcome::Interrupted => None,
     }
 }
 
@@ -69,28 +59,6 @@ pub(super) fn op_did(op: Option<Op>) -> &'static str {
 }
 
 /// The system's message for an error number.
-pub(super) fn errno(errno: i32) -> String {
+pub(super) fn os_error(errno: i32) -> String {
     std::io::Error::from_raw_os_error(errno).to_string()
-}
-
-/// Formats a time like an option value: exact, in the largest unit that divides it.
-fn option_time(time: Nanos) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let unit = units
-        .into_iter()
-        .find(|(unit, _)| time.0 >= *unit && time.0.is_multiple_of(*unit));
-    unit.map_or_else(
-        || format!("{}ns", time.0),
-        |(unit, name)| format!("{}{name}", time.0 / unit),
-    )
-}
-
-/// A latency next to its limit: rounded, or exact if it is within 1% of the limit.
-fn exact_time(latency: Nanos, max: Nanos) -> String {
-    let close = latency.0.abs_diff(max.0) <= max.0 / 100;
-    if close {
-        format!("{} ns", latency.0)
-    } else {
-        latency.to_string()
-    }
 }

@@ -2,8 +2,7 @@
 
 use hakaru_model::io_path::{LayoutGap, LayoutPart};
 
-/// What is not known about the layout of a file system.
-pub(crate) fn layout_gap(gap: &LayoutGap) -> String {
+pub(in crate::text) fn layout_gap(gap: &LayoutGap) -> String {
     let error =
         |errno: &Option<i32>| errno.map_or(String::new(), |errno| format!(" (error {errno})"));
     match gap {

@@ -3,8 +3,7 @@
 use hakaru_model::lint::LintWarning;
 use hakaru_model::units::Bytes;
 
-/// Describes the problem.
-pub fn lint(warning: &LintWarning) -> String {
+pub(in crate::text) fn lint(warning: &LintWarning) -> String {
     match warning {
         LintWarning::DepthIgnored { ioengine, asked } => {
             format!("iodepth={asked} has no effect: {ioengine} keeps one I/O in flight")
@@ -56,8 +55,7 @@ pub fn lint(warning: &LintWarning) -> String {
     }
 }
 
-/// Advice; empty if the warning includes it.
-pub fn lint_help(warning: &LintWarning) -> String {
+pub(in crate::text) fn lint_help(warning: &LintWarning) -> String {
     match warning {
         LintWarning::DepthIgnored { .. } => {
             "use ioengine=io_uring or libaio, or leave iodepth out".to_owned()

@@ -2,6 +2,7 @@
 
 use super::{counted, listed};
 use crate::number;
+use crate::text::{BecameText, SideTraffic, signed_nanos};
 use hakaru_model::io_path::{
     ClassGroup, DifferencePart, IoClass, IssuerKind, PathRefusal, TimePart,
 };
@@ -9,7 +10,7 @@ use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 
 /// Name of a class in a sentence.
-pub(crate) fn io_class(class: IoClass) -> &'static str {
+fn io_class(class: IoClass) -> &'static str {
     match class {
         IoClass::Data => "data",
         IoClass::Journal => "journal",
@@ -34,16 +35,14 @@ pub(crate) fn io_class(class: IoClass) -> &'static str {
     }
 }
 
-/// Name of a class at the start of a line.
-pub(crate) fn io_class_title(class: IoClass) -> String {
+pub(in crate::text) fn io_class_title(class: IoClass) -> String {
     let name = io_class(class);
     let mut letters = name.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// Name of a group of classes in a picture.
-pub(crate) fn class_group(group: ClassGroup) -> &'static str {
+pub(in crate::text) fn class_group(group: ClassGroup) -> &'static str {
     match group {
         ClassGroup::Data => "Data",
         ClassGroup::Journal => "Journal",
@@ -55,8 +54,7 @@ pub(crate) fn class_group(group: ClassGroup) -> &'static str {
     }
 }
 
-/// Name of a part of the time in a chart; `journal` is whether the file system has one.
-pub(crate) fn time_part(part: TimePart, journal: bool) -> &'static str {
+pub(in crate::text) fn time_part(part: TimePart, journal: bool) -> &'static str {
     match part {
         TimePart::Metadata if !journal => "Device: metadata",
         TimePart::Flush => "Device: cache flush",
@@ -85,8 +83,7 @@ fn into_part(part: TimePart, journal: bool) -> &'static str {
     }
 }
 
-/// Name of a part of a difference in a chart.
-pub(crate) fn difference_part(part: DifferencePart, journal: bool) -> String {
+pub(in crate::text) fn difference_part(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("Device: {}", io_class(class)),
         DifferencePart::Time(part) => time_part(part, journal).to_owned(),
@@ -101,8 +98,7 @@ fn of_difference(part: DifferencePart, journal: bool) -> String {
     }
 }
 
-/// Name of an operation of the application: `write with its fsync`.
-pub(crate) fn traced_operation(op: Option<Op>, with_sync: bool) -> String {
+pub(in crate::text) fn traced_operation(op: Option<Op>, with_sync: bool) -> String {
     match (op, with_sync) {
         (None, _) => "fsync".to_owned(),
         (Some(op), false) => op.name().to_owned(),
@@ -118,22 +114,7 @@ fn on_layer(layer: Option<&str>) -> String {
     }
 }
 
-/// What each I/O of an operation became at the device.
-pub(crate) struct BecameText<'a> {
-    pub(crate) layer: Option<&'a str>,
-    pub(crate) op: Op,
-    /// Size of each I/O, if all have the same.
-    pub(crate) size: Option<Bytes>,
-    /// Requests per I/O.
-    pub(crate) requests: f64,
-    /// Bytes per I/O.
-    pub(crate) bytes: f64,
-    /// Requests per I/O of each class.
-    pub(crate) classes: Vec<(IoClass, f64)>,
-}
-
-/// `On ext4, each 4 KiB write became 3.0 requests and 13.5 KiB at the device: the data, the journal twice`
-pub(crate) fn became(of: &BecameText<'_>) -> String {
+pub(in crate::text) fn became(of: &BecameText<'_>) -> String {
     let size = of.size.map_or(String::new(), |size| format!("{size} "));
     let known = of.classes.iter().filter(|(_, requests)| *requests >= 0.005);
     let (rare, often): (Vec<_>, Vec<_>) = known.partition(|(_, requests)| *requests < RARE);
@@ -187,8 +168,7 @@ fn how_often(class: IoClass, requests: f64) -> String {
     }
 }
 
-/// Shares of the time by part, largest first, with the time as a whole.
-pub(crate) fn time_went(
+pub(in crate::text) fn time_went(
     operation: &str,
     percentile: &str,
     parts: &[(TimePart, f64)],
@@ -215,24 +195,21 @@ pub(crate) fn time_went(
     }
 }
 
-/// No cache flush reaches the device.
-pub(crate) fn no_flushes(disk: &str) -> String {
+pub(in crate::text) fn no_flushes(disk: &str) -> String {
     format!(
         "The kernel sends no cache flushes to {disk}, because it reports a write-through cache; an fsync waits for the \
          writes only"
     )
 }
 
-/// Share of the time in which the device had work.
-pub(crate) fn device_busy(share: f64) -> String {
+pub(in crate::text) fn device_busy(share: f64) -> String {
     let (busy, idle) = (number::percent(share), number::percent(1.0 - share));
     format!(
         "The device had work during {busy}% of the time, and waited for the host during {idle}%"
     )
 }
 
-/// Bytes at the device per byte of the application: a lower bound for the flash.
-pub(crate) fn host_amplification(op: Op, ratio: f64) -> String {
+pub(in crate::text) fn host_amplification(op: Op, ratio: f64) -> String {
     let ratio = number::significant(ratio);
     match op {
         Op::Write => format!(
@@ -246,20 +223,21 @@ pub(crate) fn host_amplification(op: Op, ratio: f64) -> String {
     }
 }
 
-/// Bios that were merged or split.
-pub(crate) fn merged_bios(merges: u64, bios: u64) -> String {
+pub(in crate::text) fn merged_bios(merges: u64, bios: u64) -> String {
     let (merges, bios) = (number::grouped(merges), counted(bios, "bio"));
     format!("The block layer merged {merges} of {bios} into earlier requests")
 }
 
-/// Requests that are parts of larger bios.
-pub(crate) fn split_bios(splits: u64) -> String {
+pub(in crate::text) fn split_bios(splits: u64) -> String {
     let splits = counted(splits, "request");
     format!("{splits} are parts of bios that were too large for the device")
 }
 
-/// Who else used the disk.
-pub(crate) fn other_issuers(kind: IssuerKind, bytes: Bytes, names: &[&str]) -> Option<String> {
+pub(in crate::text) fn other_issuers(
+    kind: IssuerKind,
+    bytes: Bytes,
+    names: &[&str],
+) -> Option<String> {
     let who = listed(names);
     Some(match kind {
         IssuerKind::Worker | IssuerKind::Journal => return None,
@@ -273,21 +251,18 @@ pub(crate) fn other_issuers(kind: IssuerKind, bytes: Bytes, names: &[&str]) -> O
     })
 }
 
-/// What the path of the I/Os says about a traced run in general.
-pub(crate) fn traced_run() -> &'static str {
+pub(in crate::text) fn traced_run() -> &'static str {
     "Traced run: its figures are not pooled with those of other runs"
 }
 
-/// More than one traced run.
-pub(crate) fn first_of_traced(runs: usize) -> String {
+pub(in crate::text) fn first_of_traced(runs: usize) -> String {
     format!(
         "The first of {} is shown",
         counted(runs as u64, "traced run")
     )
 }
 
-/// Events were lost.
-pub(crate) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String {
+pub(in crate::text) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String {
     format!(
         "Incomplete: {}% of the events were lost ({} of {}); requests and bytes are too low, and times may be wrong",
         number::percent(share),
@@ -296,8 +271,7 @@ pub(crate) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String 
     )
 }
 
-/// All events were recorded.
-pub(crate) fn events_complete(lost: u64, events: u64) -> String {
+pub(in crate::text) fn events_complete(lost: u64, events: u64) -> String {
     format!(
         "{} of {} lost",
         number::grouped(lost),
@@ -305,8 +279,7 @@ pub(crate) fn events_complete(lost: u64, events: u64) -> String {
     )
 }
 
-/// Cost of tracing with its interval.
-pub(crate) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String {
+pub(in crate::text) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String {
     let value = |share: f64| number::exact(share * 100.0, 1);
     format!(
         "Tracing cost {} ± {}% of the latency ({}, 95% interval)",
@@ -316,34 +289,29 @@ pub(crate) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String {
     )
 }
 
-/// The cost of tracing is unknown.
-pub(crate) fn trace_cost_unknown() -> &'static str {
+pub(in crate::text) fn trace_cost_unknown() -> &'static str {
     "The cost of tracing was not measured: latencies include it"
 }
 
-/// Recorded by ftrace.
-pub(crate) fn recorded_by_ftrace() -> &'static str {
+pub(in crate::text) fn recorded_by_ftrace() -> &'static str {
     "Recorded through a private ftrace instance, because perf loses events on this host"
 }
 
-/// Requests were classified before the final layout was known.
-pub(crate) fn classified_early(requests: u64) -> String {
+pub(in crate::text) fn classified_early(requests: u64) -> String {
     format!(
         "{} were classified by the layout known at that time: blocks allocated later may be missing from their class",
         counted(requests, "request")
     )
 }
 
-/// Critical paths of the first operations only.
-pub(crate) fn operations_limited(operations: u64) -> String {
+pub(in crate::text) fn operations_limited(operations: u64) -> String {
     format!(
         "Times are those of the first {}, because more do not fit in memory",
         counted(operations, "operation")
     )
 }
 
-/// Completions that were never seen, and requests without bios.
-pub(crate) fn unmatched(completions: u64, requests: u64) -> String {
+pub(in crate::text) fn unmatched(completions: u64, requests: u64) -> String {
     format!(
         "{} without a completion and {} without a bio: their times or origins are unknown",
         counted(completions, "request"),
@@ -351,22 +319,18 @@ pub(crate) fn unmatched(completions: u64, requests: u64) -> String {
     )
 }
 
-/// The sums of the classes differ from the counters of the disk.
-pub(crate) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Bytes) -> String {
+pub(in crate::text) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Bytes) -> String {
     let done = if op == Op::Read { "read" } else { "written" };
     format!("The requests sum to {traced} {done}, and the counters of the disk to {counted_bytes}")
 }
 
-/// There are only bios.
-pub(crate) fn bio_device(disk: &str) -> String {
+pub(in crate::text) fn bio_device(disk: &str) -> String {
     format!(
         "{disk} takes bios without requests: nothing is merged or queued, and device time includes the driver"
     )
 }
 
-/// Why one side takes longer, as a sum of times; `shares` is whether shares of it may be printed, and `journal` whether a
-/// side has a journal.
-pub(crate) fn takes_longer(
+pub(in crate::text) fn takes_longer(
     operation: &str,
     (slow, fast): (&str, &str),
     difference: f64,
@@ -391,23 +355,10 @@ pub(crate) fn takes_longer(
     )
 }
 
-/// A difference of times with its sign.
-pub(crate) fn signed_nanos(nanos: f64) -> String {
-    let sign = if nanos < 0.0 { "−" } else { "+" };
-    format!("{sign}{}", number::nanos(nanos.abs()))
-}
-
-/// Traffic per I/O of a side, for a comparison.
-pub(crate) struct SideTraffic<'a> {
-    pub(crate) name: &'a str,
-    /// Bytes at the device per byte of the application.
-    pub(crate) bytes: f64,
-    /// Requests per I/O.
-    pub(crate) requests: f64,
-}
-
-/// How the traffic of the slower side differs from that of the faster one.
-pub(crate) fn traffic_differs(slow: &SideTraffic<'_>, fast: &SideTraffic<'_>) -> Option<String> {
+pub(in crate::text) fn traffic_differs(
+    slow: &SideTraffic<'_>,
+    fast: &SideTraffic<'_>,
+) -> Option<String> {
     let bytes = format!(
         "{} against {} bytes for each byte of the application",
         number::significant(slow.bytes),
@@ -441,13 +392,11 @@ pub(crate) fn traffic_differs(slow: &SideTraffic<'_>, fast: &SideTraffic<'_>) ->
     })
 }
 
-/// Both sides take the same time within a percent.
-pub(crate) fn takes_the_same(operation: &str, a: &str, b: &str, time: Nanos) -> String {
+pub(in crate::text) fn takes_the_same(operation: &str, a: &str, b: &str, time: Nanos) -> String {
     format!("A {operation} takes as long on {a} as on {b} ({time}, within 1%)")
 }
 
-/// Why the times of two sides are not compared.
-pub(crate) fn path_refusal(refusal: PathRefusal) -> &'static str {
+pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
     match refusal {
         PathRefusal::NotTraced => "Times are not compared: no side was traced",
         PathRefusal::OneSideTraced => {
@@ -462,8 +411,7 @@ pub(crate) fn path_refusal(refusal: PathRefusal) -> &'static str {
     }
 }
 
-/// No traced run.
-pub(crate) fn not_traced() -> (&'static str, &'static str) {
+pub(in crate::text) fn not_traced() -> (&'static str, &'static str) {
     (
         "This run was not traced: the path of its I/Os is unknown",
         "help: measure with bench --trace, [trace] in a campaign, or hakaru fio --hakaru-trace",

@@ -2,8 +2,7 @@
 
 use hakaru_model::campaign::{FillContent, StepKind};
 
-/// A completed step: `filled with 0xff`, `mkfs.vfat -F 32 /dev/sdX`.
-pub fn step(step: &StepKind) -> String {
+pub(in crate::text) fn step(step: &StepKind) -> String {
     match step {
         StepKind::Filled { with } => format!("filled with {}", content(*with)),
         StepKind::Discarded { secure: false } => "discarded (TRIM)".to_owned(),
@@ -24,8 +23,7 @@ pub fn step(step: &StepKind) -> String {
     }
 }
 
-/// Data that fills a device.
-pub fn content(with: FillContent) -> &'static str {
+pub(in crate::text) fn content(with: FillContent) -> &'static str {
     match with {
         FillContent::Ones => "0xff",
         FillContent::Zeroes => "0x00",

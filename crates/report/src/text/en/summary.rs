@@ -1,48 +1,36 @@
 //! The summary of a campaign.
 
-use super::{claim_verdict, counted};
+use super::{claim_verdict, counted, span};
+use crate::text::{LayerEffect, Ranked};
 use hakaru_model::finding::ClaimVerdict;
 use hakaru_model::job::Op;
 
-/// Explanation of the figures of a page.
-pub(crate) fn method() -> &'static str {
+pub(in crate::text) fn method() -> &'static str {
     "MB/s are 10⁶ bytes per second. Means and standard deviations are taken over runs, never over single I/Os; the \
      deviation divides by n − 1. Latency runs from submission to completion, of an open loop from the intended start of \
      each I/O; the percentiles are those of all I/Os of all runs together, and one is left out where there were too few \
      I/Os for it. Amplification is the number of bytes the device moved per byte of the application, from its counters."
 }
 
-/// A single card with its figure.
-pub(crate) fn only_card(card: &str, value: &str) -> String {
+pub(in crate::text) fn only_card(card: &str, value: &str) -> String {
     format!("{card}: {value}")
 }
 
-/// Cards that all reach the limit of the host bus.
-pub(crate) fn host_bound(cards: usize, low: &str, high: &str, unit: &str) -> String {
-    let range = range(low, high);
+pub(in crate::text) fn host_bound(cards: usize, low: &str, high: &str, unit: &str) -> String {
+    let range = span(low, high);
     format!(
         "all {cards} cards reach {range} {unit}: the host bus is the bottleneck, so this does not rank the cards"
     )
 }
 
-/// Cards without a significant difference.
-pub(crate) fn no_difference(low: &str, high: &str, unit: &str) -> String {
+pub(in crate::text) fn no_difference(low: &str, high: &str, unit: &str) -> String {
     format!(
         "{} {unit}; no significant difference between cards",
-        range(low, high)
+        span(low, high)
     )
 }
 
-/// One of several cards, with its figure.
-pub(crate) struct Ranked<'a> {
-    /// Name of the card.
-    pub(crate) card: &'a str,
-    /// Its figure with the unit.
-    pub(crate) value: String,
-}
-
-/// The fastest and the slowest card, and the significance of the difference.
-pub(crate) fn fastest(
+pub(in crate::text) fn fastest(
     first: &Ranked<'_>,
     last: &Ranked<'_>,
     times: Option<&str>,
@@ -61,8 +49,7 @@ pub(crate) fn fastest(
     }
 }
 
-/// Number of significantly different pairs of cards. `same` contains the other pairs, unless there are too many.
-pub(crate) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) -> String {
+pub(in crate::text) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) -> String {
     match (of, of - different, same) {
         (1, 0, _) => "they differ significantly".to_owned(),
         (1, _, _) => "no significant difference between them".to_owned(),
@@ -78,20 +65,7 @@ pub(crate) fn pairs(of: usize, different: usize, same: Option<&[(&str, &str)]>) 
     }
 }
 
-/// Number of cards that a layer made slower or faster.
-pub(crate) struct LayerEffect {
-    /// Number of cards with a significantly lower figure.
-    pub(crate) lower: usize,
-    /// Number of cards with a significantly higher figure.
-    pub(crate) higher: usize,
-    /// Number of cards that are equivalent within 5%.
-    pub(crate) same: usize,
-    /// Number of cards with an inconclusive comparison.
-    pub(crate) undecided: usize,
-}
-
-/// Performance of a layer relative to the reference: ratio, workload, and number of cards for each workload.
-pub(crate) fn layer_cost(
+pub(in crate::text) fn layer_cost(
     layer: &str,
     reference: &str,
     parts: &[(String, &str, LayerEffect)],
@@ -131,8 +105,7 @@ fn layer_effect(effect: &LayerEffect) -> String {
     }
 }
 
-/// Number of met claims, and the share of the rated speeds that was reached.
-pub(crate) fn claims_in_short(
+pub(in crate::text) fn claims_in_short(
     of: usize,
     counts: &[(ClaimVerdict, usize)],
     shares: &[(Op, String)],
@@ -156,17 +129,4 @@ pub(crate) fn claims_in_short(
         format!("{reads} reach {share} of the rated speed")
     }));
     parts.join("; ")
-}
-
-/// Shares as percent: `70 to 86%`.
-pub(crate) fn percent_range(low: &str, high: &str) -> String {
-    format!("{}%", range(low, high))
-}
-
-fn range(low: &str, high: &str) -> String {
-    if low == high {
-        low.to_owned()
-    } else {
-        format!("{low} to {high}")
-    }
 }

@@ -8,8 +8,7 @@ use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figur
 use hakaru_model::job::Op;
 use hakaru_model::references::ReferenceStanding;
 
-/// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
-pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
+pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     use AdviceVerdict::*;
     match verdict {
         Firm(Fitness::Fits) => "good",
@@ -23,8 +22,7 @@ pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
-/// The deciding figure and its limits.
-pub(crate) fn decision(decision: &Decision) -> String {
+pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fitness = decision.fitness;
     let of = decision.criterion.figure;
     let (name, value) = (figure(of), quantity(of, decision.measured.value));
@@ -50,15 +48,13 @@ pub(crate) fn decision(decision: &Decision) -> String {
     format!("{name} {value} ({limits})")
 }
 
-/// Figures that a verdict needs but no phase measured; `beside` is whether others were measured.
-pub(crate) fn not_measured(missing: &[Figure], beside: bool) -> String {
+pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
     let names: Vec<&str> = missing.iter().copied().map(figure).collect();
     let lead = if beside { "not measured:" } else { "needs" };
     format!("{lead} {}", listed(&names))
 }
 
-/// A verdict on a claim.
-pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
+pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "met",
         ClaimVerdict::Missed => "not met",
@@ -68,8 +64,7 @@ pub(crate) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     }
 }
 
-/// A figure of a claim with its rated value.
-pub(crate) fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
+pub(in crate::text) fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
     let ClaimPart {
         figure: of,
         required,
@@ -94,8 +89,7 @@ pub(crate) fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
     }
 }
 
-/// The bottleneck of the throughput.
-pub(crate) fn bottleneck(limit: Bottleneck) -> &'static str {
+pub(in crate::text) fn bottleneck(limit: Bottleneck) -> &'static str {
     match limit {
         Bottleneck::Host => "host bus",
         Bottleneck::Card => "card",
@@ -104,8 +98,7 @@ pub(crate) fn bottleneck(limit: Bottleneck) -> &'static str {
     }
 }
 
-/// The reason, and what would help.
-pub(crate) fn limit(found: &BusLimit) -> String {
+pub(in crate::text) fn limit(found: &BusLimit) -> String {
     let measured = found.measured;
     let mut parts = vec![match (found.share, found.ceiling) {
         (Some(share), Some(ceiling)) => {
@@ -130,8 +123,7 @@ pub(crate) fn limit(found: &BusLimit) -> String {
     parts.join("; ")
 }
 
-/// The direction of a bottleneck, and its cards unless it concerns all.
-pub(crate) fn sequential(op: Op, cards: &[&str]) -> String {
+pub(in crate::text) fn sequential(op: Op, cards: &[&str]) -> String {
     let lead = match op {
         Op::Read => "sequential read",
         Op::Write => "sequential write",
@@ -147,8 +139,7 @@ pub(crate) fn sequential(op: Op, cards: &[&str]) -> String {
 /// Maximum number of names in a list; more are only counted.
 const NAMED: usize = 4;
 
-/// How a figure compares with the references.
-pub(crate) fn standing_verdict(found: &ReferenceStanding) -> String {
+pub(in crate::text) fn standing_verdict(found: &ReferenceStanding) -> String {
     let ReferenceStanding {
         ahead_of,
         level_with,
@@ -168,8 +159,7 @@ pub(crate) fn standing_verdict(found: &ReferenceStanding) -> String {
     }
 }
 
-/// The figure, those of the references, and their source.
-pub(crate) fn standing(found: &ReferenceStanding) -> String {
+pub(in crate::text) fn standing(found: &ReferenceStanding) -> String {
     let of = |value: f64| match found.by_iops {
         true => format!("{} IOPS", number::quantity(value)),
         false => format!("{} MB/s", number::quantity(value / 1e6)),
@@ -208,8 +198,7 @@ fn quantity(figure: Figure, value: f64) -> String {
     format!("{} {}", number::quantity(value), figure.unit())
 }
 
-/// The title of a section of conclusions.
-pub(crate) fn conclusion_title(kind: ConclusionKind) -> &'static str {
+pub(in crate::text) fn conclusion_title(kind: ConclusionKind) -> &'static str {
     match kind {
         ConclusionKind::Uses => "Suitability",
         ConclusionKind::Claims => "Rated vs. measured",
@@ -218,8 +207,7 @@ pub(crate) fn conclusion_title(kind: ConclusionKind) -> &'static str {
     }
 }
 
-/// Heading of the first column of its table.
-pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str {
+pub(in crate::text) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     match kind {
         ConclusionKind::Uses => "Use",
         ConclusionKind::Claims => "Claim",
@@ -228,13 +216,11 @@ pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     }
 }
 
-/// Legend of the symbols of [`advice`].
-pub(crate) fn fitness_legend() -> &'static str {
+pub(in crate::text) fn fitness_legend() -> &'static str {
     "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? not measured, or the \
      interval crosses a limit"
 }
 
-/// Legend of the symbols of [`claim_verdict`].
-pub(crate) fn claim_legend() -> &'static str {
+pub(in crate::text) fn claim_legend() -> &'static str {
     "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met or not measured; the report says which"
 }

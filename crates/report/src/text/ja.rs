@@ -1,0 +1,49 @@
+//! Japanese: 体言止め or 常体 for verdicts and findings, です・ます for what speaks to a person.
+//!
+//! Punctuation is 、。 and full-width （）; a label is followed by `: `. There is no blank between Japanese and Latin
+//! letters, and numbers and units are those of English.
+
+mod campaign;
+mod caveats;
+mod claims;
+mod facts;
+mod failures;
+mod layout;
+mod lint;
+mod path;
+mod steps;
+mod summary;
+mod verdicts;
+
+pub(super) use campaign::*;
+pub(super) use caveats::*;
+pub(super) use claims::*;
+pub(super) use facts::*;
+pub(super) use failures::*;
+pub(super) use layout::*;
+pub(super) use lint::*;
+pub(super) use path::*;
+pub(super) use steps::*;
+pub(super) use summary::*;
+pub(super) use verdicts::*;
+
+pub(in crate::text) fn all_phases() -> &'static str {
+    "全フェーズ"
+}
+
+/// A range whose unit stands once: `28.0〜36.0 MB/s`.
+pub(in crate::text) fn span(low: &str, high: &str) -> String {
+    if low == high {
+        return low.to_owned();
+    }
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number}〜{high}"),
+        _ => format!("{low}〜{high}"),
+    }
+}
+
+/// A list of items: `a、b、c`.
+fn listed(items: &[impl AsRef<str>]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    items.join("、")
+}

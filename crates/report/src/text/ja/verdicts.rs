@@ -1,0 +1,220 @@
+//! Verdicts: suitability for uses, claims, bottlenecks, and comparison with references.
+
+use super::{claims::figure, listed};
+use crate::findings::ConclusionKind;
+use crate::number;
+use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
+use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
+use hakaru_model::job::Op;
+use hakaru_model::references::ReferenceStanding;
+
+pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
+    use AdviceVerdict::*;
+    match verdict {
+        Firm(Fitness::Fits) => "十分",
+        Firm(Fitness::WithCare) => "条件付き",
+        Firm(Fitness::DoesNot) => "不向き",
+        Probable(Fitness::Fits) => "おそらく十分",
+        Probable(Fitness::WithCare) => "おそらく条件付き",
+        Probable(Fitness::DoesNot) => "おそらく不向き",
+        Inconclusive => "判定保留",
+        NotMeasured => "未測定",
+    }
+}
+
+pub(in crate::text) fn decision(decision: &Decision) -> String {
+    let fitness = decision.fitness;
+    let of = decision.criterion.figure;
+    let (name, value) = (figure(of), quantity(of, decision.measured.value));
+    let fits = number::limit(decision.criterion.fits);
+    let care = number::limit(decision.criterion.care);
+    if decision.is_crossed() {
+        let crossed = match fitness {
+            Fitness::DoesNot => care,
+            Fitness::Fits | Fitness::WithCare => fits,
+        };
+        return format!("{name}は{value}（目安{crossed}）だが、95%信頼区間が目安をまたぐ");
+    }
+    let limits = match (fitness, of.more_is_better()) {
+        (Fitness::Fits, true) => format!("目安{fits}以上"),
+        (Fitness::Fits, false) => format!("目安{fits}以下"),
+        (Fitness::WithCare, true) => format!("十分とする目安は{fits}以上"),
+        (Fitness::WithCare, false) => format!("十分とする目安は{fits}以下"),
+        (Fitness::DoesNot, true) => format!("最低{care}以上、十分とする目安は{fits}以上"),
+        (Fitness::DoesNot, false) => format!("最大{care}以下、十分とする目安は{fits}以下"),
+    };
+    format!("{name} {value}（{limits}）")
+}
+
+pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
+    let names: Vec<&str> = missing.iter().copied().map(figure).collect();
+    let names = listed(&names);
+    match beside {
+        true => format!("未測定: {names}"),
+        false => format!("{names}が必要"),
+    }
+}
+
+pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
+    match verdict {
+        ClaimVerdict::Kept => "達成",
+        ClaimVerdict::Missed => "未達",
+        ClaimVerdict::NotShown => "条件不成立",
+        ClaimVerdict::Unclear => "判定保留",
+        ClaimVerdict::NotMeasured => "未測定",
+    }
+}
+
+pub(in crate::text) fn claim_part(part: &ClaimPart, verdict: ClaimVerdict) -> String {
+    let ClaimPart {
+        figure: of,
+        required,
+        measured,
+    } = part;
+    let name = figure(*of);
+    let rated = format!("{} {}", number::exact(*required, 3), of.unit());
+    let Some(measured) = measured else {
+        return format!("{name} {rated}以上が条件");
+    };
+    let value = quantity(*of, measured.value);
+    match verdict {
+        ClaimVerdict::Missed if measured.value < *required => {
+            let share = number::percent(measured.value / required);
+            format!("{name} {value}（公称{rated}の{share}%）")
+        }
+        ClaimVerdict::Kept
+        | ClaimVerdict::Missed
+        | ClaimVerdict::NotShown
+        | ClaimVerdict::Unclear
+        | ClaimVerdict::NotMeasured => format!("{name} {value}（公称{rated}）"),
+    }
+}
+
+pub(in crate::text) fn bottleneck(limit: Bottleneck) -> &'static str {
+    match limit {
+        Bottleneck::Host => "ホストのバス",
+        Bottleneck::Card => "カード",
+        Bottleneck::Unclear => "判定保留",
+        Bottleneck::Contradiction => "矛盾",
+    }
+}
+
+pub(in crate::text) fn limit(found: &BusLimit) -> String {
+    let measured = found.measured;
+    let mut said = match (found.share, found.ceiling) {
+        (Some(share), Some(ceiling)) => {
+            let share = number::percent(share);
+            format!("{measured}はバスの上限{ceiling}の{share}%")
+        }
+        _ => measured.to_string(),
+    };
+    if let (Some(spread), cards @ 2..) = (found.spread, found.cards) {
+        let spread = number::percent(spread);
+        said += &format!("、カード{cards}枚の差は{spread}%（平均の標準偏差）");
+    }
+    let advice = match found.limit {
+        Bottleneck::Host => "より速いカードでも改善しない",
+        Bottleneck::Card => "より速いカードで改善する",
+        Bottleneck::Unclear => "より速いカードでの測定が必要",
+        Bottleneck::Contradiction => "バスの情報または測定値に誤りあり",
+    };
+    format!("{said}。{advice}")
+}
+
+pub(in crate::text) fn sequential(op: Op, cards: &[&str]) -> String {
+    let lead = match op {
+        Op::Read => "シーケンシャル読み込み",
+        Op::Write => "シーケンシャル書き込み",
+        Op::Trim => "シーケンシャルtrim",
+    };
+    match cards.len() {
+        0 => lead.to_owned(),
+        n if n > NAMED => format!("{lead}（カード{n}枚）"),
+        _ => format!("{lead}（{}）", listed(cards)),
+    }
+}
+
+/// Maximum number of names in a list; more are only counted.
+const NAMED: usize = 4;
+
+pub(in crate::text) fn standing_verdict(found: &ReferenceStanding) -> String {
+    let ReferenceStanding {
+        ahead_of,
+        level_with,
+        behind,
+        ..
+    } = found;
+    match (*ahead_of, *level_with, *behind) {
+        (1, 0, 0) => "参考値より速い".to_owned(),
+        (n, 0, 0) => format!("参考値{n}件のすべてより速い"),
+        (0, 0, 1) => "参考値より遅い".to_owned(),
+        (0, 0, n) => format!("参考値{n}件のすべてより遅い"),
+        (0, n, 0) => format!("参考値{n}件と明確な差なし"),
+        _ => "参考値の範囲内".to_owned(),
+    }
+}
+
+pub(in crate::text) fn standing(found: &ReferenceStanding) -> String {
+    let of = |value: f64| match found.by_iops {
+        true => format!("{} IOPS", number::quantity(value)),
+        false => format!("{} MB/s", number::quantity(value / 1e6)),
+    };
+    let (least, most) = (&found.least, &found.most);
+    let mut references = format!("{}（{}）", of(least.value), least.card);
+    if least != most {
+        references += &format!("〜{}（{}）", of(most.value), most.card);
+    }
+    let counts = [
+        (found.ahead_of, "遅い"),
+        (found.behind, "速い"),
+        (found.level_with, "差が不明確"),
+    ];
+    let counts = counts.iter().filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, words)| format!("{words}{n}件")).collect();
+    let counts = match counts.len() {
+        0 | 1 => String::new(),
+        _ => format!("（{}）", listed(&counts)),
+    };
+    let runs = match found.fewest_runs {
+        1 => "各1回".to_owned(),
+        runs => format!("各{runs}回以上"),
+    };
+    format!(
+        "{}。参考値は{references}{counts}。{}、{}の{}、{runs}",
+        of(found.here),
+        found.among,
+        listed(&found.hosts),
+        found.layer,
+    )
+}
+
+/// A figure with its unit: `254 IOPS`, `8,436 IOPS`.
+fn quantity(figure: Figure, value: f64) -> String {
+    format!("{} {}", number::quantity(value), figure.unit())
+}
+
+pub(in crate::text) fn conclusion_title(kind: ConclusionKind) -> &'static str {
+    match kind {
+        ConclusionKind::Uses => "用途別の向き・不向き",
+        ConclusionKind::Claims => "公称値と実測値",
+        ConclusionKind::Limits => "律速要因",
+        ConclusionKind::Standings => "参考値との比較",
+    }
+}
+
+pub(in crate::text) fn conclusion_about(kind: ConclusionKind) -> &'static str {
+    match kind {
+        ConclusionKind::Uses => "用途",
+        ConclusionKind::Claims => "公称値",
+        ConclusionKind::Limits => "方向",
+        ConclusionKind::Standings => "測定内容",
+    }
+}
+
+pub(in crate::text) fn fitness_legend() -> &'static str {
+    "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に区間なし）。? は未測定、または区間が目安をまたぐ"
+}
+
+pub(in crate::text) fn claim_legend() -> &'static str {
+    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立または未測定（どちらかはレポートに記載）"
+}
