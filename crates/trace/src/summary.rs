@@ -19,7 +19,7 @@ use crate::classify::{Classifier, OwnThreads};
 use crate::event::{EventKind, TraceEvent};
 use crate::request::TracedRequest;
 use crate::requests::{MatchCounts, MatchOptions, RequestMatcher};
-use crate::sweep::{BusyTime, Commit, Owners, Sweep, ThreadEvents, operation_paths};
+use crate::sweep::{Commit, Owners, ServedTime, Sweep, ThreadEvents, operation_paths};
 use hakaru_model::io_path::{
     DiskTotals, EdgeRequests, IoClass, IoPath, LayoutGap, OperationPath, SampledRequest, SizeCount,
     TraceCost, TracedDisk, TracedOperation, TracerReport,
@@ -314,7 +314,7 @@ impl PathSummary {
             classes,
             owners: &owners,
             events,
-            busy: &BusyTime::of(&kept.requests),
+            served: &ServedTime::of(&kept.requests, classes),
         };
         operation_paths(&sweep, operations)
     }

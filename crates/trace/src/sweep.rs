@@ -44,52 +44,51 @@ pub(crate) struct Sweep<'a> {
     pub(crate) classes: &'a [IoClass],
     pub(crate) owners: &'a Owners,
     pub(crate) events: &'a ThreadEvents,
-    pub(crate) busy: &'a BusyTime,
+    pub(crate) served: &'a ServedTime,
 }
 
-/// Time in which the device was busy, up to any moment.
+/// Which request the device served at any moment.
 #[derive(Debug, Default)]
-pub(crate) struct BusyTime {
-    /// Start and end of each busy span, and the busy time before it.
-    spans: Vec<(u64, u64, u64)>,
+pub(crate) struct ServedTime {
+    /// Disjoint spans in order: start, end, class of the request.
+    spans: Vec<(u64, u64, IoClass)>,
 }
 
-impl BusyTime {
-    /// Computes the busy time of requests.
-    pub(crate) fn of(requests: &[KeptRequest]) -> BusyTime {
-        let mut served: Vec<_> = requests.iter().map(|it| it.served).collect();
-        served.retain(|(start, end)| start < end);
+impl ServedTime {
+    /// Computes the spans of requests, given with their classes. Of several on the device, the one issued first counts:
+    /// a device that serves one at a time begins with the next when it has completed the last.
+    pub(crate) fn of(requests: &[KeptRequest], classes: &[IoClass]) -> ServedTime {
+        let requests = requests.iter().zip(classes);
+        let mut served: Vec<_> = requests
+            .map(|(request, &class)| (request.served.0, request.served.1, class))
+            .collect();
         served.sort_unstable();
-        let mut spans: Vec<(u64, u64, u64)> = Vec::new();
-        for (start, end) in served {
-            match spans.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                Some(&mut (from, to, before)) => spans.push((start, end, before + to - from)),
-                None => spans.push((start, end, 0)),
+        let mut spans: Vec<(u64, u64, IoClass)> = Vec::new();
+        for (start, end, class) in served {
+            let start = spans.last().map_or(start, |last| start.max(last.1));
+            if start < end {
+                spans.push((start, end, class));
             }
         }
-        BusyTime { spans }
+        ServedTime { spans }
     }
 
-    fn until(&self, time: u64) -> u64 {
-        let index = self.spans.partition_point(|span| span.0 < time);
-        match index.checked_sub(1).map(|last| self.spans[last]) {
-            Some((start, end, before)) => before + end.min(time) - start,
-            None => 0,
-        }
-    }
-
-    /// Returns the busy time between two moments.
-    fn between(&self, start: u64, end: u64) -> u64 {
-        self.until(end) - self.until(start)
+    /// Returns the classes served between two moments, each with its nanoseconds.
+    fn between(&self, start: u64, end: u64) -> impl Iterator<Item = (IoClass, u64)> {
+        let first = self.spans.partition_point(|span| span.1 <= start);
+        let spans = self.spans[first..].iter();
+        spans
+            .take_while(move |span| span.0 < end)
+            .map(move |&(from, to, class)| (class, to.min(end) - from.max(start)))
     }
 }
 
-/// Nanoseconds in each part, and on the device by class.
+/// Nanoseconds in each part, and by class of requests: own ones on the device, and others that were waited behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) parts: [u64; 8],
     pub(crate) classes: [u64; IoClass::ALL.len()],
+    pub(crate) behind: [u64; IoClass::ALL.len()],
 }
 
 impl Parts {
@@ -192,9 +191,12 @@ impl Sweep<'_> {
             parts.add(TimePart::Metadata, length);
             parts.classes[class as usize] += length;
         } else if is_active(Activity::Queued) {
-            let behind = self.busy.between(start, end);
-            parts.add(TimePart::WaitingBehind, behind);
-            parts.add(TimePart::BlockQueue, length - behind);
+            parts.add(TimePart::BlockQueue, length);
+            for (class, behind) in self.served.between(start, end) {
+                parts.parts[TimePart::BlockQueue as usize] -= behind;
+                parts.add(TimePart::WaitingBehind, behind);
+                parts.behind[class as usize] += behind;
+            }
         } else {
             let awake = match completed {
                 true => self.next_event(interval, scratch, start).min(end),

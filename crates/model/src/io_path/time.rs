@@ -80,26 +80,9 @@ impl TimeParts {
     pub fn total(&self) -> f64 {
         self.0.iter().sum()
     }
-
-    /// Returns the difference of each part.
-    pub fn minus(&self, other: &TimeParts) -> TimeParts {
-        let mut parts = *self;
-        for (part, other) in parts.0.iter_mut().zip(other.0) {
-            *part -= other;
-        }
-        parts
-    }
-
-    /// Whether shares of the sum may be shown: the absolute values of the parts must not add up to more than 1.5 times
-    /// the absolute sum, or parts of both signs would cancel out.
-    pub fn shares_allowed(&self) -> bool {
-        let total = self.total().abs();
-        let absolute: f64 = self.0.iter().map(|part| part.abs()).sum();
-        total > 0.0 && absolute <= 1.5 * total
-    }
 }
 
-/// Time of an operation in which requests of one class were on the device.
+/// Mean time of an operation that one class of requests took on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassTime {
     /// The class.
@@ -124,6 +107,10 @@ pub struct OperationPath {
     /// sum is that of both parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassTime>,
+    /// The mean of [`TimePart::WaitingBehind`] by class of the request that the device served meanwhile, in the order of
+    /// [`IoClass::ALL`]; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<ClassTime>,
     /// Mean latency by the engine's clock.
     pub mean_latency: Nanos,
     /// Mean of the operations between the 45th and the 55th percentile; `None` below 20 operations.

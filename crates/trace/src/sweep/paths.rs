@@ -62,19 +62,40 @@ fn synced(operations: &[TracedOperation]) -> Vec<(Op, Vec<OperationPair>)> {
 struct PartSums {
     count: u64,
     parts: [u128; 8],
+    classes: ClassSums,
+    behind: ClassSums,
 }
+
+/// Nanoseconds by class.
+type ClassSums = [u128; IoClass::ALL.len()];
 
 impl PartSums {
     fn add(&mut self, parts: &Parts) {
         self.count += 1;
-        for (sum, &part) in self.parts.iter_mut().zip(&parts.parts) {
-            *sum += u128::from(part);
-        }
+        let add = |sums: &mut [u128], times: &[u64]| {
+            for (sum, &time) in sums.iter_mut().zip(times) {
+                *sum += u128::from(time);
+            }
+        };
+        add(&mut self.parts, &parts.parts);
+        add(&mut self.classes, &parts.classes);
+        add(&mut self.behind, &parts.behind);
     }
 
     fn mean(&self) -> Option<TimeParts> {
         let mean = |sum: u128| sum as f64 / self.count as f64;
         (self.count > 0).then(|| TimeParts(self.parts.map(mean)))
+    }
+
+    fn class_times(&self, sums: &ClassSums) -> Vec<ClassTime> {
+        let classes = IoClass::ALL.into_iter().zip(sums);
+        classes
+            .filter(|(_, sum)| **sum > 0)
+            .map(|(class, &sum)| ClassTime {
+                class,
+                nanos: sum as f64 / self.count as f64,
+            })
+            .collect()
     }
 }
 
@@ -100,7 +121,6 @@ fn path(
         PartSums::default(),
         PartSums::default(),
     );
-    let mut classes = [0_u128; IoClass::ALL.len()];
     let mut total = 0_u128;
     let mut scratch = SweepBuffers::default();
     for (rank, pair) in pairs.iter().enumerate() {
@@ -117,9 +137,6 @@ fn path(
         debug_assert_eq!(parts.parts.iter().sum::<u64>(), latency(pair));
         total += u128::from(latency(pair));
         all.add(&parts);
-        for (sum, &class) in classes.iter_mut().zip(&parts.classes) {
-            *sum += u128::from(class);
-        }
         if middle.contains(&rank) {
             median.add(&parts);
         }
@@ -135,7 +152,8 @@ fn path(
         mean,
         median: median.mean(),
         p99: p99.mean(),
-        classes: class_times(&classes, count),
+        classes: all.class_times(&all.classes),
+        behind: all.class_times(&all.behind),
         mean_latency: Nanos((total as f64 / count as f64).round() as u64),
     })
 }
@@ -146,15 +164,4 @@ fn ranks(count: usize, (low, high): (usize, usize), fewest: usize) -> Range<usiz
         return 0..0;
     }
     count * low / 1000..(count * high).div_ceil(1000)
-}
-
-fn class_times(sums: &[u128; IoClass::ALL.len()], count: usize) -> Vec<ClassTime> {
-    let classes = IoClass::ALL.into_iter().zip(sums);
-    classes
-        .filter(|(_, sum)| **sum > 0)
-        .map(|(class, &sum)| ClassTime {
-            class,
-            nanos: sum as f64 / count as f64,
-        })
-        .collect()
 }

@@ -152,6 +152,31 @@ fn a_foreign_request_on_the_device_is_waited_behind() {
             (TimePart::FileSystem, 10_000.0),
         ]
     );
+    assert_eq!(behind(&path, Op::Write), [(IoClass::InodeTable, 790_000.0)]);
+}
+
+/// Nanoseconds behind requests of each class.
+fn behind(path: &IoPath, op: Op) -> Vec<(IoClass, f64)> {
+    let of = operation_path(path, Some(op), false);
+    of.behind.iter().map(|it| (it.class, it.nanos)).collect()
+}
+
+/// Of two foreign requests on the device at once, the one issued first is being served.
+#[test]
+fn waits_behind_the_request_that_was_issued_first() {
+    let mut stream = EventStream::default();
+    stream
+        .served((5, "ext4lazyinit"), (0.0, 1.0, 300.0), (20_000, 1024), "WS")
+        .served((6, "dd"), (0.0, 2.0, 500.0), (10_000, 1024), "W")
+        .served(WORKER, (100.0, 505.0, 600.0), (0, 8), "WS");
+    let micros = (100.0, 610.0);
+    let operations = [operation(Some(Op::Write), WORKER.0, (0, 4096), micros)];
+    let path = path(&stream, &operations, &[]);
+    let expected = [
+        (IoClass::Journal, 200_000.0),
+        (IoClass::InodeTable, 200_000.0),
+    ];
+    assert_eq!(behind(&path, Op::Write), expected);
 }
 
 #[test]
@@ -417,6 +442,8 @@ proptest! {
             let device = kind.mean.of(TimePart::Data) + kind.mean.of(TimePart::Metadata);
             let classes: f64 = kind.classes.iter().map(|it| it.nanos).sum();
             prop_assert!((device - classes).abs() < 1e-6);
+            let behind: f64 = kind.behind.iter().map(|it| it.nanos).sum();
+            prop_assert!((kind.mean.of(TimePart::WaitingBehind) - behind).abs() < 1e-6);
         }
     }
 }
