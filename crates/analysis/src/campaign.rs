@@ -32,6 +32,7 @@ pub fn join(parts: Vec<Summary>) -> Option<Summary> {
         whole.started_unix_ms = whole.started_unix_ms.min(started_unix_ms);
         whole.phases.extend(phases);
         whole.paths.extend(paths);
+        whole.traced = crate::io_path::traced_series(&whole.paths);
         for caveat in caveats {
             if !whole.caveats.contains(&caveat) {
                 whole.caveats.push(caveat);
@@ -147,8 +148,8 @@ fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
     }
 }
 
-/// Compares every layer of every card with the reference layer, as one family; a card without that
-/// layer has no costs.
+/// Compares every layer of every card with the reference layer, as one family, and their traced I/Os;
+/// a card without that layer has no costs.
 pub fn compare_layers(summary: &mut CampaignSummary, layer: &str) {
     let mut places = Vec::new();
     for (card, of) in summary.cards.iter().enumerate() {
@@ -169,6 +170,17 @@ pub fn compare_layers(summary: &mut CampaignSummary, layer: &str) {
     summary.cards.iter_mut().for_each(|card| card.costs.clear());
     for ((card, ..), costs) in places.into_iter().zip(costs) {
         summary.cards[card].costs.extend(costs);
+    }
+    for card in &mut summary.cards {
+        let reference = card.layers.iter().position(|known| known.layer == layer);
+        let mut layers: Vec<&mut Summary> =
+            card.layers.iter_mut().map(|of| &mut of.summary).collect();
+        layers
+            .iter_mut()
+            .for_each(|summary| summary.path_differences.clear());
+        if let Some(reference) = reference {
+            crate::io_path::compare_traced_with(&mut layers, reference);
+        }
     }
     layer.clone_into(&mut summary.reference_layer);
 }

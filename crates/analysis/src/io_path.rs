@@ -3,11 +3,14 @@
 
 mod differences;
 mod prices;
+mod series;
 #[cfg(test)]
 mod tests;
 
 pub use differences::compare_paths;
 pub use prices::price_model;
+pub use series::compare_traced;
+pub(crate) use series::{compare_traced_with, traced_series};
 
 use hakaru_model::io_path::{
     ClassAmplification, ClassTraffic, IoClass, IoPath, OperationPath, PathFindings, PathLimit,

@@ -41,7 +41,7 @@ pub use estimate::estimate;
 pub use figures::figure;
 pub use findings::findings;
 pub use headline::headline;
-pub use io_path::{compare_paths, path_findings, price_model};
+pub use io_path::{compare_paths, compare_traced, path_findings, price_model};
 pub use limits::{bus_limit, layer_cost, layer_costs};
 pub use lint::{ended_early, lint};
 pub use references::{published_references, standings};

@@ -11,7 +11,7 @@ pub use crate::claim::{
 };
 use crate::facts::{Environment, Identity};
 pub use crate::figure::Figure;
-use crate::io_path::IoPath;
+use crate::io_path::{IoPath, PathDifference, PathFindings, TracedSeries};
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
@@ -214,6 +214,12 @@ pub struct Summary {
     /// Title and note that the user gave to the series.
     #[serde(default, skip_serializing_if = "Annotations::is_empty")]
     pub annotations: Annotations,
+    /// The traced runs of each phase and disk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traced: Vec<TracedSeries>,
+    /// Differences of the traced I/Os from those of another series or layer, if it was compared with one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_differences: Vec<PathDifference>,
 }
 
 /// Path of the I/Os of one phase of a traced run on one disk.
@@ -225,6 +231,8 @@ pub struct TracedPhase {
     pub run: String,
     /// The path.
     pub path: IoPath,
+    /// What it shows.
+    pub findings: PathFindings,
 }
 
 /// Comparison of two means: whether they differ, and by how much.

@@ -10,8 +10,9 @@ mod time;
 pub use class::{ClassGroup, IoClass};
 pub use findings::{
     ClassAmplification, DeviceSplit, DifferencePart, OperationDifference, OperationLoad,
-    PartDifference, PathComparison, PathFindings, PathIdentity, PathLimit, PathRefusal,
-    PathTraffic, PriceModel, PriceRefusal, TimeDifference, TimeShares,
+    PartDifference, PathComparison, PathDifference, PathFigure, PathFindings, PathIdentity,
+    PathLimit, PathRefusal, PathTraffic, PriceModel, PriceRefusal, TimeDifference, TimeShares,
+    TracedSeries, shares_allowed,
 };
 pub use layout::{LayoutGap, LayoutPart};
 pub use obstacle::TraceObstacle;

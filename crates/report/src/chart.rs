@@ -11,8 +11,8 @@ pub(crate) use over_time::over_time;
 use crate::number::MeanText;
 use crate::strips::AddressStrips;
 use crate::svg::{
-    self, AddressPlot, Bar, BarGroup, Bars, Differences, FlowPicture, Frame, LatencyChart, Shares,
-    SizeBars, Timeline,
+    self, AddressPlot, Bar, BarGroup, Bars, DepthPlot, Differences, FlowPicture, Frame,
+    LatencyChart, Shares, SizeBars, Timeline,
 };
 use crate::table::{self, DataTable};
 use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary};
@@ -91,6 +91,8 @@ pub(crate) enum Plot {
     Shares(Shares),
     /// See [`svg::addresses`].
     Addresses(AddressPlot),
+    /// See [`svg::depth`].
+    Depth(DepthPlot),
     /// See [`svg::sizes`].
     Sizes(SizeBars),
     /// See [`svg::differences`].
@@ -123,6 +125,7 @@ impl Chart {
             Plot::Flow(data) => svg::flow(data, &frame),
             Plot::Shares(data) => svg::shares(data, &frame),
             Plot::Addresses(data) => svg::addresses(data, &frame),
+            Plot::Depth(data) => svg::depth(data, &frame),
             Plot::Sizes(data) => svg::sizes(data, &frame),
             Plot::Differences(data) => svg::differences(data, &frame),
         }
@@ -135,6 +138,7 @@ impl Chart {
             Plot::Flow(_)
             | Plot::Shares(_)
             | Plot::Addresses(_)
+            | Plot::Depth(_)
             | Plot::Sizes(_)
             | Plot::Differences(_) => true,
         }

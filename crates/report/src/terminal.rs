@@ -212,12 +212,15 @@ impl TerminalPage {
             Plot::Flow(flow) => Some(self.titled(chart, &path::flow(flow, self.width))),
             Plot::Shares(shares) => Some(self.titled(chart, &path::shares(shares, self.width))),
             Plot::Differences(data) => {
-                Some(self.titled(chart, &path::differences(data, self.width)))
+                let lines = path::differences(data, self.width);
+                let note = self.ink.dim(&self.wrapped("", &chart.note));
+                Some(self.titled(chart, &lines) + &note)
             }
             Plot::Bars(_)
             | Plot::Latency(_)
             | Plot::Timeline(_)
             | Plot::Addresses(_)
+            | Plot::Depth(_)
             | Plot::Sizes(_) => None,
         }
     }

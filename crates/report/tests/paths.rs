@@ -50,7 +50,10 @@ fn said(page: &str) -> Vec<&str> {
 
 #[test]
 fn explains_differences_between_layers() {
-    let page = html(&[durable(paths::f2fs()), paths::traced_vfat()]);
+    let page = html(&paths::compared(vec![
+        durable(paths::f2fs()),
+        paths::traced_vfat(),
+    ]));
     let said = said(&page);
     let longer = said.iter().find(|said| said.contains("longer on"));
     let wanted = "A write with its fsync takes 4.94 ms longer on vfat than on ext4: 96% is the device&#39;s work on \
@@ -70,7 +73,7 @@ fn prints_times_where_shares_would_mislead() {
         support::sandisk_vfat(),
         vec![("durable", paths::raw_durable())],
     );
-    let page = html(&[paths::traced_ext4(), vfat]);
+    let page = html(&paths::compared(vec![paths::traced_ext4(), vfat]));
     let said = said(&page);
     let longer = said.iter().find(|said| said.contains("longer on")).unwrap();
     assert!(
@@ -85,10 +88,10 @@ fn prints_times_where_shares_would_mislead() {
 
 #[test]
 fn refuses_differences_with_lost_events() {
-    let page = html(&[
+    let page = html(&paths::compared(vec![
         paths::traced_ext4(),
         traced(support::sandisk_vfat(), vec![("durable", paths::lossy())]),
-    ]);
+    ]));
     assert!(page.contains("Times are not compared: over 0.1% of the events of one side were lost"));
     assert!(!page.contains("longer on"));
 }
@@ -295,7 +298,7 @@ proptest! {
                 prop_assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{}", drawn);
             }
         }
-        let both = [summary, paths::traced_vfat()];
+        let both = paths::compared(vec![summary, paths::traced_vfat()]);
         let _ = (html(&both), markdown(&both), csv(&both), terminal(&both[0], 80, true));
         let _ = (path_html(&both[0]), path_terminal(&both[0], 80, true), comparison_html(&both[0], &both[1], &[]));
     }

@@ -6,9 +6,9 @@ use super::{asked, flushes, is_incomplete, of_op, ratio};
 use crate::stats::SampleMoments;
 use crate::stats::difference_interval;
 use hakaru_model::io_path::{
-    DeviceSplit, DifferencePart, IoClass, IoPath, OperationDifference, OperationLoad,
+    ClassTime, DeviceSplit, DifferencePart, IoClass, IoPath, OperationDifference, OperationLoad,
     OperationPath, PartDifference, PathComparison, PathIdentity, PathRefusal, PriceModel,
-    TimeDifference, TimePart,
+    TimeDifference, TimePart, shares_allowed,
 };
 use hakaru_model::job::Op;
 use std::collections::BTreeSet;
@@ -103,7 +103,10 @@ impl<'a> ComparedSide<'a> {
         let runs = self.runs.iter().flat_map(|(_, operation)| {
             let classes = operation.classes.iter();
             let classes = classes.map(|it| DifferencePart::Device(it.class));
-            classes.chain(TimePart::ALL.into_iter().map(DifferencePart::Time))
+            let behind = operation.behind.iter();
+            let behind = behind.map(|it| DifferencePart::Behind(it.class));
+            let parts = TimePart::ALL.into_iter().map(DifferencePart::Time);
+            classes.chain(behind).chain(parts)
         });
         runs.collect()
     }
@@ -139,20 +142,41 @@ fn load(&(path, operation): &(&IoPath, &OperationPath), op: Option<Op>) -> Opera
     }
 }
 
-/// Returns the time of a part. Time on the device is given by class, as far as classes are known.
-fn time_of(operation: &OperationPath, part: DifferencePart) -> f64 {
-    let classes = operation.classes.iter();
+/// Returns the time of a part. Time on the device, and time behind others, is given by class as far as classes are known.
+fn time_of(operation: &OperationPath, part: DifferencePart, by_class: ByClass) -> f64 {
+    let of_class = |times: &[ClassTime], class: IoClass| -> f64 {
+        let of_class = times.iter().filter(|it| it.class == class);
+        of_class.map(|it| it.nanos).sum()
+    };
     match part {
-        DifferencePart::Device(class) => classes
-            .filter(|it| it.class == class)
-            .map(|it| it.nanos)
-            .sum(),
-        DifferencePart::Time(TimePart::Data | TimePart::Metadata)
-            if !operation.classes.is_empty() =>
-        {
-            0.0
-        }
+        DifferencePart::Device(_) if !by_class.device => 0.0,
+        DifferencePart::Behind(_) if !by_class.behind => 0.0,
+        DifferencePart::Device(class) => of_class(&operation.classes, class),
+        DifferencePart::Behind(class) => of_class(&operation.behind, class),
+        DifferencePart::Time(TimePart::Data | TimePart::Metadata) if by_class.device => 0.0,
+        DifferencePart::Time(TimePart::WaitingBehind) if by_class.behind => 0.0,
         DifferencePart::Time(part) => operation.mean.of(part),
+    }
+}
+
+/// Which times all runs of both sides have by class: older records do not have all of them.
+#[derive(Clone, Copy)]
+struct ByClass {
+    device: bool,
+    behind: bool,
+}
+
+impl ByClass {
+    fn of(sides: [&ComparedSide<'_>; 2]) -> ByClass {
+        let known = |parts: &[TimePart], of: fn(&OperationPath) -> &[ClassTime]| {
+            let runs = sides.iter().flat_map(|side| &side.runs);
+            runs.map(|(_, operation)| operation)
+                .all(|it| !of(it).is_empty() || parts.iter().all(|&part| it.mean.of(part) == 0.0))
+        };
+        ByClass {
+            device: known(&[TimePart::Data, TimePart::Metadata], |it| &it.classes),
+            behind: known(&[TimePart::WaitingBehind], |it| &it.behind),
+        }
     }
 }
 
@@ -165,14 +189,19 @@ fn difference(
         time_difference(&base.figures(figure), &other.figures(figure))
     };
     let total = of(&|it| it.mean.total())?;
+    let by_class = ByClass::of([base, other]);
     let mut parts = Vec::new();
     for part in base.parts().union(&other.parts()) {
-        let figure = |it: &OperationPath| time_of(it, *part);
+        let figure = |it: &OperationPath| time_of(it, *part, by_class);
         let is_used =
             |side: &ComparedSide<'_>| side.figures(figure).iter().any(|&time| time != 0.0);
         if is_used(base) || is_used(other) {
-            let time = of(&figure)?;
-            parts.push(PartDifference { part: *part, time });
+            parts.push(PartDifference {
+                part: *part,
+                base: mean(&base.figures(figure))?,
+                other: mean(&other.figures(figure))?,
+                time: of(&figure)?,
+            });
         }
     }
     parts.sort_by(|a, b| b.time.value.abs().total_cmp(&a.time.value.abs()));
@@ -185,7 +214,7 @@ fn difference(
         base: mean(&base.figures(|it| it.mean.total()))?,
         other: mean(&other.figures(|it| it.mean.total()))?,
         total,
-        shares_allowed: shares_allowed(total.value, &parts),
+        shares_allowed: shares_allowed(total.value, parts.iter().map(|part| part.time.value)),
         device: price.map(|price| device_split(price, &parts, &base_load, &other_load)),
         parts,
         base_load,
@@ -211,14 +240,6 @@ fn time_difference(base: &[f64], other: &[f64]) -> Option<TimeDifference> {
     })
 }
 
-/// Whether parts may be given as shares: not if they have both signs and exceed the difference by half.
-fn shares_allowed(total: f64, parts: &[PartDifference]) -> bool {
-    let times = || parts.iter().map(|part| part.time.value);
-    let absolute: f64 = times().map(f64::abs).sum();
-    let both_signs = times().any(|time| time > 0.0) && times().any(|time| time < 0.0);
-    total != 0.0 && !(both_signs && absolute > 1.5 * total.abs())
-}
-
 /// Divides the difference of device time by the prices of requests, bytes and jumps.
 fn device_split(
     price: &PriceModel,
@@ -229,6 +250,7 @@ fn device_split(
     let on_device = |part: &&PartDifference| match part.part {
         DifferencePart::Device(class) => class != IoClass::Flush,
         DifferencePart::Time(part) => matches!(part, TimePart::Data | TimePart::Metadata),
+        DifferencePart::Behind(_) => false,
     };
     let device: f64 = parts.iter().filter(on_device).map(|it| it.time.value).sum();
     let requests = (other.requests - base.requests) * price.request;
@@ -239,6 +261,8 @@ fn device_split(
         bytes,
         jumps,
         remainder: device - requests - bytes - jumps,
+        runs: price.runs,
+        misfit: price.misfit,
     }
 }
 

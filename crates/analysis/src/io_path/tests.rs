@@ -1,5 +1,8 @@
 //! Findings from paths written by hand.
 
+mod random;
+mod series;
+
 use super::*;
 use hakaru_model::io_path::{
     ClassTime, DifferencePart, EventCount, PathRefusal, PriceModel, PriceRefusal, RequestSample,
@@ -89,6 +92,7 @@ fn operation(parts: [f64; 8], classes: &[(IoClass, f64)]) -> OperationPath {
             .iter()
             .map(|&(class, nanos)| ClassTime { class, nanos })
             .collect(),
+        behind: Vec::new(),
         mean_latency: Nanos(mean.total() as u64),
         median: None,
         p99: None,

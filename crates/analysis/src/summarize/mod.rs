@@ -10,6 +10,7 @@ mod workload;
 
 use crate::cliff::{Falls, MIN_INTERVALS, falls, lengths_and_speeds};
 use crate::estimate::estimate;
+use crate::io_path::{path_findings, traced_series};
 use crate::stats;
 use hakaru_model::annotation::Annotations;
 use hakaru_model::facts::{Environment, Identity, TargetKind};
@@ -41,8 +42,10 @@ pub fn summarize(series: &[RunRecord]) -> Summary {
     }
     let untraced = series.iter().filter(|run| !run.is_traced());
     let untraced: Vec<RunRecord> = untraced.cloned().collect();
+    let paths = paths(series);
     Summary {
-        paths: paths(series),
+        traced: traced_series(&paths),
+        paths,
         ..summarize_alike(&untraced)
     }
 }
@@ -54,6 +57,7 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         .flat_map(summarize_phase)
         .collect();
     let first = series.first();
+    let paths = paths(series);
     let mut summary = Summary {
         series: first.map(|r| r.series.clone()).unwrap_or_default(),
         runs: series.iter().map(|r| r.id.clone()).collect(),
@@ -65,7 +69,9 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         phases,
         caveats: Vec::new(),
         overhead_ns: overhead(series),
-        paths: paths(series),
+        traced: traced_series(&paths),
+        paths,
+        path_differences: Vec::new(),
         annotations: Annotations::default(),
     };
     summary.caveats = caveats::collect(series, &summary);
@@ -99,6 +105,7 @@ fn paths(series: &[RunRecord]) -> Vec<TracedPhase> {
                 phase: phase.name.clone(),
                 run: run.id.clone(),
                 path: path.clone(),
+                findings: path_findings(path),
             };
             phase.paths.iter().map(traced).collect::<Vec<_>>()
         };

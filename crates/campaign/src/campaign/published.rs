@@ -326,6 +326,8 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         overhead_ns: None,
         paths: Vec::new(),
         annotations: Default::default(),
+        traced: Vec::new(),
+        path_differences: Vec::new(),
     }
 }
 

@@ -31,6 +31,9 @@ pub(crate) struct CompareArgs {
 /// Compares two sides and prints the result.
 pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
     let (a, b) = sides(args, db)?;
+    let mut both = [a, b];
+    hakaru_analysis::compare_traced(&mut both, 0);
+    let [a, b] = both;
     let names = names(&a, &b, args);
     let names = (names.0.as_str(), names.1.as_str());
     let phases = common_phases(&a, &b);

@@ -134,7 +134,8 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
         return of_verification(args, &store, &verification);
     }
     let mut unreadable = Unreadable::default();
-    let summaries = summaries(&store, &args.runs, &mut unreadable)?;
+    let mut summaries = summaries(&store, &args.runs, &mut unreadable)?;
+    hakaru_analysis::compare_traced(&mut summaries, 0);
     let references = super::reference::load(&store);
     let rules = crate::rules::load(args.rules.as_deref())?;
     let findings = summaries.iter();

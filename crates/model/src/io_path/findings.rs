@@ -1,6 +1,7 @@
 //! Findings about the path of I/Os: typed values, computed from [`IoPath`](super::IoPath)s, without sentences.
 
 use super::{IoClass, TimePart};
+use crate::finding::Estimate;
 use crate::job::Op;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -137,7 +138,11 @@ pub struct TimeDifference {
 pub struct PartDifference {
     /// The part.
     pub part: DifferencePart,
-    /// Its difference.
+    /// Its mean time on the side compared with.
+    pub base: f64,
+    /// Its mean time on the other side.
+    pub other: f64,
+    /// Its difference: `other - base`.
     pub time: TimeDifference,
 }
 
@@ -147,6 +152,8 @@ pub struct PartDifference {
 pub enum DifferencePart {
     /// Requests of a class on the device.
     Device(IoClass),
+    /// Waiting in the queue while the device served somebody else's request of a class.
+    Behind(IoClass),
     /// Any other part of the time of an operation.
     Time(TimePart),
 }
@@ -175,6 +182,37 @@ pub struct DeviceSplit {
     pub jumps: f64,
     /// What the prices do not explain.
     pub remainder: f64,
+    /// Traced runs on the raw device that the prices were fitted to.
+    pub runs: u32,
+    /// Largest relative error of the prices over these runs.
+    pub misfit: f64,
+}
+
+impl DeviceSplit {
+    /// Returns the difference of device time, in nanoseconds per operation.
+    pub fn total(&self) -> f64 {
+        self.requests + self.bytes + self.jumps + self.remainder
+    }
+
+    /// Whether the four may be given as shares of their sum: what the prices do not explain must be at most 10% of it,
+    /// and parts of both signs must not cancel out.
+    pub fn shares_allowed(&self) -> bool {
+        let parts = [self.requests, self.bytes, self.jumps, self.remainder];
+        let explained = self.remainder.abs() <= 0.1 * self.total().abs();
+        explained && shares_allowed(self.total(), parts)
+    }
+}
+
+/// Whether parts may be given as shares of their sum: not if they have both signs and their absolute sum exceeds 1.5
+/// times the sum.
+pub fn shares_allowed(sum: f64, parts: impl IntoIterator<Item = f64>) -> bool {
+    let (mut absolute, mut more, mut less) = (0.0, false, false);
+    for part in parts {
+        absolute += part.abs();
+        more |= part > 0.0;
+        less |= part < 0.0;
+    }
+    sum != 0.0 && !(more && less && absolute > 1.5 * sum.abs())
 }
 
 /// The ratio of two layers' times as a product of four ratios: `time = bytes × time_per_byte × flush × waiting`.
@@ -193,6 +231,84 @@ pub struct PathIdentity {
     pub flush: f64,
     /// Ratio of T/(D+F).
     pub waiting: f64,
+}
+
+impl PathIdentity {
+    /// Returns the product of the four ratios.
+    pub fn product(&self) -> f64 {
+        self.bytes * self.time_per_byte * self.flush * self.waiting
+    }
+}
+
+/// Difference of the traced I/Os of one phase on one disk from those of another series or layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathDifference {
+    /// Name of the phase.
+    pub phase: String,
+    /// Kernel name of the disk of this side.
+    pub disk: String,
+    /// ID of the series compared with.
+    pub base: String,
+    /// Number of traced runs of the side compared with, and of this one.
+    pub runs: (u32, u32),
+    /// The comparison, or why there is none.
+    pub outcome: Result<PathComparison, PathRefusal>,
+    /// Why the difference on the device is not divided by prices, for each direction in which the raw device was traced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_prices: Vec<(Op, PriceRefusal)>,
+}
+
+/// Traced runs of one phase on one disk: which of them pictures show, and the figures of all of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TracedSeries {
+    /// Name of the phase.
+    pub phase: String,
+    /// Kernel name of the disk.
+    pub disk: String,
+    /// The runs, as indexes into [`Summary::paths`](crate::finding::Summary::paths).
+    pub runs: Vec<u32>,
+    /// The run whose mean latency is nearest to the median of the runs, as an index into `runs`. Pictures show this run.
+    pub shown: u32,
+    /// What limits the speed: the device or the host only if the interval of the device's share of the time proves it.
+    pub limit: PathLimit,
+    /// Figures with one value for each run; those without a value in some run are left out.
+    pub figures: Vec<(PathFigure, Estimate)>,
+}
+
+/// Figure of a traced phase that is estimated over several traced runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "figure")]
+pub enum PathFigure {
+    /// Requests on the device per I/O of the application.
+    RequestsPerIo {
+        /// The direction.
+        op: Op,
+    },
+    /// Bytes on the device per byte of the application.
+    Amplification {
+        /// The direction.
+        op: Op,
+    },
+    /// Cache flushes per I/O of the application.
+    FlushesPerIo,
+    /// Share of the time in which the device had work.
+    DeviceShare,
+    /// Mean latency of an operation in nanoseconds.
+    Latency {
+        /// The operation; `None` for `fsync` and similar calls.
+        op: Option<Op>,
+        /// Whether it includes the `fsync` that followed.
+        with_sync: bool,
+    },
+    /// Mean time of an operation in one part, in nanoseconds.
+    Part {
+        /// The operation; `None` for `fsync` and similar calls.
+        op: Option<Op>,
+        /// Whether it includes the `fsync` that followed.
+        with_sync: bool,
+        /// The part.
+        part: TimePart,
+    },
 }
 
 /// Why two sides cannot be compared.

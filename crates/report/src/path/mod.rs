@@ -2,18 +2,21 @@
 
 pub(crate) mod cards;
 pub(crate) mod csv;
+mod depth;
 mod differences;
 mod figures;
 mod pictures;
 mod section;
+mod tables;
 
 pub(crate) use section::{blocks, charts, in_brief};
 
 use crate::document::{Document, DocumentBlock, Pair};
 use crate::escape::plain;
 use crate::{facts, naming, text, time};
-use hakaru_model::finding::{Summary, TracedPhase};
-use hakaru_model::io_path::IoPath;
+use differences::SideDifference;
+use hakaru_model::finding::{Estimate, Summary, TracedPhase};
+use hakaru_model::io_path::{IoPath, PathFigure, TracedSeries};
 
 /// Renders the path of the I/Os of a traced series as one self-contained HTML page.
 pub fn path_html(summary: &Summary) -> String {
@@ -76,21 +79,28 @@ pub(crate) struct PathPhase<'a> {
     /// Name of the phase.
     name: String,
     sides: Vec<PathSide<'a>>,
+    /// Why the sides differ from those they were compared with.
+    differences: Vec<SideDifference<'a>>,
 }
 
 /// The traced I/Os of a phase of one series on one disk.
 pub(crate) struct PathSide<'a> {
     /// Name of the series and, if there are several, of the disk; empty if there is only one side.
     name: String,
-    path: &'a IoPath,
-    /// Number of traced runs of this phase; the first is shown.
-    runs: usize,
+    /// The traced runs of this phase.
+    series: &'a TracedSeries,
+    /// The run that the pictures show.
+    shown: &'a TracedPhase,
 }
 
 impl PathSide<'_> {
+    fn path(&self) -> &IoPath {
+        &self.shown.path
+    }
+
     /// The layer: the file system, or the raw device.
     fn layer(&self) -> Option<String> {
-        self.path.disk.filesystem.as_deref().map(plain)
+        self.path().disk.filesystem.as_deref().map(plain)
     }
 
     /// Name in a title: of the side, or of its layer.
@@ -98,50 +108,76 @@ impl PathSide<'_> {
         match (self.name.is_empty(), self.layer()) {
             (false, _) => self.name.clone(),
             (true, Some(layer)) => layer,
-            (true, None) => "the raw device".to_owned(),
+            (true, None) => text::raw_device().to_owned(),
         }
+    }
+
+    /// The estimate of a figure over the traced runs.
+    fn figure(&self, wanted: PathFigure) -> Option<&Estimate> {
+        let mut figures = self.series.figures.iter();
+        let found = figures.find(|(figure, _)| *figure == wanted);
+        found.map(|(_, estimate)| estimate)
     }
 }
 
 /// Collects the traced phases of all subjects, in order of first appearance.
 fn phases<'a>(subjects: &[PathSubject<'a>]) -> Vec<PathPhase<'a>> {
-    let all = subjects.iter().flat_map(|(_, summary)| &summary.paths);
+    let all = subjects.iter().flat_map(|(_, summary)| &summary.traced);
     let names = naming::distinct(all.map(|traced| traced.phase.as_str()));
     let several = subjects.len() > 1;
     let phase = |name: &str| {
         let sides = subjects.iter().flat_map(|(subject, summary)| {
-            let of_phase = summary.paths.iter().filter(|traced| traced.phase == name);
-            sides(of_phase.collect(), if several { subject } else { "" })
+            sides(summary, name, if several { subject } else { "" })
         });
+        let differences = subjects
+            .iter()
+            .flat_map(|subject| differences_of(subjects, subject, name));
         PathPhase {
             name: plain(name),
             sides: sides.collect(),
+            differences: differences.collect(),
         }
     };
     names.into_iter().map(phase).collect()
 }
 
-/// The disks of the first traced run of a phase.
-fn sides<'a>(traced: Vec<&'a TracedPhase>, subject: &str) -> Vec<PathSide<'a>> {
-    let runs = naming::distinct(traced.iter().map(|traced| traced.run.as_str()));
-    let first = runs.first().copied();
-    let of_first: Vec<&TracedPhase> = traced
-        .into_iter()
-        .filter(|traced| Some(traced.run.as_str()) == first)
-        .collect();
-    let disks = of_first.len() > 1;
-    let side = |traced: &'a TracedPhase| {
-        let disk = plain(&traced.path.disk.name);
+/// The disks of a phase, each with the run that its pictures show.
+fn sides<'a>(summary: &'a Summary, phase: &str, subject: &str) -> Vec<PathSide<'a>> {
+    let of_phase = || summary.traced.iter().filter(|it| it.phase == phase);
+    let disks = of_phase().count() > 1;
+    let side = |series: &'a TracedSeries| {
+        let disk = plain(&series.disk);
         let name = match (subject.is_empty(), disks) {
             (_, false) => subject.to_owned(),
             (true, true) => disk,
             (false, true) => format!("{subject}, {disk}"),
         };
-        PathSide {
+        let run = series.runs.get(series.shown as usize)?;
+        let shown = summary.paths.get(*run as usize)?;
+        Some(PathSide {
             name,
-            path: &traced.path,
-            runs: runs.len(),
-        }
+            series,
+            shown,
+        })
     };
-    of_first.into_iter().map(side).collect()
+    of_phase().filter_map(side).collect()
+}
+
+/// The differences of one series in a phase, from a series that is among the subjects.
+fn differences_of<'a>(
+    subjects: &[PathSubject<'a>],
+    (subject, summary): &PathSubject<'a>,
+    phase: &str,
+) -> Vec<SideDifference<'a>> {
+    let of_phase = summary.path_differences.iter();
+    let named = of_phase.filter(|it| it.phase == phase).filter_map(|it| {
+        let (base, base_of) = subjects.iter().find(|(_, of)| of.series == it.base)?;
+        let findings = [(base, *base_of), (subject, *summary)].map(|(_, of)| {
+            let sides = sides(of, phase, "");
+            let same = sides.iter().find(|side| side.series.disk == it.disk);
+            same.or(sides.first()).map(|side| side.shown)
+        });
+        Some(SideDifference::new((base, subject), findings, it))
+    });
+    named.collect()
 }

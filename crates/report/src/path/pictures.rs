@@ -21,12 +21,17 @@ pub(super) fn chart_name(kind: &str, phase: &PathPhase<'_>, side: &str) -> Strin
     format!("path-{}", parts.join("-"))
 }
 
+/// The side at the end of a title; empty if there is only one.
+pub(super) fn of_side(side: &PathSide<'_>) -> String {
+    text::on_side(&side.name)
+}
+
 const FLOW_NOTE: &str = "Width of a band: bytes per byte of the application, on one scale in all pictures of the page. \
                          Figures: bytes and requests at the device.";
 
 /// The flow of bytes from the application to the device; `full` is the widest picture of the page.
 pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Chart {
-    let path = side.path;
+    let path = side.path();
     let groups = figures::groups(path);
     let several = groups.iter().any(|sum| sum.op != groups[0].op);
     let data_from = usize::from(figures::asked_bytes(path, None) <= 0.0);
@@ -79,7 +84,7 @@ pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Cha
 
 /// The layers that the bytes pass.
 fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
-    let path = side.path;
+    let path = side.path();
     let stage = |name: &str, note: String| FlowStage {
         name: name.to_owned(),
         note,
@@ -165,11 +170,11 @@ const ONE_AXIS: f64 = 8.0;
 /// Where the time of the operations of all sides went; `None` without critical paths.
 pub(super) fn shares(phase: &PathPhase<'_>) -> Option<Chart> {
     let mut sides = phase.sides.iter();
-    let journal = sides.any(|side| figures::has_journal(side.path));
+    let journal = sides.any(|side| figures::has_journal(side.path()));
     let mut bars = Vec::new();
     for side in &phase.sides {
-        let several = side.path.operations.len() > 1;
-        for of in &side.path.operations {
+        let several = side.path().operations.len() > 1;
+        for of in &side.path().operations {
             bars.extend(share_bars(side, of, several, journal));
         }
     }
@@ -246,7 +251,7 @@ fn capital(text: &str) -> String {
 
 /// The finding of the median of the main operation: its largest part.
 fn shares_title(side: &PathSide<'_>) -> Option<String> {
-    let of = figures::main_operation(side.path)?;
+    let of = figures::main_operation(side.path())?;
     let percentiles = figures::percentiles(of);
     let first = percentiles.first()?;
     let parts = figures::chart_parts(first.parts);
@@ -257,7 +262,7 @@ fn shares_title(side: &PathSide<'_>) -> Option<String> {
         &operation,
         first.name,
         &[share],
-        figures::has_journal(side.path),
+        figures::has_journal(side.path()),
     ))
 }
 
@@ -285,7 +290,7 @@ fn shares_table(bars: &[ShareBar]) -> DataTable {
 
 /// Addresses of the sampled requests over time; `None` without requests.
 pub(super) fn addresses(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
-    let path = side.path;
+    let path = side.path();
     let sampled = path
         .sample
         .requests
@@ -379,7 +384,7 @@ const MOST_SIZES: usize = 8;
 
 /// Sizes as asked and as they reached the device; `None` without any.
 pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
-    let path = side.path;
+    let path = side.path();
     let reached: Vec<&SizeCount> = path.classes.iter().flat_map(|class| &class.sizes).collect();
     let mut counts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for size in &path.asked {
@@ -405,10 +410,7 @@ pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
     let all = figures::sum(rows.iter().map(|row| row.reached));
     let most = rows.iter().max_by_key(|row| row.reached)?;
     let share = number::percent(most.reached as f64 / all.max(1) as f64);
-    let whose = match side.name.is_empty() {
-        true => String::new(),
-        false => format!(" on {}", side.name),
-    };
+    let whose = of_side(side);
     let title = format!("{share}% of the requests{whose} are {}", most.label);
     let cells = |row: &SizeRow| {
         table::row(

@@ -1,19 +1,19 @@
 //! The blocks of the section: sentences, marks, charts and tables of each traced phase.
 
-use super::differences::SideDifferences;
-use super::{PathPhase, PathSide, PathSubject, figures, phases, pictures};
+use super::differences::SideDifference;
+use super::{PathPhase, PathSide, PathSubject, depth, figures, phases, pictures, tables};
 use crate::chart::{Chart, Section};
 use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::escape::plain;
 use crate::naming::distinct;
-use crate::number;
-use crate::table::{self, DataTable};
+use crate::table::DataTable;
 use crate::text::{self, BecameText};
 use hakaru_model::finding::Summary;
-use hakaru_model::io_path::{ClassTraffic, IoClass, IoPath, IssuerKind, TraceMethod};
+use hakaru_model::io_path::{
+    ClassTraffic, IoClass, IoPath, IssuerKind, PathFigure, TimePart, TraceMethod,
+};
 use hakaru_model::job::Op;
-use hakaru_model::record::Latency;
-use hakaru_model::units::{Bytes, Nanos, Quantile};
+use hakaru_model::units::Bytes;
 
 /// How much of the section a report contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +56,11 @@ pub(super) fn of_phases(subjects: &[PathSubject<'_>], depth: Depth) -> Vec<Docum
     let phases = phases(subjects);
     let sides = || phases.iter().flat_map(|phase| &phase.sides);
     let full = sides()
-        .map(|side| figures::widest(side.path))
+        .map(|side| figures::widest(side.path()))
         .fold(1.0, f64::max);
     let few = sides().count() <= OPEN;
     // Of many phases, one shows its charts: where an fsync waits, the path has most to say.
-    let synced = |phase: &PathPhase<'_>| phase.sides.iter().any(|side| figures::syncs(side.path));
+    let synced = |phase: &PathPhase<'_>| phase.sides.iter().any(|side| figures::syncs(side.path()));
     let key = phases.iter().position(synced).unwrap_or(0);
     let mut names = Vec::new();
     let mut blocks = Vec::new();
@@ -89,7 +89,7 @@ enum ChartRoom {
 struct PhaseCharts {
     /// What is always shown: flow, time, differences.
     main: Vec<Chart>,
-    /// Addresses and sizes.
+    /// Addresses, queue depth and sizes.
     more: Vec<Chart>,
 }
 
@@ -99,13 +99,14 @@ impl PhaseCharts {
         let flows = sides.iter().map(|side| pictures::flow(phase, side, full));
         let mut main: Vec<Chart> = flows.collect();
         main.extend(pictures::shares(phase));
-        main.extend(differences(phase).iter().flat_map(|of| of.charts(phase)));
+        main.extend(phase.differences.iter().flat_map(|of| of.charts(phase)));
         let more = sides.iter().flat_map(|side| {
-            let (addresses, sizes) = (
+            let charts = [
                 pictures::addresses(phase, side),
                 pictures::sizes(phase, side),
-            );
-            addresses.into_iter().chain(sizes)
+                depth::depth(phase, side),
+            ];
+            charts.into_iter().flatten()
         });
         PhaseCharts {
             main,
@@ -127,32 +128,20 @@ impl PhaseCharts {
     }
 }
 
-/// The differences of all other sides from the first.
-fn differences<'a>(phase: &'a PathPhase<'a>) -> Vec<SideDifferences<'a>> {
-    let Some((base, others)) = phase.sides.split_first() else {
-        return Vec::new();
-    };
-    others
-        .iter()
-        .map(|other| SideDifferences::of(base, other))
-        .collect()
-}
-
 fn of_phase(
     phase: &PathPhase<'_>,
     charts: PhaseCharts,
     depth: Depth,
     room: ChartRoom,
 ) -> Vec<DocumentBlock> {
-    let differ = differences(phase);
-    let differ = differ.iter().flat_map(SideDifferences::sentences);
+    let differ = phase.differences.iter().flat_map(SideDifference::sentences);
     let mut facts: Vec<(String, String)> = differ.map(|said| (String::new(), said)).collect();
     let extent = match phase.sides.len() {
         1 => SentenceDetail::Everything,
         _ => SentenceDetail::Essential,
     };
     for side in &phase.sides {
-        let said = sentences(side.path, extent).into_iter();
+        let said = sentences(side, extent).into_iter();
         facts.extend(said.map(|said| (side.name.clone(), said)));
     }
     let mut blocks = vec![
@@ -161,19 +150,22 @@ fn of_phase(
         DocumentBlock::Caveats(marks(phase)),
     ];
     let [main, more] = [charts.main, charts.more].map(DocumentBlock::Charts);
-    let tables = phase.sides.iter().flat_map(|side| tables(phase, side));
-    let tables: Vec<DocumentBlock> = tables.collect();
+    let tables = tables_of(phase);
     let (open, about, closed) = match (depth, room) {
         (Depth::Words, _) => (Vec::new(), "", Vec::new()),
         (Depth::Terminal, _) => ([vec![main], tables].concat(), "", Vec::new()),
-        (Depth::Whole, ChartRoom::All) => (vec![main, more], "Requests by class", tables),
+        (Depth::Whole, ChartRoom::All) => (vec![main, more], "Tables", tables),
         (Depth::Whole, ChartRoom::Main) => {
             let closed = [vec![more], tables].concat();
-            (vec![main], "Addresses, sizes and requests by class", closed)
+            (
+                vec![main],
+                "Addresses, sizes, queue depth and tables",
+                closed,
+            )
         }
         (Depth::Whole, ChartRoom::None) => {
             let closed = [vec![main, more], tables].concat();
-            (Vec::new(), "Charts and requests by class", closed)
+            (Vec::new(), "Charts and tables", closed)
         }
     };
     blocks.extend(open);
@@ -197,7 +189,8 @@ enum SentenceDetail {
 }
 
 /// What the path says, most important first.
-fn sentences(path: &IoPath, extent: SentenceDetail) -> Vec<String> {
+fn sentences(side: &PathSide<'_>, extent: SentenceDetail) -> Vec<String> {
+    let path = side.path();
     let percentiles = match extent {
         SentenceDetail::Everything => usize::MAX,
         SentenceDetail::Essential => 1,
@@ -235,14 +228,12 @@ fn sentences(path: &IoPath, extent: SentenceDetail) -> Vec<String> {
     if syncs && !path.disk.flushes_sent {
         said.push(text::no_flushes(&plain(&path.disk.name)));
     }
+    said.extend(limit(side));
     said.retain(|said| !said.is_empty());
     if extent == SentenceDetail::Essential {
         return said;
     }
-    if path.window.0 > 0 {
-        let share = path.busy.0 as f64 / path.window.0 as f64;
-        said.push(text::device_busy(share.clamp(0.0, 1.0)));
-    }
+    said.extend(waited_behind(path));
     for op in figures::asked_ops(path) {
         let asked = figures::asked_bytes(path, Some(op));
         let moved = figures::moved_by(path, op);
@@ -254,6 +245,35 @@ fn sentences(path: &IoPath, extent: SentenceDetail) -> Vec<String> {
     said.extend(others(path));
     said.retain(|said| !said.is_empty());
     said
+}
+
+/// What limits the speed; `None` if events were lost.
+fn limit(side: &PathSide<'_>) -> Option<String> {
+    if side.shown.findings.incomplete || side.path().window.0 == 0 {
+        return None;
+    }
+    let share = side.figure(PathFigure::DeviceShare)?.mean;
+    Some(text::path_limit(
+        side.series.limit,
+        share,
+        side.series.runs.len(),
+    ))
+}
+
+/// What the main operation waited behind, if that is a relevant part of its time.
+fn waited_behind(path: &IoPath) -> Option<String> {
+    let of = figures::main_operation(path)?;
+    let total = of.mean.of(TimePart::WaitingBehind);
+    if total < WORTH * of.mean.total() || of.behind.is_empty() {
+        return None;
+    }
+    let mut classes: Vec<(IoClass, f64)> =
+        of.behind.iter().map(|it| (it.class, it.nanos)).collect();
+    classes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    classes.retain(|(_, nanos)| *nanos >= WORTH * total);
+    classes.truncate(4);
+    let operation = text::traced_operation(of.op, of.with_sync);
+    (!classes.is_empty()).then(|| text::waited_behind(&operation, total, &classes))
 }
 
 /// What each I/O of an operation became; `None` if no request belongs to it.
@@ -322,7 +342,7 @@ fn marks(phase: &PathPhase<'_>) -> Vec<(String, String)> {
 }
 
 fn marks_of(side: &PathSide<'_>) -> Vec<String> {
-    let path = side.path;
+    let path = side.path();
     let tracer = &path.tracer;
     let mut marks = Vec::new();
     let counted = figures::sum(tracer.events.iter().map(|event| event.counted));
@@ -332,7 +352,7 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
             .iter()
             .flat_map(|event| [event.lost, event.missing]),
     );
-    let complete = match tracer.lost_share() > IoPath::LOSS_LIMIT {
+    let complete = match side.shown.findings.incomplete {
         true => {
             marks.push(text::events_lost(tracer.lost_share(), lost, counted));
             String::new()
@@ -350,8 +370,10 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
     if tracer.method == TraceMethod::Ftrace {
         marks.push(text::recorded_by_ftrace().to_owned());
     }
-    if side.runs > 1 {
-        marks.push(text::first_of_traced(side.runs));
+    let runs = side.series.runs.len();
+    if runs > 1 {
+        let shown = side.series.shown as usize + 1;
+        marks.push(text::shown_of_traced(shown, runs));
     }
     if path.classified_early > 0 {
         marks.push(text::classified_early(path.classified_early));
@@ -390,91 +412,42 @@ fn counters(path: &IoPath) -> Vec<String> {
         .collect()
 }
 
-/// The table of one side: one row a class.
-fn tables(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Vec<DocumentBlock> {
-    let table = class_table(side.path);
-    let title = match side.name.is_empty() {
-        true => format!("Requests by class, {}", phase.name),
-        false => format!("Requests by class, {}, {}", phase.name, side.name),
+/// The tables of a phase: classes of each side, figures over the traced runs, and the check of the differences.
+fn tables_of(phase: &PathPhase<'_>) -> Vec<DocumentBlock> {
+    let titled = |title: String, style: TableStyle, table: Option<DataTable>| {
+        let table = table.filter(|table| !table.rows.is_empty());
+        let blocks = table.map(|table| {
+            [
+                DocumentBlock::Title(title),
+                DocumentBlock::Table(style, table),
+            ]
+        });
+        blocks.into_iter().flatten()
     };
-    match table.rows.is_empty() {
-        true => Vec::new(),
-        false => vec![
-            DocumentBlock::Title(title),
-            DocumentBlock::Table(TableStyle::Fitted(&[9, 8, 7, 4]), table),
-        ],
+    let mut blocks = Vec::new();
+    for side in &phase.sides {
+        let table = tables::class_table(side.path());
+        let title = text::class_table_title(&phase.name, &side.name);
+        blocks.extend(titled(
+            title,
+            TableStyle::Fitted(&[11, 10, 8, 7, 4]),
+            Some(table),
+        ));
     }
-}
-
-/// Requests by class: traffic, sizes, latencies and commands.
-fn class_table(path: &IoPath) -> DataTable {
-    let all_bytes = figures::moved(path).max(1.0);
-    let ops = distinct(path.classes.iter().filter_map(|class| class.op));
-    let row = |class: &ClassTraffic| {
-        let title = text::io_class_title(class.class);
-        let name = match class.op {
-            Some(op) if ops.len() > 1 => format!("{title}, {}", op.name()),
-            _ => title,
-        };
-        let flush = class.class == IoClass::Flush;
-        let ios = class.op.map_or(0, |op| figures::asked_count(path, op));
-        let per_io = match (flush, ios) {
-            (false, 1..) => number::significant(class.requests as f64 / ios as f64),
-            _ => String::new(),
-        };
-        let bytes = |text: String| if flush { String::new() } else { text };
-        let commands = class.commands.as_ref().map(|c| number::count(c.commands));
-        let merged = match class.merges | class.splits {
-            0 => String::new(),
-            _ => format!(
-                "{} / {}",
-                number::count(class.merges),
-                number::count(class.splits)
-            ),
-        };
-        let cells = [
-            number::count(class.requests),
-            per_io,
-            bytes(class.bytes.to_string()),
-            bytes(format!(
-                "{}%",
-                number::percent(class.bytes.0 as f64 / all_bytes)
-            )),
-            quantile(&class.queue, Quantile::MEDIAN),
-            quantile(&class.device, Quantile::MEDIAN),
-            quantile(&class.device, Quantile::P99),
-            merged,
-            commands.unwrap_or_default(),
-        ];
-        table::row(name, cells)
-    };
-    let head = [
-        "Class",
-        "Requests",
-        "per I/O",
-        "Bytes",
-        "Share",
-        "Queue, median",
-        "Device, median",
-        "Device, P99",
-        "Merged / split",
-        "Commands",
-    ];
-    DataTable::new(head, path.classes.iter().map(row)).without_empty_columns()
-}
-
-/// A percentile of a latency; the mean if only that is known; empty without values.
-fn quantile(latency: &Latency, wanted: Quantile) -> String {
-    if latency.stat.count == 0 {
-        return String::new();
+    let figures = tables::figure_table(phase);
+    let title = text::figure_table_title(&phase.name);
+    blocks.extend(titled(title, TableStyle::Numbers, figures));
+    let identity = tables::identity_table(phase);
+    let has_identity = identity.is_some();
+    let title = text::identity_table_title(&phase.name);
+    blocks.extend(titled(title, TableStyle::Numbers, identity));
+    if has_identity {
+        blocks.push(DocumentBlock::Quiet(text::identity_note().to_owned()));
     }
-    let found = latency
-        .histogram
-        .as_ref()
-        .and_then(|histogram| histogram.value_at(wanted));
-    found
-        .map(|value: Nanos| value.to_string())
-        .unwrap_or_default()
+    let refused = phase.differences.iter();
+    let refused = distinct(refused.flat_map(SideDifference::without_prices));
+    blocks.extend(refused.into_iter().map(DocumentBlock::Quiet));
+    blocks
 }
 
 /// The sentences of the traced phases of one series, for a short report.
@@ -483,7 +456,7 @@ pub(crate) fn in_brief(summary: &Summary) -> Vec<(String, String)> {
     let phases = phases(&subjects);
     let of_phase = |phase: &PathPhase<'_>| {
         let sides = phase.sides.iter();
-        let said = sides.flat_map(|side| sentences(side.path, SentenceDetail::Essential));
+        let said = sides.flat_map(|side| sentences(side, SentenceDetail::Essential));
         said.map(|said| (phase.name.clone(), said))
             .collect::<Vec<_>>()
     };

@@ -56,6 +56,13 @@ impl Canvas {
         ));
     }
 
+    /// Adds a filled area.
+    pub(super) fn area(&mut self, paint: Paint, d: &str) {
+        self.painted = true;
+        let class = paint.class();
+        self.put(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+    }
+
     /// Adds strokes; `more` are further CSS classes.
     pub(super) fn strokes(&mut self, paint: Paint, more: &str, d: &str) {
         self.painted = true;

@@ -3,7 +3,7 @@
 //! To add a text, add its line here, and a function of the same name to a file of `en` and to one of `ja`. A text that
 //! one of them lacks does not compile.
 
-use super::{BecameText, LayerEffect, Ranked, SideTraffic, en, ja};
+use super::{BecameText, DeviceSplitText, LayerEffect, LongerText, Ranked, SideTraffic, en, ja};
 use super::{Language, language};
 use crate::facts::{FactGroup, FactKey};
 use crate::findings::ConclusionKind;
@@ -14,13 +14,14 @@ use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimPart, ClaimVerdict, Condition, Figure, FindingKind,
 };
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, PathRefusal, TimePart,
+    ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, OperationDifference, PathFigure,
+    PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart,
 };
 use hakaru_model::job::Op;
 use hakaru_model::lint::LintWarning;
 use hakaru_model::record::IoError;
 use hakaru_model::references::ReferenceStanding;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::Bytes;
 
 /// Defines functions that call the function of the same name in the language of the thread.
 macro_rules! texts {
@@ -112,8 +113,6 @@ texts! {
     pub(crate) fn time_went(operation: &str, percentile: &str, parts: &[(TimePart, f64)], journal: bool) -> String;
     /// No cache flush reaches the device.
     pub(crate) fn no_flushes(disk: &str) -> String;
-    /// Share of the time in which the device had work.
-    pub(crate) fn device_busy(share: f64) -> String;
     /// Bytes at the device per byte of the application: a lower bound for the flash.
     pub(crate) fn host_amplification(op: Op, ratio: f64) -> String;
     /// Bios that were merged or split.
@@ -124,8 +123,6 @@ texts! {
     pub(crate) fn other_issuers(kind: IssuerKind, bytes: Bytes, names: &[&str]) -> Option<String>;
     /// What the path of the I/Os says about a traced run in general.
     pub(crate) fn traced_run() -> &'static str;
-    /// More than one traced run.
-    pub(crate) fn first_of_traced(runs: usize) -> String;
     /// Events were lost.
     pub(crate) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String;
     /// All events were recorded.
@@ -146,17 +143,74 @@ texts! {
     pub(crate) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Bytes) -> String;
     /// There are only bios.
     pub(crate) fn bio_device(disk: &str) -> String;
-    /// Why one side takes longer, as a sum of times; `shares` is whether shares of it may be printed, and `journal` whether a
-    /// side has a journal.
-    pub(crate) fn takes_longer(operation: &str, sides: (&str, &str), difference: f64, parts: &[(DifferencePart, f64)], options: (bool, bool)) -> String;
     /// How the traffic of the slower side differs from that of the faster one.
     pub(crate) fn traffic_differs(slow: &SideTraffic<'_>, fast: &SideTraffic<'_>) -> Option<String>;
-    /// Both sides take the same time within a percent.
-    pub(crate) fn takes_the_same(operation: &str, a: &str, b: &str, time: Nanos) -> String;
     /// Why the times of two sides are not compared.
     pub(crate) fn path_refusal(refusal: PathRefusal) -> &'static str;
     /// No traced run.
     pub(crate) fn not_traced() -> (&'static str, &'static str);
+
+    // differences of paths
+    /// What limits the speed, with the share of the time in which the device had work; `runs` is the number of traced runs.
+    pub(crate) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> String;
+    /// Name of a limit in a table.
+    pub(crate) fn path_limit_name(limit: PathLimit) -> &'static str;
+    /// Time of a median operation behind requests of others, by class, largest first.
+    pub(crate) fn waited_behind(operation: &str, total: f64, classes: &[(IoClass, f64)]) -> String;
+    /// Which of several traced runs the pictures show; `shown` counts from 1.
+    pub(crate) fn shown_of_traced(shown: usize, runs: usize) -> String;
+    /// `A write takes 4.94 ms longer on vfat than on ext4: 96% is the first FAT on the device, 4.1% is the block queue`
+    pub(crate) fn takes_longer(of: &LongerText<'_>) -> String;
+    /// The interval of a difference contains 0; `runs` are the traced runs of both sides.
+    pub(crate) fn no_difference_of_times(operation: &str, sides: (&str, &str), difference: &TimeDifference, runs: (u32, u32)) -> String;
+    /// `Of the 4.38 ms that vfat spends more on the device than raw, 71% is writing more (…), 29% is seeking`
+    pub(crate) fn device_split(of: &DeviceSplitText<'_>) -> String;
+    /// Why a difference on the device is not divided.
+    pub(crate) fn price_refusal(op: Op, refusal: PriceRefusal) -> String;
+    /// The sum of the parts of a difference, and the ratio of both sides; `runs` are the traced runs of both.
+    pub(crate) fn sum_of_parts(of: &OperationDifference, runs: (u32, u32)) -> String;
+    /// Title of a chart of differences.
+    pub(crate) fn difference_title(operation: &str, other: &str, base: &str) -> String;
+    /// One side against another.
+    pub(crate) fn against(other: &str, base: &str) -> String;
+    /// Parts of a difference that are joined in a picture.
+    pub(crate) fn smaller_parts(count: usize) -> String;
+    /// The last row of a sum.
+    pub(crate) fn sum() -> &'static str;
+    /// Heads of the first and the last column of the parts of a difference.
+    pub(crate) fn part_table_heads() -> [&'static str; 2];
+    /// Figure of a traced phase, in a table.
+    pub(crate) fn path_figure(figure: PathFigure, journal: bool) -> String;
+    /// Names in a table of figures: the first column, the number of traced runs, the limit, and the only column.
+    pub(crate) fn figure_table_names() -> [&'static str; 4];
+    /// Title of the table of classes; `side` is empty if there is only one.
+    pub(crate) fn class_table_title(phase: &str, side: &str) -> String;
+    /// Title of the table of figures over the traced runs.
+    pub(crate) fn figure_table_title(phase: &str) -> String;
+    /// Title of the table of ratios.
+    pub(crate) fn identity_table_title(phase: &str) -> String;
+    /// Heads of the table of classes; `operation` is the one whose time is given.
+    pub(crate) fn class_table_heads(operation: &str) -> [String; 12];
+    /// Heads of the table of ratios.
+    pub(crate) fn identity_table_heads() -> [&'static str; 7];
+    /// Explanation of the table of ratios.
+    pub(crate) fn identity_note() -> &'static str;
+    /// Title of the chart of queue depth; `side` is empty or names the side.
+    pub(crate) fn depth_title(side: &str, mean: f64) -> String;
+    /// Explanation of the chart of queue depth.
+    pub(crate) fn depth_note(steps: usize) -> String;
+    /// Requests that the device has.
+    pub(crate) fn on_the_device() -> &'static str;
+    /// Requests that wait in the block layer.
+    pub(crate) fn in_the_queue() -> &'static str;
+    /// Heads of the table of queue depth.
+    pub(crate) fn depth_table_heads() -> [&'static str; 3];
+    /// The side of a chart at the end of its title.
+    pub(crate) fn on_side(side: &str) -> String;
+    /// The raw device as a layer.
+    pub(crate) fn raw_device() -> &'static str;
+    /// Both sides take the same time within a percent.
+    pub(crate) fn takes_the_same(operation: &str, sides: (&str, &str), nanos: f64) -> String;
 
     // steps
     /// A completed step: `filled with 0xff`, `mkfs.vfat -F 32 /dev/sdX`.

@@ -18,6 +18,7 @@ pub(crate) use values::*;
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, FindingScope};
+use hakaru_model::io_path::TimeDifference;
 use hakaru_model::record::{Outcome, RunRecord};
 
 /// A caveat of a single run as a sentence, with its phase as a prefix.
@@ -62,4 +63,13 @@ pub(crate) fn percent_range(low: &str, high: &str) -> String {
 pub(crate) fn signed_nanos(nanos: f64) -> String {
     let sign = if nanos < 0.0 { "−" } else { "+" };
     format!("{sign}{}", crate::number::nanos(nanos.abs()))
+}
+
+/// A difference of times with its interval, if known.
+pub(crate) fn signed_time(time: &TimeDifference) -> String {
+    let value = signed_nanos(time.value);
+    match time.ci95 {
+        Some((low, high)) => format!("{value} [{}, {}]", signed_nanos(low), signed_nanos(high)),
+        None => value,
+    }
 }

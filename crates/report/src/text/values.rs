@@ -1,6 +1,6 @@
 //! Values that several languages make sentences of.
 
-use hakaru_model::io_path::IoClass;
+use hakaru_model::io_path::{DeviceSplit, DifferencePart, IoClass};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 
@@ -25,6 +25,34 @@ pub(crate) struct SideTraffic<'a> {
     pub(crate) bytes: f64,
     /// Requests per I/O.
     pub(crate) requests: f64,
+}
+
+/// Why one side takes longer, as a sum of times.
+pub(crate) struct LongerText<'a> {
+    pub(crate) operation: &'a str,
+    /// The slower and the faster side.
+    pub(crate) names: (&'a str, &'a str),
+    /// The difference in nanoseconds; positive.
+    pub(crate) difference: f64,
+    /// Its 95% interval, if each side has several traced runs.
+    pub(crate) ends: Option<(f64, f64)>,
+    /// Its parts.
+    pub(crate) parts: &'a [(DifferencePart, f64)],
+    /// Whether shares of the difference may be printed.
+    pub(crate) shares: bool,
+    /// Whether a side has a journal.
+    pub(crate) journal: bool,
+}
+
+/// A difference of device time by price, for the side that is slower on the device.
+pub(crate) struct DeviceSplitText<'a> {
+    pub(crate) op: Op,
+    /// The slower and the faster side.
+    pub(crate) names: (&'a str, &'a str),
+    /// The split, with a sum of at least 0.
+    pub(crate) split: DeviceSplit,
+    /// Whether shares may be printed.
+    pub(crate) shares: bool,
 }
 
 /// One of several cards, with its figure.

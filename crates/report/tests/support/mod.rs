@@ -4,6 +4,7 @@
 pub(crate) mod campaign;
 mod findings;
 pub(crate) mod paths;
+pub(crate) mod traced;
 
 #[allow(unused_imports, reason = "not every test file shows conclusions")]
 pub(crate) use findings::findings;
@@ -301,6 +302,8 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
         overhead_ns: Some(81.3),
         paths: Vec::new(),
         annotations: Default::default(),
+        traced: Vec::new(),
+        path_differences: Vec::new(),
     }
 }
 

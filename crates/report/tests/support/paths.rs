@@ -1,9 +1,9 @@
 //! Hand-written paths of I/Os: durable writes through several layers of one card, a lossy trace, and a device without
 //! requests.
 
-use super::{campaign, sandisk, sandisk_vfat};
+use super::{campaign, sandisk, sandisk_vfat, traced as findings};
 use hakaru_model::campaign::CampaignSummary;
-use hakaru_model::finding::{Summary, TracedPhase};
+use hakaru_model::finding::Summary;
 use hakaru_model::io_path::*;
 use hakaru_model::job::Op;
 use hakaru_model::record::Latency;
@@ -122,6 +122,7 @@ fn durable(median: [f64; 8]) -> OperationPath {
         median: Some(median),
         p99: Some(scaled(&median, [3.9, 2.2, 2.4, 9.0, 3.0, 1.8, 2.0, 1.2])),
         classes: Vec::new(),
+        behind: Vec::new(),
     }
 }
 
@@ -388,14 +389,22 @@ pub(crate) fn bio_device() -> IoPath {
 
 /// A series whose first run was traced.
 pub(crate) fn traced(mut summary: Summary, paths: Vec<(&str, IoPath)>) -> Summary {
-    let run = summary.runs.first().cloned().unwrap_or_default();
-    let traced = |(phase, path): (&str, IoPath)| TracedPhase {
-        phase: phase.to_owned(),
-        run: run.clone(),
-        path,
-    };
-    summary.paths = paths.into_iter().map(traced).collect();
+    for (phase, path) in paths {
+        findings::add(&mut summary, phase, path);
+    }
     summary
+}
+
+/// Compares the traced runs of all series with those of the first.
+pub(crate) fn compared(mut all: Vec<Summary>) -> Vec<Summary> {
+    for (number, summary) in all.iter_mut().enumerate() {
+        summary.series = format!("{} {number}", summary.series);
+    }
+    let (first, others) = all.split_first_mut().expect("series to compare");
+    for other in others {
+        findings::compare(first, other);
+    }
+    all
 }
 
 /// Durable writes through ext4.
@@ -435,6 +444,13 @@ pub(crate) fn traced_campaign() -> CampaignSummary {
             _ => vfat(),
         };
         layer.summary = traced(layer.summary.clone(), vec![("durable", path)]);
+    }
+    for (number, card) in campaign.cards.iter_mut().enumerate() {
+        let (reference, others) = card.layers.split_first_mut().expect("layers");
+        reference.summary.series = format!("raw-{number}");
+        for layer in others {
+            findings::compare(&reference.summary, &mut layer.summary);
+        }
     }
     campaign
 }

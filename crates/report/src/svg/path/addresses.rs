@@ -131,7 +131,8 @@ fn decimals_of(ticks: &[f64]) -> usize {
     (0..4).find(exact).unwrap_or(4)
 }
 
-fn time_axis(canvas: &mut Canvas, area: &PlotArea, until_s: f64, width: f64) {
+/// Ticks and name of the time axis.
+pub(super) fn time_axis(canvas: &mut Canvas, area: &PlotArea, until_s: f64, width: f64) {
     let PlotArea { right, bottom, .. } = *area;
     let (unit, name) = match until_s {
         until if until < 2.0 => (1e-3, "milliseconds"),

@@ -1,13 +1,15 @@
-//! Charts of the path of an I/O: bytes by layer, time by part, addresses over time, request sizes, and differences
+//! Charts of the path of an I/O: bytes by layer, time by part, queue depth and addresses over time, request sizes, and differences
 //! between layers.
 
 mod addresses;
+mod depth;
 mod differences;
 mod flow;
 mod shares;
 mod sizes;
 
 pub(crate) use addresses::{AddressMark, AddressPlot, LayoutArea, addresses};
+pub(crate) use depth::{DepthPlot, DepthPoint, depth};
 pub(crate) use differences::{Differences, differences};
 pub(crate) use flow::{FlowBand, FlowPicture, FlowStage, flow};
 pub(crate) use shares::{ShareBar, SharePart, Shares, shares};

@@ -1,16 +1,17 @@
 //! Names and sentences about the path of an I/O.
 
+use super::path_differences::others_requests;
 use super::{counted, listed};
 use crate::number;
-use crate::text::{BecameText, SideTraffic, signed_nanos};
+use crate::text::{BecameText, SideTraffic};
 use hakaru_model::io_path::{
     ClassGroup, DifferencePart, IoClass, IssuerKind, PathRefusal, TimePart,
 };
 use hakaru_model::job::Op;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::Bytes;
 
 /// Name of a class in a sentence.
-fn io_class(class: IoClass) -> &'static str {
+pub(super) fn io_class(class: IoClass) -> &'static str {
     match class {
         IoClass::Data => "data",
         IoClass::Journal => "journal",
@@ -69,7 +70,7 @@ pub(in crate::text) fn time_part(part: TimePart, journal: bool) -> &'static str 
 }
 
 /// A part of the time as the place where it went.
-fn into_part(part: TimePart, journal: bool) -> &'static str {
+pub(super) fn into_part(part: TimePart, journal: bool) -> &'static str {
     match part {
         TimePart::Metadata if !journal => "the device's work on metadata",
         TimePart::Flush => "the device's cache flush",
@@ -86,14 +87,16 @@ fn into_part(part: TimePart, journal: bool) -> &'static str {
 pub(in crate::text) fn difference_part(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("Device: {}", io_class(class)),
+        DifferencePart::Behind(class) => format!("Waiting behind: {}", io_class(class)),
         DifferencePart::Time(part) => time_part(part, journal).to_owned(),
     }
 }
 
 /// A part of a difference in a sentence.
-fn of_difference(part: DifferencePart, journal: bool) -> String {
+pub(super) fn of_difference(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("{} on the device", io_class(class)),
+        DifferencePart::Behind(class) => format!("waiting behind {}", others_requests(class)),
         DifferencePart::Time(part) => into_part(part, journal).to_owned(),
     }
 }
@@ -202,13 +205,6 @@ pub(in crate::text) fn no_flushes(disk: &str) -> String {
     )
 }
 
-pub(in crate::text) fn device_busy(share: f64) -> String {
-    let (busy, idle) = (number::percent(share), number::percent(1.0 - share));
-    format!(
-        "The device had work during {busy}% of the time, and waited for the host during {idle}%"
-    )
-}
-
 pub(in crate::text) fn host_amplification(op: Op, ratio: f64) -> String {
     let ratio = number::significant(ratio);
     match op {
@@ -253,13 +249,6 @@ pub(in crate::text) fn other_issuers(
 
 pub(in crate::text) fn traced_run() -> &'static str {
     "Traced run: its figures are not pooled with those of other runs"
-}
-
-pub(in crate::text) fn first_of_traced(runs: usize) -> String {
-    format!(
-        "The first of {} is shown",
-        counted(runs as u64, "traced run")
-    )
 }
 
 pub(in crate::text) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String {
@@ -330,31 +319,6 @@ pub(in crate::text) fn bio_device(disk: &str) -> String {
     )
 }
 
-pub(in crate::text) fn takes_longer(
-    operation: &str,
-    (slow, fast): (&str, &str),
-    difference: f64,
-    parts: &[(DifferencePart, f64)],
-    (shares, journal): (bool, bool),
-) -> String {
-    let total = number::nanos(difference);
-    let part = |&(part, nanos): &(DifferencePart, f64)| {
-        let name = of_difference(part, journal);
-        match shares {
-            true => {
-                let share = number::percent(nanos / difference);
-                format!("{}% is {name}", share.replace('-', "−"))
-            }
-            false => format!("{} {name}", signed_nanos(nanos)),
-        }
-    };
-    let parts: Vec<String> = parts.iter().map(part).collect();
-    format!(
-        "A {operation} takes {total} longer on {slow} than on {fast}: {}",
-        parts.join(", ")
-    )
-}
-
 pub(in crate::text) fn traffic_differs(
     slow: &SideTraffic<'_>,
     fast: &SideTraffic<'_>,
@@ -390,10 +354,6 @@ pub(in crate::text) fn traffic_differs(
         ),
         (false, false) => return None,
     })
-}
-
-pub(in crate::text) fn takes_the_same(operation: &str, a: &str, b: &str, time: Nanos) -> String {
-    format!("A {operation} takes as long on {a} as on {b} ({time}, within 1%)")
 }
 
 pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {

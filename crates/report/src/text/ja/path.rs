@@ -3,15 +3,15 @@
 use super::failures::operation;
 use super::listed;
 use crate::number;
-use crate::text::{BecameText, SideTraffic, signed_nanos};
+use crate::text::{BecameText, SideTraffic};
 use hakaru_model::io_path::{
     ClassGroup, DifferencePart, IoClass, IssuerKind, PathRefusal, TimePart,
 };
 use hakaru_model::job::Op;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::Bytes;
 
 /// Name of a class in a sentence.
-fn io_class(class: IoClass) -> &'static str {
+pub(super) fn io_class(class: IoClass) -> &'static str {
     match class {
         IoClass::Data => "データ",
         IoClass::Journal => "ジャーナル",
@@ -67,7 +67,7 @@ pub(in crate::text) fn time_part(part: TimePart, journal: bool) -> &'static str 
 }
 
 /// A part of the time as the place where it went.
-fn into_part(part: TimePart, journal: bool) -> &'static str {
+pub(super) fn into_part(part: TimePart, journal: bool) -> &'static str {
     match part {
         TimePart::Metadata if !journal => "デバイスのメタデータ処理",
         TimePart::Flush => "デバイスのキャッシュフラッシュ",
@@ -84,14 +84,16 @@ fn into_part(part: TimePart, journal: bool) -> &'static str {
 pub(in crate::text) fn difference_part(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("デバイス: {}", io_class(class)),
+        DifferencePart::Behind(class) => format!("先行するI/Oの待ち: {}", io_class(class)),
         DifferencePart::Time(part) => time_part(part, journal).to_owned(),
     }
 }
 
 /// A part of a difference in a sentence.
-fn of_difference(part: DifferencePart, journal: bool) -> String {
+pub(super) fn of_difference(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("デバイスの{}", io_class(class)),
+        DifferencePart::Behind(class) => format!("先行する{}の待ち", io_class(class)),
         DifferencePart::Time(part) => into_part(part, journal).to_owned(),
     }
 }
@@ -174,11 +176,6 @@ pub(in crate::text) fn no_flushes(disk: &str) -> String {
     )
 }
 
-pub(in crate::text) fn device_busy(share: f64) -> String {
-    let (busy, idle) = (number::percent(share), number::percent(1.0 - share));
-    format!("デバイスは測定時間の{busy}%で処理中、{idle}%でホスト待ち")
-}
-
 pub(in crate::text) fn host_amplification(op: Op, ratio: f64) -> String {
     let ratio = number::significant(ratio);
     match op {
@@ -221,10 +218,6 @@ pub(in crate::text) fn other_issuers(
 
 pub(in crate::text) fn traced_run() -> &'static str {
     "トレースした測定。他の測定とは合算しない"
-}
-
-pub(in crate::text) fn first_of_traced(runs: usize) -> String {
-    format!("トレースした測定{runs}回のうち最初の1回を表示")
 }
 
 pub(in crate::text) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String {
@@ -292,31 +285,6 @@ pub(in crate::text) fn bio_device(disk: &str) -> String {
     )
 }
 
-pub(in crate::text) fn takes_longer(
-    operation: &str,
-    (slow, fast): (&str, &str),
-    difference: f64,
-    parts: &[(DifferencePart, f64)],
-    (shares, journal): (bool, bool),
-) -> String {
-    let total = number::nanos(difference);
-    let part = |&(part, nanos): &(DifferencePart, f64)| {
-        let name = of_difference(part, journal);
-        match shares {
-            true => {
-                let share = number::percent(nanos / difference);
-                format!("{name}が{}%", share.replace('-', "−"))
-            }
-            false => format!("{name} {}", signed_nanos(nanos)),
-        }
-    };
-    let parts: Vec<String> = parts.iter().map(part).collect();
-    format!(
-        "{operation}は{slow}のほうが{fast}より{total}長い。内訳: {}",
-        listed(&parts)
-    )
-}
-
 pub(in crate::text) fn traffic_differs(
     slow: &SideTraffic<'_>,
     fast: &SideTraffic<'_>,
@@ -353,10 +321,6 @@ pub(in crate::text) fn traffic_differs(
         }
         (false, false) => return None,
     })
-}
-
-pub(in crate::text) fn takes_the_same(operation: &str, a: &str, b: &str, time: Nanos) -> String {
-    format!("{operation}の時間は{a}と{b}で同じ（{time}、差は1%以内）")
 }
 
 pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
