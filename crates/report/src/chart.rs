@@ -1,21 +1,31 @@
 //! Selects the charts of a set of series, with the data of each.
 
+mod export;
 mod latency;
 mod of_runs;
 mod over_time;
+mod source;
+mod sweep;
+mod title;
 
+pub use export::ChartStyle;
 pub(crate) use latency::latencies;
-pub use of_runs::charts;
+pub use of_runs::{charts, comparison_charts};
 pub(crate) use over_time::over_time;
+pub use source::chart_source;
+pub(crate) use title::{BarMarks, ChartTitle, SweepAxis};
+pub(crate) use source::source_of;
+pub(crate) use sweep::{SweepItem, charts as sweep_charts};
 
-use crate::number::MeanText;
+use crate::number::{self, MeanText};
 use crate::strips::AddressStrips;
 use crate::svg::{
     self, AddressPlot, Bar, BarGroup, Bars, DepthPlot, Differences, FlowPicture, Frame,
-    LatencyChart, Shares, SizeBars, Timeline,
+    LatencyChart, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
 };
 use crate::table::{self, DataTable};
-use hakaru_model::finding::{Estimate, HeadlineRate, PhaseSummary};
+use crate::text;
+use hakaru_model::finding::{Comparison, Estimate, HeadlineRate, PhaseSummary, Verdict};
 
 /// Generates the sections of a report, with titles and order, from one table.
 macro_rules! sections {
@@ -43,6 +53,8 @@ macro_rules! sections {
 sections! {
     #[doc = "Bandwidth and IOPS."]
     Speed "Speed",
+    #[doc = "What a layer leaves of the speed of another."]
+    LayerCost "Cost of the file system",
     #[doc = "Bytes of the device per byte of the application."]
     Amplification "I/O amplification",
     #[doc = "Latency by percentile."]
@@ -81,6 +93,10 @@ pub(crate) enum Plot {
     Bars(Bars),
     /// See [`svg::latency`].
     Latency(LatencyChart),
+    /// See [`svg::sweep`].
+    Sweep(SweepPlot),
+    /// See [`svg::ratios`].
+    Ratios(RatioPlot),
     /// See [`svg::timeline`].
     Timeline(Timeline),
     /// A timeline along the addresses of a device, and its form as strips of characters.
@@ -100,42 +116,43 @@ pub(crate) enum Plot {
 }
 
 impl Chart {
-    /// The chart as a standalone SVG document, `width` pixels wide, for saving or for an article.
-    pub fn svg(&self, width: u32) -> String {
-        self.draw(width, self.name.clone(), true)
-    }
-
     /// The chart for a page that contains [`svg::CSS`] once; `variant` makes its IDs unique among several copies.
     pub(crate) fn inline(&self, width: u32, variant: &str) -> String {
-        self.draw(width, format!("{}-{variant}", self.name), false)
-    }
-
-    fn draw(&self, width: u32, id: String, alone: bool) -> String {
-        let frame = Frame {
-            id,
+        self.draw(&Frame {
+            id: format!("{}-{variant}", self.name),
             title: self.title.clone(),
             description: self.description(),
             width,
-            alone,
-        };
+            alone: None,
+        })
+    }
+
+    fn draw(&self, frame: &Frame) -> String {
         match &self.plot {
-            Plot::Bars(bars) => svg::bars(bars, &frame),
-            Plot::Latency(latencies) => svg::latency(latencies, &frame),
-            Plot::Timeline(timeline) | Plot::Along(timeline, _) => svg::timeline(timeline, &frame),
-            Plot::Flow(data) => svg::flow(data, &frame),
-            Plot::Shares(data) => svg::shares(data, &frame),
-            Plot::Addresses(data) => svg::addresses(data, &frame),
-            Plot::Depth(data) => svg::depth(data, &frame),
-            Plot::Sizes(data) => svg::sizes(data, &frame),
-            Plot::Differences(data) => svg::differences(data, &frame),
+            Plot::Bars(bars) => svg::bars(bars, frame),
+            Plot::Latency(latencies) => svg::latency(latencies, frame),
+            Plot::Sweep(data) => svg::sweep(data, frame),
+            Plot::Ratios(data) => svg::ratios(data, frame),
+            Plot::Timeline(timeline) | Plot::Along(timeline, _) => svg::timeline(timeline, frame),
+            Plot::Flow(data) => svg::flow(data, frame),
+            Plot::Shares(data) => svg::shares(data, frame),
+            Plot::Addresses(data) => svg::addresses(data, frame),
+            Plot::Depth(data) => svg::depth(data, frame),
+            Plot::Sizes(data) => svg::sizes(data, frame),
+            Plot::Differences(data) => svg::differences(data, frame),
         }
     }
 
     /// Whether the plot has fills that need [`svg::PATTERNS`].
     pub(crate) fn is_painted(&self) -> bool {
         match self.plot {
-            Plot::Bars(_) | Plot::Latency(_) | Plot::Timeline(_) | Plot::Along(..) => false,
-            Plot::Flow(_)
+            Plot::Latency(_)
+            | Plot::Sweep(_)
+            | Plot::Ratios(_)
+            | Plot::Timeline(_)
+            | Plot::Along(..) => false,
+            Plot::Bars(_)
+            | Plot::Flow(_)
             | Plot::Shares(_)
             | Plot::Addresses(_)
             | Plot::Depth(_)
@@ -191,17 +208,33 @@ pub(crate) fn slug(text: &str) -> String {
     parts.join("-").chars().take(60).collect()
 }
 
-/// Explanation of bars with error bars.
-pub(crate) const SPREAD_NOTE: &str =
-    "Mean of the runs; the thin line spans one standard deviation either way.";
-
-/// A bar of a mean with its deviation.
+/// A bar of a mean with its deviation and its single runs.
 pub(crate) fn bar(estimate: &Estimate, scale: f64) -> Bar {
+    let text = MeanText::of(estimate, scale);
+    let runs = estimate.values.iter().map(|value| value / scale);
     Bar {
         value: estimate.mean / scale,
         deviation: estimate.deviation.map(|d| d / scale),
-        text: MeanText::of(estimate, scale).to_string(),
+        runs: runs.filter(|_| estimate.values.len() > 1).collect(),
+        mean: text.mean,
+        spread: text.deviation.unwrap_or_default(),
+        letters: String::new(),
     }
+}
+
+/// Number of runs behind a phase.
+pub(crate) fn runs_of(phase: &PhaseSummary) -> u64 {
+    match phase.bandwidth.values.len() {
+        0 => phase.detail.stated_runs.map_or(0, u64::from),
+        n => n as u64,
+    }
+}
+
+/// Fewest and most runs of several phases, as text.
+pub(crate) fn runs_text<'a>(phases: impl Iterator<Item = &'a PhaseSummary>) -> String {
+    let runs: Vec<u64> = phases.map(runs_of).filter(|runs| *runs > 0).collect();
+    let (least, most) = (runs.iter().min(), runs.iter().max());
+    text::runs_between(*least.unwrap_or(&0), *most.unwrap_or(&0))
 }
 
 /// Parameters of a bar chart.
@@ -210,16 +243,23 @@ pub(crate) struct BarChart {
     pub(crate) section: Section,
     pub(crate) title: String,
     pub(crate) unit: &'static str,
-    pub(crate) note: &'static str,
+    /// Quantity and conditions; the subtitle begins with it.
+    pub(crate) quantity: String,
+    /// Number of runs behind each bar, as text.
+    pub(crate) runs: String,
     /// Table heading of the groups.
     pub(crate) rows: &'static str,
 }
 
 impl BarChart {
-    /// Builds the chart of these groups, each with one bar for each series.
-    pub(crate) fn of(self, series: Vec<String>, groups: Vec<BarGroup>) -> Chart {
-        let text =
-            |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), |bar| bar.text.clone());
+    /// Builds the chart of these groups, each with one bar for each series; the largest group is first.
+    pub(crate) fn of(self, series: Vec<String>, mut groups: Vec<BarGroup>) -> Chart {
+        let first = |group: &BarGroup| {
+            let found = group.bars.iter().flatten().next();
+            found.map_or(f64::NEG_INFINITY, |bar| bar.value)
+        };
+        groups.sort_by(|a, b| first(b).total_cmp(&first(a)));
+        let text = |bar: &Option<Bar>| bar.as_ref().map_or("–".to_owned(), Bar::text);
         let rows = groups
             .iter()
             .map(|group| table::row(&group.label, group.bars.iter().map(text)));
@@ -229,11 +269,17 @@ impl BarChart {
         };
         let head = table::row(self.rows, series.iter().map(column));
         let table = DataTable::new(head, rows);
+        let bars = || groups.iter().flat_map(|group| &group.bars).flatten();
+        let marks = BarMarks {
+            spread: bars().any(|bar| bar.deviation.is_some()),
+            runs: bars().any(|bar| bar.runs.len() > 1),
+            letters: bars().any(|bar| !bar.letters.is_empty()),
+        };
         Chart {
             name: self.name,
             section: self.section,
             title: self.title,
-            note: self.note.to_owned(),
+            note: text::bars_note(&self.quantity, &self.runs, marks),
             plot: Plot::Bars(Bars {
                 unit: self.unit.to_owned(),
                 series,
@@ -241,5 +287,49 @@ impl BarChart {
             }),
             table,
         }
+    }
+}
+
+/// Parameters of a chart of ratios.
+pub(crate) struct RatioChart {
+    pub(crate) name: String,
+    pub(crate) section: Section,
+    pub(crate) title: String,
+    pub(crate) note: String,
+    /// Table heading of the rows.
+    pub(crate) rows: &'static str,
+}
+
+impl RatioChart {
+    /// Builds the chart; the largest ratio is first. `None` without rows.
+    pub(crate) fn of(self, mut rows: Vec<RatioRow>) -> Option<Chart> {
+        rows.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+        let cells = |row: &RatioRow| {
+            let ends = row.interval.map(crate::compare::ratio_ends);
+            let interval = ends.map_or("–".to_owned(), |(low, high)| format!("{low} to {high}"));
+            let verdict = text::differs(row.differs).to_owned();
+            table::row(&row.label, [row.text.clone(), interval, verdict])
+        };
+        let head = [self.rows, "Ratio", "95% interval", "Verdict"];
+        let table = DataTable::new(head, rows.iter().map(cells)).nonempty()?;
+        Some(Chart {
+            name: self.name,
+            section: self.section,
+            title: self.title,
+            note: self.note,
+            plot: Plot::Ratios(RatioPlot { rows }),
+            table,
+        })
+    }
+}
+
+/// A row of a comparison.
+pub(crate) fn ratio_row(label: &str, comparison: &Comparison) -> RatioRow {
+    RatioRow {
+        label: label.to_owned(),
+        ratio: comparison.ratio,
+        interval: comparison.ratio_ci95,
+        differs: comparison.verdict == Verdict::Different,
+        text: format!("{}×", number::significant(comparison.ratio)),
     }
 }

@@ -23,6 +23,7 @@ mod merged;
 mod naming;
 mod number;
 mod path;
+mod png;
 mod references;
 mod results;
 mod run;
@@ -35,18 +36,20 @@ pub mod time;
 mod verified;
 
 pub use campaign::{
-    campaign_charts, campaign_csv, campaign_html, campaign_in_short, campaign_markdown,
-    campaign_parquet, campaign_terminal,
+    campaign_chart_source, campaign_charts, campaign_csv, campaign_html, campaign_in_short,
+    campaign_markdown, campaign_parquet, campaign_terminal,
 };
-pub use chart::{Chart, Section, charts};
+pub use chart::{Chart, ChartStyle, Section, chart_source, charts, comparison_charts};
 pub use compare::{comparison_csv, comparison_html, comparison_markdown, comparison_terminal};
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::plain;
 pub use list::{ListedRun, list_terminal};
 pub use path::{path_charts, path_html, path_markdown, path_terminal};
+pub use png::{ChartFonts, PngError, PngPicture};
 pub use references::references_terminal;
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
+pub use svg::ChartTheme;
 
 pub use terminal::wrapped;
 pub use text::{Language, with_language};

@@ -197,7 +197,8 @@ pub(crate) fn limit(value: f64) -> String {
     in_groups(&exact(value, 3))
 }
 
-fn in_groups(number: &str) -> String {
+/// Adds separators to the digits before the decimal point: `1489` → `1,489`.
+pub(crate) fn in_groups(number: &str) -> String {
     let whole = number
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(number.len());

@@ -218,6 +218,8 @@ impl TerminalPage {
             }
             Plot::Bars(_)
             | Plot::Latency(_)
+            | Plot::Sweep(_)
+            | Plot::Ratios(_)
             | Plot::Timeline(_)
             | Plot::Addresses(_)
             | Plot::Depth(_)

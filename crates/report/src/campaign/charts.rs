@@ -1,13 +1,17 @@
-//! The charts of a campaign: bars by card and layer, latency, bandwidth over time, speed along the card,
-//! amplification.
+//! The charts of a campaign: bars by card and layer, sweeps, cost of the layers, latency, bandwidth over time, speed
+//! along the card, amplification.
 
 use super::view::{View, Work};
-use crate::chart::{self, BarChart, Chart, Plot, Section, slug};
+use super::words;
+use crate::chart::{
+    self, BarChart, Chart, ChartTitle, Plot, RatioChart, Section, SweepItem, slug, sweep_charts,
+};
 use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::{self, DataTable};
+use crate::text;
 use crate::{number, path};
 use hakaru_model::campaign::DeviceSegment;
-use hakaru_model::finding::PhaseSummary;
+use hakaru_model::finding::{PhaseSummary, Verdict};
 use hakaru_model::job::Op;
 
 /// Maximum number of cards in a line chart; of more cards, an evenly spaced selection is drawn.
@@ -15,17 +19,18 @@ const MOST_CARDS: usize = 12;
 
 /// All charts of a campaign in display order.
 pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = view
-        .works
-        .iter()
-        .filter_map(|work| speed(view, work))
-        .collect();
-    charts.extend(
-        view.works
-            .iter()
-            .filter(|work| work.op == Op::Write)
-            .filter_map(|work| amplification(view, work)),
-    );
+    let (mut charts, swept) = sweeps(view);
+    let is_swept = |work: &&Work| {
+        let cells = view.layers.iter().flat_map(|layer| view.cells(layer, work));
+        let mut cells = cells.flatten().peekable();
+        cells.peek().is_some()
+            && cells.all(|phase| swept.iter().any(|other| std::ptr::eq(*other, phase)))
+    };
+    let shown: Vec<&Work> = view.works.iter().filter(|work| !is_swept(work)).collect();
+    charts.extend(shown.iter().filter_map(|work| speed(view, work)));
+    charts.extend(shown.iter().flat_map(|work| layer_costs(view, work)));
+    let writes = view.works.iter().filter(|work| work.op == Op::Write);
+    charts.extend(writes.filter_map(|work| amplification(view, work)));
     for work in &view.works {
         lines(view, work, &mut charts);
     }
@@ -36,30 +41,206 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
     charts
 }
 
+/// Sweeps of all cards and layers, and the phases that are their points.
+fn sweeps<'a>(view: &View<'a>) -> (Vec<Chart>, Vec<&'a PhaseSummary>) {
+    let all = view.summaries();
+    let items = all
+        .iter()
+        .flat_map(|(name, summary)| SweepItem::of(summary, name));
+    sweep_charts(&items.collect::<Vec<_>>())
+}
+
 /// Bars of a workload: one group for each card, one bar for each layer.
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
     let (title, figure): (_, fn(&PhaseSummary) -> Bar) = match work.small {
-        true => ("I/Os per second", |phase| chart::bar(&phase.iops, 1.0)),
-        false => ("Bandwidth", |phase| chart::bar(&phase.bandwidth, 1e6)),
+        true => (text::iops_name(), |phase| chart::bar(&phase.iops, 1.0)),
+        false => (text::bandwidth_name(), |phase| chart::bar(&phase.bandwidth, 1e6)),
     };
     let about = BarChart {
         name: format!("speed-{}", slug(&work.label)),
         section: Section::Speed,
-        title: format!("{title}, {}", work.label),
+        title: text::chart_title(&speed_title(view, work)),
         unit: work.unit(),
-        note: chart::SPREAD_NOTE,
+        quantity: format!("{title}, {}, {}", work.unit(), work.workload),
+        runs: runs(view, work),
         rows: "Card",
     };
     bars(view, work, about, &|phase| Some(figure(phase)))
 }
 
+/// Number of runs behind the bars of a workload, as text.
+fn runs(view: &View<'_>, work: &Work) -> String {
+    let cells = view.layers.iter().flat_map(|layer| view.cells(layer, work));
+    chart::runs_text(cells.flatten())
+}
+
+/// The finding of a workload: the host is the limit, a layer costs every card much, or which card is the fastest.
+fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
+    let label = work.label.clone();
+    let main = words::main_layer(view);
+    if let Some(limit) = words::held_by_host(view, main, work) {
+        return ChartTitle::HostBound {
+            work: label,
+            cards: limit.members.len(),
+            value: format!("{} MB/s", number::quantity(limit.measured.0 / 1e6)),
+        };
+    }
+    let reference = &view.of.reference_layer;
+    if view.names.len() == 1 {
+        return only_card_title(view, work, main);
+    }
+    let held = view.held_layers().into_iter();
+    let costs = held.filter_map(|layer| Some((layer, least_loss(view, layer, work)?)));
+    if let Some((layer, percent)) = costs
+        .max_by_key(|cost| cost.1)
+        .filter(|_| !reference.is_empty())
+    {
+        let layer = crate::escape::plain(layer);
+        return ChartTitle::LayerCosts {
+            work: label,
+            layer,
+            percent,
+        };
+    }
+    fastest_title(view, work, main)
+}
+
+/// The only card: what a layer leaves of its speed, or its speed.
+fn only_card_title(view: &View<'_>, work: &Work, main: &str) -> ChartTitle {
+    let label = work.label.clone();
+    let plain = crate::escape::plain;
+    let held = view.held_layers();
+    let cost = held
+        .iter()
+        .find_map(|layer| Some((layer, view.cost(0, layer, work)?)));
+    if let Some((layer, cost)) = cost {
+        return ChartTitle::LayerLeaves {
+            work: label,
+            layer: plain(layer),
+            reference: plain(&view.of.reference_layer),
+            share: cost.comparison.ratio,
+        };
+    }
+    let cell = view.cell(0, main, work);
+    let value = cell.map(|phase| format!("{} {}", words::spread(work, phase), work.unit()));
+    ChartTitle::OnlyCard {
+        work: label,
+        value: value.unwrap_or_default(),
+    }
+}
+
+/// The smallest loss of a layer over all cards, rounded down to tens of a percent so that it holds for each; `None` if
+/// some card has no significant loss, or one under 10%.
+fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u32> {
+    let measured = (0..view.names.len()).filter(|&card| view.cell(card, layer, work).is_some());
+    let measured: Vec<usize> = measured.collect();
+    let costs = measured.iter().map(|&card| {
+        let comparison = &view.cost(card, layer, work)?.comparison;
+        (comparison.verdict == Verdict::Different).then_some(comparison.ratio)
+    });
+    let ratios: Vec<f64> = costs.collect::<Option<_>>()?;
+    let worst = ratios.into_iter().reduce(f64::max)?;
+    let percent = ((1.0 - worst) * 10.0 + 1e-9).floor() as u32 * 10;
+    (percent >= 10).then_some(percent.min(90))
+}
+
+/// Which card is the fastest through a layer, if that is shown.
+fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
+    let label = view.with_layer(&work.label, &crate::escape::plain(layer));
+    let Some(ranking) = view.ranking(layer, work) else {
+        return ChartTitle::NoDifference {
+            work: label,
+            cards: view.names.len(),
+        };
+    };
+    let proven = ranking
+        .pairs
+        .iter()
+        .any(|pair| pair.comparison.verdict == Verdict::Different);
+    let (first, second) = match &ranking.places[..] {
+        [first, second, ..] if proven => (first, second),
+        places => {
+            return ChartTitle::NoDifference {
+                work: label,
+                cards: places.len(),
+            };
+        }
+    };
+    let like = view.like(ranking, first.card as usize);
+    match like.is_empty() && second.mean > 0.0 {
+        true => ChartTitle::Fastest {
+            work: label,
+            card: view.name(first.card as usize).to_owned(),
+            lead: first.mean / second.mean,
+        },
+        false => {
+            let tied = ranking.places.iter().map(|place| place.card as usize);
+            let tied = tied.filter(|card| *card == first.card as usize || like.contains(card));
+            let cards = tied.map(|card| view.name(card).to_owned());
+            ChartTitle::FastestTie {
+                work: label,
+                cards: cards.collect(),
+            }
+        }
+    }
+}
+
+/// What the other layers leave of the speed through the reference layer: one chart for each of them.
+fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
+    let reference = crate::escape::plain(&view.of.reference_layer);
+    let chart = |layer: &str| {
+        let rows = (0..view.names.len()).filter_map(|card| {
+            let comparison = &view.cost(card, layer, work)?.comparison;
+            Some(chart::ratio_row(view.name(card), comparison))
+        });
+        let shown = crate::escape::plain(layer);
+        let title = match least_loss(view, layer, work) {
+            Some(percent) => ChartTitle::LayerCosts {
+                work: work.label.clone(),
+                layer: shown.clone(),
+                percent,
+            },
+            None => ChartTitle::LayerRatios {
+                work: work.label.clone(),
+                layer: shown.clone(),
+            },
+        };
+        let about = RatioChart {
+            name: format!("cost-{}-{}", slug(layer), slug(&work.label)),
+            section: Section::LayerCost,
+            title: text::chart_title(&title),
+            note: text::layer_cost_note(&shown, &reference),
+            rows: "Card",
+        };
+        about.of(rows.collect())
+    };
+    view.held_layers().into_iter().filter_map(chart).collect()
+}
+
 fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
+    let cells = view
+        .layers
+        .iter()
+        .flat_map(|layer| view.cells(layer, work))
+        .flatten();
+    let means: Vec<f64> = cells
+        .filter_map(|phase| Some(phase.amplification.as_ref()?.mean))
+        .collect();
+    let (low, high) = (
+        means.iter().copied().reduce(f64::min)?,
+        means.iter().copied().reduce(f64::max)?,
+    );
     let about = BarChart {
         name: format!("amplification-{}", slug(&work.label)),
         section: Section::Amplification,
-        title: format!("I/O amplification, {}", work.label),
+        title: text::chart_title(&ChartTitle::Amplification {
+            work: work.label.clone(),
+            low: number::quantity(low),
+            high: number::quantity(high),
+        }),
         unit: "bytes written per byte",
-        note: "Bytes the device wrote per byte of the application, from its counters.",
+        quantity: text::amplification_quantity(&work.workload),
+        runs: runs(view, work),
         rows: "Card",
     };
     bars(view, work, about, &|phase| {
@@ -67,14 +248,22 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
     })
 }
 
-/// Bars of the cards and layers that have the figure.
+/// Bars of the cards and layers that have the figure. Those of the ranked rate have the letters of the ranking.
 fn bars(
     view: &View<'_>,
     work: &Work,
     about: BarChart,
     figure: &dyn Fn(&PhaseSummary) -> Option<Bar>,
 ) -> Option<Chart> {
-    let cell = |card: usize, layer: &String| figure(view.cell(card, layer, work)?);
+    let ranked = about.section == Section::Speed;
+    let cell = |card: usize, layer: &String| {
+        let mut bar = figure(view.cell(card, layer, work)?)?;
+        let places = view.ranking(layer, work).filter(|_| ranked);
+        let mut places = places.iter().flat_map(|ranking| &ranking.places);
+        let place = places.find(|place| place.card as usize == card);
+        bar.letters = place.map(|place| place.letters.clone()).unwrap_or_default();
+        Some(bar)
+    };
     let measured = |layer: &&String| (0..view.names.len()).any(|card| cell(card, layer).is_some());
     let layers: Vec<&String> = view.layers.iter().filter(measured).collect();
     let groups: Vec<BarGroup> = (0..view.names.len())
@@ -116,7 +305,7 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
 /// A note that only some cards are drawn; empty if all are.
 fn drawn_of(drawn: usize, all: usize) -> String {
     match drawn < all {
-        true => format!(" {drawn} of {all} cards are drawn."),
+        true => text::cards_drawn(drawn, all),
         false => String::new(),
     }
 }

@@ -14,7 +14,7 @@ mod words;
 
 use words::{counted, paces};
 
-use crate::chart::Chart;
+use crate::chart::{Chart, source_of};
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, chart_parts, folded, part};
 use crate::findings::ConclusionKind;
 use crate::table::DataTable;
@@ -53,6 +53,16 @@ pub fn campaign_terminal(summary: &CampaignSummary, width: usize, color: bool) -
 /// All charts of a campaign, to be saved individually.
 pub fn campaign_charts(summary: &CampaignSummary) -> Vec<Chart> {
     charts::charts(&View::of(summary))
+}
+
+/// Source line of the charts of a campaign.
+pub fn campaign_chart_source(summary: &CampaignSummary) -> String {
+    let all = View::of(summary).summaries();
+    source_of(
+        &all.into_iter()
+            .map(|(_, summary)| summary)
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Summarizes the campaign in a few sentences, each with its subject.

@@ -70,7 +70,7 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
 }
 
 /// The layer of the first sentences.
-fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
+pub(super) fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
     let reference = view
         .layers
         .iter()
@@ -129,7 +129,11 @@ pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> MeanText {
 }
 
 /// The finding that the host limits the throughput of a workload, if that finding is based on this workload.
-fn held_by_host<'v>(view: &'v View<'_>, layer: &str, work: &Work) -> Option<&'v BusLimit> {
+pub(super) fn held_by_host<'v>(
+    view: &'v View<'_>,
+    layer: &str,
+    work: &Work,
+) -> Option<&'v BusLimit> {
     let means: Vec<f64> = view
         .cells(layer, work)
         .into_iter()

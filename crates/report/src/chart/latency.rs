@@ -1,14 +1,12 @@
 //! Charts of latency by percentile.
 
-use super::{Chart, Plot, Section, by_iops, slug};
+use super::{Chart, ChartTitle, Plot, Section, by_iops, slug};
 use crate::svg::{LatencyChart, LatencyLine};
 use crate::table::{self, DataTable};
+use crate::text;
 use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
-use hakaru_model::units::Quantile;
-
-const LATENCY_NOTE: &str = "The latency that a share of the I/Os did not exceed, all runs together. Both axes are \
-                            stretched, so that the rare long waits show as well as the many short ones.";
+use hakaru_model::units::{Nanos, Quantile};
 
 /// Charts of one series: compares its phases, with separate charts for small I/Os, large I/Os, and `fsync`.
 pub(super) fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
@@ -22,22 +20,22 @@ pub(super) fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
     [
         (
             "latency-small",
-            "Latency of small I/Os",
+            text::small_latency().to_owned(),
             lines(by_iops, |p| p.latency.as_ref()),
         ),
         (
             "latency-large",
-            "Latency of large I/Os",
+            text::large_latency().to_owned(),
             lines(|p| !by_iops(p), |p| p.latency.as_ref()),
         ),
         (
             "latency-fsync",
-            "Latency of fsync",
+            text::fsync_latency(""),
             lines(|_| true, |p| p.sync.as_ref()),
         ),
     ]
     .into_iter()
-    .filter_map(|(name, title, lines)| latency_chart(name.to_owned(), title.to_owned(), lines))
+    .filter_map(|(name, title, lines)| latency_chart(name.to_owned(), title, lines))
     .collect()
 }
 
@@ -47,18 +45,15 @@ pub(crate) fn latencies(
     names: &[String],
     cells: &[Option<&PhaseSummary>],
 ) -> Vec<Chart> {
-    let chart = |name: &str, title: &str, of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
+    let chart = |name: &str, title: String, of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
         let cells = names.iter().zip(cells);
         let lines = cells.filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
-        let (name, title) = (
-            format!("{name}-{}", slug(phase)),
-            format!("{title}, {phase}"),
-        );
+        let name = format!("{name}-{}", slug(phase));
         latency_chart(name, title, lines.collect())
     };
     let all = [
-        chart("latency", "Latency", |p| p.latency.as_ref()),
-        chart("fsync", "Latency of fsync", |p| p.sync.as_ref()),
+        chart("latency", text::phase_latency(phase), |p| p.latency.as_ref()),
+        chart("fsync", text::fsync_latency(phase), |p| p.sync.as_ref()),
     ];
     all.into_iter().flatten().collect()
 }
@@ -94,9 +89,41 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
     drawable.then_some(Chart {
         name,
         section: Section::Latency,
-        title,
-        note: LATENCY_NOTE.to_owned(),
+        title: text::chart_title(&latency_title(title, &lines)),
+        note: text::latency_note().to_owned(),
         plot: Plot::Latency(LatencyChart { lines }),
         table,
     })
+}
+
+/// Latency of the only line at P99, or the range of several at the highest percentile that all of them have.
+fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
+    let at = |line: &LatencyLine, q: Quantile| {
+        let found = line.marked.iter().find(|mark| mark.0 == q);
+        found.map(|mark| mark.1)
+    };
+    if let [only] = lines {
+        return match at(only, Quantile::P99) {
+            Some(p99) => ChartTitle::Latency {
+                name: work,
+                p99: p99.to_string(),
+            },
+            None => ChartTitle::LatenciesOnly { work },
+        };
+    }
+    let common = |q: &Quantile| lines.iter().all(|line| at(line, *q).is_some());
+    let Some(q) = [Quantile::P99, Quantile::MEDIAN].into_iter().find(common) else {
+        return ChartTitle::LatenciesOnly { work };
+    };
+    let values = || lines.iter().filter_map(|line| Some((line, at(line, q)?)));
+    let named = |found: Option<(&LatencyLine, Nanos)>| {
+        let found = found.map(|(line, value)| (line.name.clone(), value.to_string()));
+        found.unwrap_or_default()
+    };
+    ChartTitle::Latencies {
+        work,
+        percentile: number::percentile(q),
+        low: named(values().min_by_key(|found| found.1)),
+        high: named(values().max_by_key(|found| found.1)),
+    }
 }

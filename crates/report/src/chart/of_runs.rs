@@ -2,36 +2,47 @@
 
 use super::latency::{latencies, latencies_of_one};
 use super::over_time::over_time;
-use super::{BarChart, Chart, SPREAD_NOTE, Section, bar, number_doubles};
+use super::sweep::{self, SweepItem};
+use super::{
+    BarChart, Chart, ChartTitle, RatioChart, Section, bar, by_iops, number_doubles, ratio_row, runs_text,
+};
+use crate::number;
 use crate::svg::{Bar, BarGroup};
-use crate::{naming, path};
-use hakaru_model::finding::{PhaseSummary, Summary};
+use crate::text;
+use crate::{escape, naming, path};
+use hakaru_model::finding::{Comparison, PhaseSummary, Summary, Verdict};
 
 /// All charts of a report on these series, in display order.
 pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     let names = naming::series(summaries);
-    let phases = naming::phases(summaries);
-    if phases.is_empty() {
+    let all = naming::phases(summaries);
+    if all.is_empty() {
         return Vec::new();
     }
-    let mut charts = vec![
-        speed(&names, &phases, "Bandwidth", "MB/s", |phase| {
-            bar(&phase.bandwidth, 1e6)
-        }),
-        speed(&names, &phases, "I/Os per second", "IOPS", |phase| {
-            bar(&phase.iops, 1.0)
-        }),
-    ];
+    let items = sweep_items(summaries);
+    let (mut charts, swept) = sweep::charts(&items);
+    // Points of a sweep are lines instead of bars.
+    let is_swept = |phase: &PhaseSummary| swept.iter().any(|other| std::ptr::eq(*other, phase));
+    let phases: Vec<_> = all
+        .iter()
+        .filter(|(_, cells)| !cells.iter().flatten().all(|phase| is_swept(phase)))
+        .cloned()
+        .collect();
+    if !phases.is_empty() {
+        charts.extend([
+            speed(&names, &phases, &BANDWIDTH),
+            speed(&names, &phases, &IOPS),
+        ]);
+    }
     charts.extend(match summaries {
         [single] => latencies_of_one(single),
-        _ => phases
+        _ => all
             .iter()
             .flat_map(|(phase, cells)| latencies(phase, &names, cells))
             .collect(),
     });
     charts.extend(
-        phases
-            .iter()
+        all.iter()
             .filter_map(|(name, cells)| over_time(name, &names, cells)),
     );
     charts.extend(path::charts(&path::subjects(summaries)));
@@ -40,30 +51,174 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     charts
 }
 
+/// All charts of a comparison of two series. The titles of the bar charts state its verdicts.
+pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> {
+    let summaries = [a.clone(), b.clone()];
+    let mut charts = charts(&summaries);
+    let names = naming::series(&summaries);
+    let (a, b) = (names[0].clone(), names[1].clone());
+    let rates = comparisons
+        .iter()
+        .filter(|c| c.primary && !c.unit.ends_with('s'));
+    let rates: Vec<&Comparison> = match rates.clone().count() {
+        0 => comparisons.iter().filter(|c| c.primary).collect(),
+        _ => rates.collect(),
+    };
+    let count = |wanted: &dyn Fn(&Comparison) -> bool| rates.iter().filter(|c| wanted(c)).count();
+    let differs = |c: &Comparison| c.verdict == Verdict::Different;
+    let (faster, slower) = (
+        count(&|c| differs(c) && c.ratio > 1.0),
+        count(&|c| differs(c) && c.ratio < 1.0),
+    );
+    let open = rates.len() - faster - slower;
+    let title = text::chart_title(&ChartTitle::Compared {
+        a: a.clone(),
+        b: b.clone(),
+        faster,
+        slower,
+        open,
+    });
+    let bars = charts
+        .iter_mut()
+        .filter(|chart| chart.section == Section::Speed);
+    let bars = bars.filter(|chart| [BANDWIDTH.name, IOPS.name].contains(&&*chart.name));
+    for chart in bars.filter(|_| !rates.is_empty()) {
+        chart.title.clone_from(&title);
+    }
+    let rows = rates
+        .iter()
+        .map(|c| ratio_row(&escape::plain(&c.quantity), c));
+    let ratios = RatioChart {
+        name: "ratios".to_owned(),
+        section: Section::Speed,
+        title,
+        note: text::ratio_note(&a, &b),
+        rows: "Figure",
+    };
+    charts.splice(0..0, ratios.of(rows.collect()));
+    charts
+}
+
+/// The phases of all series as possible points of a sweep.
+fn sweep_items(summaries: &[Summary]) -> Vec<SweepItem<'_>> {
+    let targets: Vec<String> = summaries.iter().map(naming::target).collect();
+    let several = targets.iter().any(|target| *target != targets[0]);
+    let of_series = |(summary, target): (_, &String)| {
+        let line = if several { target } else { "" };
+        SweepItem::of(summary, line)
+    };
+    summaries.iter().zip(&targets).flat_map(of_series).collect()
+}
+
 type Phases<'a> = [(String, Vec<Option<&'a PhaseSummary>>)];
 
-/// Bars of a rate: one group for each phase, one bar for each series.
-fn speed(
-    names: &[String],
-    phases: &Phases<'_>,
-    title: &str,
+/// A rate of a phase in a chart.
+struct SpeedQuantity {
+    name: &'static str,
+    title: fn() -> &'static str,
     unit: &'static str,
     figure: fn(&PhaseSummary) -> Bar,
-) -> Chart {
+}
+
+const BANDWIDTH: SpeedQuantity = SpeedQuantity {
+    name: "bandwidth",
+    title: text::bandwidth_name,
+    unit: "MB/s",
+    figure: |phase| bar(&phase.bandwidth, 1e6),
+};
+
+const IOPS: SpeedQuantity = SpeedQuantity {
+    name: "iops",
+    title: text::iops_name,
+    unit: "IOPS",
+    figure: |phase| bar(&phase.iops, 1.0),
+};
+
+/// Bars of a rate: one group for each phase, one bar for each series.
+fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Chart {
     let group = |(label, cells): &(String, Vec<Option<&PhaseSummary>>)| BarGroup {
         label: label.clone(),
-        bars: cells.iter().map(|cell| cell.map(figure)).collect(),
+        bars: cells.iter().map(|cell| cell.map(quantity.figure)).collect(),
     };
     let groups: Vec<BarGroup> = phases.iter().map(group).collect();
-    let mut bars = groups.iter().flat_map(|group| group.bars.iter().flatten());
-    let spread = bars.any(|bar| bar.deviation.is_some());
+    let cells = || phases.iter().flat_map(|(_, cells)| cells.iter().flatten());
+    let alike = cells().all(|phase| by_iops(phase) == (quantity.unit == "IOPS"));
+    let measured = match (phases, alike) {
+        ([(_, cells)], _) => {
+            let workload = cells
+                .iter()
+                .flatten()
+                .next()
+                .map(|phase| phase.workload.clone());
+            format!(
+                "{}, {}, {}",
+                (quantity.title)(),
+                quantity.unit,
+                crate::escape::plain(&workload.unwrap_or_default())
+            )
+        }
+        _ => format!("{}, {}", (quantity.title)(), quantity.unit),
+    };
     BarChart {
-        name: if unit == "IOPS" { "iops" } else { "bandwidth" }.to_owned(),
+        name: quantity.name.to_owned(),
         section: Section::Speed,
-        title: title.to_owned(),
-        unit,
-        note: if spread { SPREAD_NOTE } else { "One run." },
+        title: text::chart_title(&speed_title(names, &groups, quantity)),
+        unit: quantity.unit,
+        quantity: measured,
+        runs: runs_text(cells().copied()),
         rows: "Phase",
     }
     .of(names.to_vec(), groups)
+}
+
+/// What the bars of a rate show: the range of one series, or which of several has the highest means.
+fn speed_title(names: &[String], groups: &[BarGroup], quantity: &SpeedQuantity) -> ChartTitle {
+    let unit = quantity.unit.to_owned();
+    let shown = |bar: &Bar| number::in_groups(&bar.mean);
+    if let [_] = names {
+        let bars = groups
+            .iter()
+            .filter_map(|group| Some((group, group.bars[0].as_ref()?)));
+        let by_value =
+            |a: &(&BarGroup, &Bar), b: &(&BarGroup, &Bar)| a.1.value.total_cmp(&b.1.value);
+        let (low, high) = (bars.clone().min_by(by_value), bars.max_by(by_value));
+        if let (Some((slowest, slow)), Some((fastest, fast))) = (low, high) {
+            let phase = fastest.label.clone();
+            return match groups.len() {
+                1 => ChartTitle::OnlyPhase {
+                    phase,
+                    value: format!("{} {unit}", shown(fast)),
+                },
+                _ => ChartTitle::Phases {
+                    fastest: phase,
+                    fast: shown(fast),
+                    slowest: slowest.label.clone(),
+                    slow: shown(slow),
+                    unit,
+                },
+            };
+        }
+    }
+    let best = |group: &BarGroup| {
+        let bars = group.bars.iter().enumerate();
+        let bars = bars.filter_map(|(series, bar)| Some((series, bar.as_ref()?.value)));
+        bars.max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(series, _)| series)
+    };
+    let mut wins = vec![0; names.len()];
+    for series in groups
+        .iter()
+        .filter(|g| g.bars.iter().flatten().count() > 1)
+        .filter_map(best)
+    {
+        wins[series] += 1;
+    }
+    let most = wins.iter().copied().max().unwrap_or(0);
+    let first = wins.iter().position(|&n| n == most).unwrap_or(0);
+    ChartTitle::HighestMeans {
+        series: names.get(first).cloned().unwrap_or_default(),
+        most,
+        phases: groups.len(),
+        quantity: (quantity.title)().to_owned(),
+    }
 }

@@ -1,11 +1,12 @@
 //! Charts of bandwidth over time.
 
-use super::{Chart, Plot, Section, slug};
-use crate::svg::{Timeline, TimelineLine, TimelineMark};
+use super::{Chart, ChartTitle, Plot, Section, slug};
+use crate::number;
+use crate::svg::{LineWeight, SpeedLevel, Timeline, TimelineLine, TimelineMark};
 use crate::table::{self, DataTable};
-use crate::{facts, number};
-use hakaru_model::finding::PhaseSummary;
-use hakaru_model::units::BytesPerSec;
+use crate::text;
+use hakaru_model::finding::{Cliff, PhaseSummary};
+use hakaru_model::units::{Bytes, BytesPerSec};
 
 /// Minimum number of points of a line.
 const FEWEST_POINTS: usize = 4;
@@ -20,26 +21,68 @@ pub(crate) fn over_time(
     names: &[String],
     cells: &[Option<&PhaseSummary>],
 ) -> Option<Chart> {
-    let (runs, lines): (Vec<(usize, usize)>, Vec<TimePoints>) =
+    let (runs, mut lines): (Vec<(usize, usize)>, Vec<TimePoints>) =
         chosen_runs(cells).into_iter().unzip();
+    let measured = || cells.iter().flatten();
+    let axis = match measured().any(|cell| cell.sustained.is_some()) {
+        true => TimeAxis::of_bytes(&lines),
+        false => TimeAxis::Seconds,
+    };
+    if let TimeAxis::Bytes { unit, .. } = axis {
+        lines.iter_mut().for_each(|line| over_bytes(line, unit));
+    }
     let single = names.len() == 1;
     let labels = runs.iter().map(|run| label(names, cells, *run));
     let labels: Vec<String> = labels.collect();
-    let table = time_table(&labels, &lines)?;
+    let mut table = time_table(&labels, &lines)?;
+    table.head[0] = axis.name();
+    let median = (single && lines.len() >= FEWEST_FOR_MEDIAN).then(|| median_line(&lines));
+    let all = cells
+        .iter()
+        .flatten()
+        .map(|cell| cell.timelines.len())
+        .sum();
+    let note = text::over_time_note(
+        runs.len(),
+        all,
+        single,
+        median.is_some(),
+        axis != TimeAxis::Seconds,
+    );
     // With one series, each run has its own style if there are few enough runs.
-    let by_run = single && lines.len() <= 6;
+    let by_run = single && lines.len() < FEWEST_FOR_MEDIAN;
     let mut lines = TimelineLine::each(lines);
     for (line, (series, _)) in lines.iter_mut().zip(&runs).filter(|_| !by_run) {
         line.series = *series;
     }
-    let measured = || cells.iter().flatten();
-    let marks = measured().filter(|_| single).filter_map(|cell| mark(cell));
+    let mut series = if by_run { labels } else { names.to_vec() };
+    if let Some(points) = median {
+        for line in &mut lines {
+            (line.series, line.weight) = (PALE, LineWeight::Pale);
+        }
+        lines.push(TimelineLine {
+            series: 0,
+            points,
+            weight: LineWeight::Usual,
+        });
+        series = vec![text::median_of_runs().to_owned()];
+    }
+    let marks = measured()
+        .filter(|_| single)
+        .filter_map(|cell| mark(cell, axis));
+    let only = measured().next().filter(|_| single);
+    let end = lines
+        .iter()
+        .filter_map(|line| line.points.last())
+        .map(|p| p.0);
+    let end = end.fold(0.0, f64::max);
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
-        axis: "seconds".to_owned(),
-        series: if by_run { labels } else { names.to_vec() },
+        axis: axis.name(),
+        series,
         lines,
         marks: marks.collect(),
+        levels: only.map(|cell| levels(cell, axis, end)).unwrap_or_default(),
         ..Timeline::default()
     };
     let section = match measured().any(|cell| cell.sustained.is_some()) {
@@ -49,11 +92,167 @@ pub(crate) fn over_time(
     Some(Chart {
         name: format!("over-time-{}", slug(phase)),
         section,
-        title: format!("Bandwidth over time, {phase}"),
-        note: time_note(single, cells, runs.len()),
+        title: text::chart_title(&time_title(phase, names, cells)),
+        note,
         plot: Plot::Timeline(timeline),
         table,
     })
+}
+
+/// Number of runs from which their median is drawn.
+const FEWEST_FOR_MEDIAN: usize = 3;
+/// Color of the single runs behind a median.
+const PALE: usize = 5;
+
+/// What the horizontal axis shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum TimeAxis {
+    Seconds,
+    /// Bytes written: the unit in bytes and its name.
+    Bytes {
+        unit: f64,
+        name: &'static str,
+    },
+}
+
+impl TimeAxis {
+    /// Bytes in the unit that suits the longest line.
+    fn of_bytes(lines: &[TimePoints]) -> TimeAxis {
+        let total = |line: &TimePoints| written(line).map(|point| point.0).last().unwrap_or(0.0);
+        let most = lines.iter().map(total).fold(0.0, f64::max);
+        match most >= 1000.0 {
+            true => TimeAxis::Bytes {
+                unit: 1e3,
+                name: "GB",
+            },
+            false => TimeAxis::Bytes {
+                unit: 1.0,
+                name: "MB",
+            },
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            TimeAxis::Seconds => text::axis_seconds().to_owned(),
+            TimeAxis::Bytes { name, .. } => text::axis_written(name),
+        }
+    }
+
+    /// Position of a permanent drop.
+    fn place(self, cliff: &Cliff) -> f64 {
+        match self {
+            TimeAxis::Seconds => cliff.after_time.as_secs_f64(),
+            TimeAxis::Bytes { unit, .. } => cliff.at.0 as f64 / 1e6 / unit,
+        }
+    }
+}
+
+/// Megabytes written up to each point, with its speed.
+fn written(line: &TimePoints) -> impl Iterator<Item = (f64, f64)> {
+    let mut before = (0.0, 0.0);
+    line.iter().map(move |&(at, speed)| {
+        before = (at, before.1 + speed * (at - before.0).max(0.0));
+        (before.1, speed)
+    })
+}
+
+fn over_bytes(line: &mut TimePoints, unit: f64) {
+    *line = written(line)
+        .map(|(at, speed)| (at / unit, speed))
+        .collect();
+}
+
+/// The median of the lines at each point of the longest, where at least half of them have a value.
+fn median_line(lines: &[TimePoints]) -> TimePoints {
+    let longest = lines.iter().max_by_key(|line| line.len());
+    let grid = longest.into_iter().flatten().map(|point| point.0);
+    let median = |at: f64| {
+        let value = |line: &TimePoints| {
+            Some(
+                line.get(line.partition_point(|p| p.0 < at * (1.0 - 1e-9)))?
+                    .1,
+            )
+        };
+        let mut values: Vec<f64> = lines.iter().filter_map(value).collect();
+        values.sort_by(f64::total_cmp);
+        let n = values.len();
+        (n * 2 >= lines.len()).then(|| (at, (values[(n - 1) / 2] + values[n / 2]) / 2.0))
+    };
+    grid.filter_map(median).collect()
+}
+
+/// The levels before, between and after permanent drops.
+fn levels(phase: &PhaseSummary, axis: TimeAxis, end: f64) -> Vec<SpeedLevel> {
+    let falls: Vec<&Cliff> = match &phase.sustained {
+        Some(found) if found.falls.is_empty() => found.cliff.iter().collect(),
+        Some(found) => found.falls.iter().filter(|fall| fall.proven).collect(),
+        None => Vec::new(),
+    };
+    let mut levels = Vec::new();
+    let mut from = 0.0;
+    for (nth, fall) in falls.iter().enumerate() {
+        let to = axis.place(fall).min(end);
+        levels.push((from, to, fall.before));
+        from = to;
+        if nth + 1 == falls.len() {
+            levels.push((from, end, fall.after));
+        }
+    }
+    let level = |(from, to, BytesPerSec(value)): (f64, f64, BytesPerSec)| SpeedLevel {
+        from,
+        to,
+        value: value / 1e6,
+        text: text::level(&number::significant(value / 1e6)),
+    };
+    levels.into_iter().map(level).collect()
+}
+
+/// The finding about the speed over time: permanent drops, fluctuations, or its range.
+fn time_title(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) -> ChartTitle {
+    let phase = phase.to_owned();
+    if let ([_], [Some(only)]) = (names, cells) {
+        let Some(found) = &only.sustained else {
+            return ChartTitle::OverTime { phase };
+        };
+        return match (&found.cliff, &found.swing) {
+            (Some(cliff), _) => ChartTitle::Falls {
+                phase,
+                before: speed(cliff.before),
+                after: speed(cliff.after),
+                at: decimal(cliff.at),
+            },
+            (None, Some(swing)) => ChartTitle::Swings {
+                phase,
+                low: speed(swing.low),
+                high: speed(swing.high),
+                recoveries: swing.recoveries,
+            },
+            (None, None) => ChartTitle::Range {
+                phase,
+                low: speed(found.min),
+                high: speed(found.max),
+            },
+        };
+    }
+    let measured = names
+        .iter()
+        .zip(cells)
+        .filter_map(|(name, cell)| Some((name, cell.as_ref()?)));
+    let long: Vec<_> = measured
+        .filter(|(_, cell)| cell.sustained.is_some())
+        .collect();
+    let falls = |cell: &PhaseSummary| cell.sustained.as_ref().is_some_and(|s| s.cliff.is_some());
+    let falling = long.iter().filter(|(_, cell)| falls(cell));
+    let falling: Vec<String> = falling.map(|(name, _)| (*name).clone()).collect();
+    match falling.is_empty() {
+        true => ChartTitle::OverTime { phase },
+        false => ChartTitle::SomeFall {
+            phase,
+            falling,
+            of: long.len(),
+        },
+    }
 }
 
 /// Name of a run: with its series if there are several, and its number if its series has several.
@@ -64,9 +263,9 @@ fn label(
 ) -> String {
     let runs = cells[series].map_or(0, |cell| cell.timelines.len());
     match (names.len(), runs) {
-        (1, _) => format!("run {}", run + 1),
+        (1, _) => text::run_number(run + 1),
         (_, 0 | 1) => names[series].clone(),
-        _ => format!("{}, run {}", names[series], run + 1),
+        _ => format!("{}, {}", names[series], text::run_number(run + 1)),
     }
 }
 
@@ -96,46 +295,27 @@ fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), TimePoin
     chosen
 }
 
-fn mark(phase: &PhaseSummary) -> Option<TimelineMark> {
-    let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
-    let BytesPerSec(before) = cliff.before;
-    let text = format!(
-        "from {} to {} MB/s after {}",
-        number::significant(before / 1e6),
-        number::significant(cliff.after.0 / 1e6),
-        cliff.at
-    );
-    Some(TimelineMark {
-        at_s: cliff.after_time.as_secs_f64(),
-        text,
-    })
+/// A speed in MB/s.
+fn speed(BytesPerSec(value): BytesPerSec) -> String {
+    number::significant(value / 1e6)
 }
 
-fn time_note(single: bool, cells: &[Option<&PhaseSummary>], drawn: usize) -> String {
-    let all: usize = cells
-        .iter()
-        .flatten()
-        .map(|cell| cell.timelines.len())
-        .sum();
-    let mut note = if single {
-        "One line a run.".to_owned()
-    } else {
-        "One line a run, in the style of its series.".to_owned()
-    };
-    if drawn < all {
-        note.push_str(&format!(
-            " {drawn} of {} runs are drawn.",
-            number::count(all as u64)
-        ));
+/// Bytes in decimal units, as on the axis: `6.01 GB`.
+fn decimal(bytes: Bytes) -> String {
+    match bytes.0 as f64 / 1e6 {
+        megabytes if megabytes >= 1000.0 => format!("{} GB", number::significant(megabytes / 1e3)),
+        megabytes => format!("{} MB", number::significant(megabytes)),
     }
-    let fact = cells
-        .iter()
-        .flatten()
-        .find_map(|cell| facts::sustained(cell));
-    if let Some(fact) = fact.filter(|_| single) {
-        note.push_str(&format!(" Speed: {fact}."));
-    }
-    note
+}
+
+fn mark(phase: &PhaseSummary, axis: TimeAxis) -> Option<TimelineMark> {
+    let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
+    let [before, after] = [cliff.before, cliff.after].map(speed);
+    let text = text::drop_mark(&before, &after, &decimal(cliff.at));
+    Some(TimelineMark {
+        at: axis.place(cliff),
+        text,
+    })
 }
 
 /// One row for each interval of the longest line; if there are too many, every nth. Because intervals of different
@@ -154,7 +334,7 @@ fn time_table(labels: &[String], lines: &[TimePoints]) -> Option<DataTable> {
         };
         table::row(number::exact(longest[i].0, 2), lines.iter().map(value))
     });
-    Some(DataTable::new(table::row("Seconds", columns), rows))
+    Some(DataTable::new(table::row(text::axis_seconds(), columns), rows))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! Horizontal bars with error bars: one group for each phase, one bar for each series.
+//! Horizontal bars: one row for each group, one bar for each series. Every run is a dot, and the value stands behind its
+//! bar.
 
-use super::canvas::{Anchor, Canvas, fitted, px, width_of};
+use super::Frame;
+use super::canvas::{Anchor, BOLD, Canvas, LARGE, fitted, px, width_of};
 use super::legend::{self, LegendSymbol};
+use super::paint::Paint;
 use super::scale::{Scale, without_overlaps};
-use super::{Frame, style};
-use crate::number;
+use crate::{number, text};
 
 /// Data of a bar chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,113 +29,195 @@ pub(crate) struct BarGroup {
 }
 
 /// A bar of a group.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bar {
     /// Length in the unit of the axis.
     pub(crate) value: f64,
     /// Half the length of the error bar, if any.
     pub(crate) deviation: Option<f64>,
-    /// The value as text, at the end of the row.
-    pub(crate) text: String,
+    /// The single runs.
+    pub(crate) runs: Vec<f64>,
+    /// The value as text.
+    pub(crate) mean: String,
+    /// The deviation as text; empty if there is none.
+    pub(crate) spread: String,
+    /// Letters of the compact letter display; empty without a comparison.
+    pub(crate) letters: String,
 }
+
+impl Bar {
+    /// Mean and deviation: `1489 ± 65`.
+    pub(crate) fn text(&self) -> String {
+        match self.spread.is_empty() {
+            true => self.mean.clone(),
+            false => format!("{} ± {}", self.mean, self.spread),
+        }
+    }
+
+    /// The text behind the bar, in parts: mean, deviation, letters.
+    fn label(&self) -> [String; 3] {
+        let spread = match self.spread.is_empty() {
+            true => String::new(),
+            false => format!(" ± {}", number::in_groups(&self.spread)),
+        };
+        let letters = match self.letters.is_empty() {
+            true => String::new(),
+            false => format!(" {}", self.letters),
+        };
+        [number::in_groups(&self.mean), spread, letters]
+    }
+
+    /// Width of the text behind the bar.
+    fn label_width(&self) -> f64 {
+        let [mean, spread, letters] = self.label();
+        (width_of(&mean) * BOLD + width_of(&spread) + width_of(&letters)) * LARGE
+    }
+
+    /// Largest value that is drawn.
+    fn end(&self) -> f64 {
+        let whisker = self.value + self.deviation.unwrap_or(0.0);
+        let runs = self.runs.iter().copied();
+        let ends = runs.chain([self.value, whisker]);
+        ends.filter(|v| v.is_finite()).fold(0.0, f64::max)
+    }
+
+    /// How the single runs are drawn.
+    fn marks(&self, crowded: bool) -> RunMarks {
+        match self.runs.len() {
+            0 | 1 => RunMarks::None,
+            n if n <= MOST_DOTS && !crowded => RunMarks::Dots,
+            _ => RunMarks::Box,
+        }
+    }
+}
+
+/// Form of the single runs of a bar.
+#[derive(Clone, Copy, PartialEq)]
+enum RunMarks {
+    None,
+    Dots,
+    /// A box from the first to the third quartile, with the median, and whiskers to the extremes.
+    Box,
+}
+
+/// Number of runs above which a box replaces their dots.
+const MOST_DOTS: usize = 30;
+/// Number of marks above which boxes replace all dots of a chart.
+const MOST_MARKS: usize = 5000;
 
 /// Layout of the chart.
 struct BarGeometry {
     width: f64,
     /// Horizontal range of the bars, together with `right`.
     left: f64,
-    /// Right end of the labels that are next to their bars.
-    label_end: f64,
     right: f64,
     /// Whether labels are next to their bars instead of above them.
     beside: bool,
+    /// Whether each bar has the name of its series before it, because there are more series than patterns.
+    named: bool,
     /// Height of one bar including its gap.
     pitch: f64,
     scale: Scale,
+    /// Whether there are too many runs to draw each.
+    crowded: bool,
 }
 
-/// Width of the column of markers, if there are several series.
-const MARKERS: f64 = 14.0;
 const THICK: f64 = 14.0;
-const GAP: f64 = 12.0;
-const LABEL: f64 = 18.0;
+const GAP: f64 = 14.0;
+const LABEL: f64 = 19.0;
+/// Number of series with patterns of their own.
+const PATTERNED: usize = 6;
 
 impl BarGeometry {
+    fn of(data: &Bars, width: f64) -> BarGeometry {
+        let all = || data.groups.iter().flat_map(|group| &group.bars).flatten();
+        let named = data.series.len() > PATTERNED;
+        let beside = width >= 480.0 && !named;
+        let names: Vec<&String> = match (named, beside) {
+            (true, _) => data.series.iter().collect(),
+            (false, true) => data.groups.iter().map(|group| &group.label).collect(),
+            (false, false) => Vec::new(),
+        };
+        let name = names.iter().map(|name| name_width(name, named));
+        let name = name.fold(0.0, f64::max).min(width * 0.34);
+        let left = if name > 0.0 { name + 10.0 } else { 2.0 };
+        let largest = all().map(Bar::end).fold(0.0, f64::max);
+        let largest = if (1e-9..1e30).contains(&largest) {
+            largest
+        } else {
+            1.0
+        };
+        // The axis ends where each label still fits behind its bar, but leaves the bars a third of the width.
+        let right = all().map(|bar| {
+            let share = (bar.end() / largest).clamp(1e-6, 1.0);
+            left + (width - left - LABEL_GAP - bar.label_width()) / share
+        });
+        let right = right.fold(width - 14.0, f64::min);
+        BarGeometry {
+            width,
+            left,
+            right: right.max(left + (width - left) * 0.34),
+            beside,
+            named,
+            pitch: THICK + if data.series.len() > 1 { 3.0 } else { 0.0 },
+            scale: Scale::Linear {
+                min: 0.0,
+                max: largest,
+            },
+            crowded: all().map(|bar| bar.runs.len()).sum::<usize>() > MOST_MARKS,
+        }
+    }
+
     fn at(&self, value: f64) -> f64 {
         self.left + self.scale.place(value) * (self.right - self.left)
     }
 
     fn ticks(&self) -> Vec<f64> {
         self.scale
-            .ticks(((self.right - self.left) / 60.0).clamp(2.0, 8.0) as u32)
+            .ticks(((self.right - self.left) / 90.0).clamp(2.0, 4.0) as u32)
     }
 
     /// Vertical position of the first bar of a group, below its label if the label is above.
     fn first_bar(&self, top: f64) -> f64 {
         top + GAP / 2.0 + if self.beside { 0.0 } else { LABEL }
     }
+
+    fn height(&self, group: &BarGroup) -> f64 {
+        let label = if self.beside { 0.0 } else { LABEL };
+        label + group.bars.len().max(1) as f64 * self.pitch + GAP
+    }
+}
+
+/// Space between the last mark of a bar and its text.
+const LABEL_GAP: f64 = 8.0;
+
+fn name_width(name: &str, regular: bool) -> f64 {
+    width_of(name) * if regular { 1.0 } else { LARGE * BOLD }
 }
 
 /// Draws a bar chart.
 pub(crate) fn bars(data: &Bars, frame: &Frame) -> String {
-    let layout = layout(data, frame.room());
+    let layout = BarGeometry::of(data, frame.room());
     let mut canvas = Canvas::new();
-    let names: Vec<(usize, &str)> = data.series.iter().map(String::as_str).enumerate().collect();
-    let top = legend::draw(&mut canvas, layout.width, &names, LegendSymbol::Marker);
-    let bottom = top
-        + data
-            .groups
-            .iter()
-            .map(|group| group_height(group, &layout))
-            .sum::<f64>();
+    let names = data.series.iter().map(String::as_str).enumerate();
+    let names: Vec<(usize, &str)> = names.filter(|_| !layout.named).collect();
+    let top = legend::draw(&mut canvas, layout.width, &names, LegendSymbol::Fill);
+    let heights = data.groups.iter().map(|group| layout.height(group));
+    let bottom = top + heights.sum::<f64>();
     axis(&mut canvas, &layout, bottom, &data.unit);
     let mut y = top;
     for group in &data.groups {
         draw_group(&mut canvas, &layout, data, group, y);
-        y += group_height(group, &layout);
+        y += layout.height(group);
     }
-    canvas.finish(frame, bottom + 38.0)
-}
-
-fn layout(data: &Bars, width: f64) -> BarGeometry {
-    let all = || data.groups.iter().flat_map(|group| &group.bars).flatten();
-    let texts = all().map(|bar| width_of(&bar.text));
-    let text = texts.fold(30.0, f64::max).min(width * 0.4);
-    let labels = data.groups.iter().map(|group| width_of(&group.label));
-    let label = labels.fold(0.0, f64::max);
-    let beside = width >= 480.0;
-    let label = if beside {
-        label.min(width * 0.34) + 10.0
-    } else {
-        5.0
-    };
-    let ends = all().map(|bar| bar.value + bar.deviation.unwrap_or(0.0));
-    let largest = ends.filter(|v| v.is_finite()).fold(0.0, f64::max);
-    let (markers, gap) = match data.series.len() {
-        0 | 1 => (0.0, 0.0),
-        _ => (MARKERS, 3.0),
-    };
-    BarGeometry {
-        width,
-        left: markers + label,
-        label_end: label - 8.0,
-        right: width - text - 12.0,
-        beside,
-        pitch: THICK + gap,
-        scale: Scale::from_zero(largest),
-    }
-}
-
-fn group_height(group: &BarGroup, layout: &BarGeometry) -> f64 {
-    let label = if layout.beside { 0.0 } else { LABEL };
-    label + group.bars.len().max(1) as f64 * layout.pitch + GAP
+    canvas.finish(frame, bottom + 36.0)
 }
 
 fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
     let labels = layout
         .ticks()
         .into_iter()
-        .map(|t| (layout.at(t), number::exact(t, 6)))
+        .map(|t| (layout.at(t), number::in_groups(&number::exact(t, 6))))
         .collect();
     for (x, text) in without_overlaps(labels) {
         canvas.centered((x, bottom + 16.0), layout.width, "hk-m", &text);
@@ -144,31 +228,35 @@ fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
 fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &BarGroup, top: f64) {
     let first = layout.first_bar(top);
     let grid_top = if layout.beside { top } else { first - 2.0 };
-    grid(canvas, layout, grid_top, top + group_height(group, layout));
+    grid(canvas, layout, grid_top, top + layout.height(group));
     if layout.beside {
         let middle = first + group.bars.len() as f64 * layout.pitch / 2.0;
-        let (end, label) = (layout.label_end, fitted(&group.label, layout.label_end));
-        canvas.text((end, middle + 4.0), Anchor::End, "hk-t", &label);
+        let room = (layout.left - 10.0) / LARGE / BOLD;
+        let place = (layout.left - 8.0, middle + 4.5);
+        let label = fitted(&group.label, room);
+        canvas.text(place, Anchor::End, "hk-t hk-name", &label);
     } else {
-        let label = fitted(&group.label, layout.width);
-        canvas.text((0.0, first - 6.0), Anchor::Start, "hk-t", &label);
+        let label = fitted(&group.label, layout.width / LARGE / BOLD);
+        canvas.text((0.0, first - 5.0), Anchor::Start, "hk-t hk-name", &label);
     }
     let several = data.series.len() > 1;
     for (series, bar) in group.bars.iter().enumerate() {
         let y = first + series as f64 * layout.pitch;
-        if several {
-            let marker = style::marker(series, layout.left - 8.0, y + THICK / 2.0);
-            canvas.path(&style::fill(series), &marker, "");
+        let name = data.series.get(series).filter(|_| several);
+        if let Some(name) = name.filter(|_| layout.named) {
+            let place = (layout.left - 8.0, y + 11.5);
+            let name = fitted(name, layout.left - 10.0);
+            canvas.text(place, Anchor::End, "hk-t", &name);
         }
         let Some(bar) = bar else {
-            let place = (layout.left + 6.0, y + 11.0);
-            canvas.text(place, Anchor::Start, "hk-m", "not measured");
+            let place = (layout.left + 6.0, y + 11.5);
+            canvas.text(place, Anchor::Start, "hk-m", text::no_bar());
             continue;
         };
-        let name = data.series.get(series).filter(|_| several);
         let name = name.map(|name| format!(", {name}")).unwrap_or_default();
-        let hover = format!("{}{name}: {} {}", group.label, bar.text, data.unit);
-        draw_bar(canvas, layout, bar, (&style::fill(series), &hover), y);
+        let hover = format!("{}{name}: {} {}", group.label, bar.text(), data.unit);
+        let paint = Paint::of_series(if layout.named { 0 } else { series });
+        draw_bar(canvas, layout, bar, (paint, &hover), y);
     }
 }
 
@@ -184,24 +272,78 @@ fn draw_bar(
     canvas: &mut Canvas,
     layout: &BarGeometry,
     bar: &Bar,
-    (class, hover): (&str, &str),
+    (paint, hover): (Paint, &str),
     y: f64,
 ) {
-    let (left, end) = (px(layout.left), px(layout.at(bar.value)));
-    let d = format!("M{left} {}H{end}V{}H{left}z", px(y), px(y + THICK));
-    canvas.path(class, &d, hover);
+    let length = layout.at(bar.value) - layout.left;
+    canvas.bar(paint, (layout.left, y), (length.max(0.5), THICK), hover);
+    let middle = y + THICK / 2.0;
+    let marks = bar.marks(layout.crowded);
     if let Some(deviation) = bar.deviation.filter(|d| d.is_finite() && *d > 0.0) {
         let ends = [bar.value - deviation, bar.value + deviation];
         let [low, high] = ends.map(|end| px(layout.at(end)));
-        let middle = y + THICK / 2.0;
-        let (cap_top, cap_bottom) = (px(middle - 4.0), px(middle + 4.0));
-        let cap = |x: &str| format!("M{x} {cap_top}V{cap_bottom}");
-        let (caps, middle) = (cap(&low) + &cap(&high), px(middle));
-        let d = format!("M{low} {middle}H{high}{caps}");
-        canvas.path("hk-h", &d, "");
-        canvas.path("hk-w", &d, "");
+        let d = format!("M{low} {0}H{high}", px(middle));
+        if marks != RunMarks::Box {
+            canvas.path("hk-h", &d, "");
+            canvas.path("hk-w", &d, "");
+        }
     }
-    let text = fitted(&bar.text, layout.width - layout.right - 6.0);
-    let place = (layout.width - 2.0, y + 11.5);
-    canvas.text(place, Anchor::End, "hk-t", &text);
+    match marks {
+        RunMarks::None => {}
+        RunMarks::Dots => dots(canvas, layout, &bar.runs, middle),
+        RunMarks::Box => quartile_box(canvas, layout, &bar.runs, middle),
+    }
+    let [mean, spread, letters] = bar.label();
+    let x = layout.at(bar.end()) + LABEL_GAP;
+    let room = layout.width - x;
+    let place = (x, y + 11.5);
+    match bar.label_width() <= room + 0.5 {
+        true => {
+            let parts = [
+                ("hk-t hk-strong", &mean[..]),
+                ("hk-t", &spread),
+                ("hk-m", &letters),
+            ];
+            canvas.rich(place, "hk-value", &parts);
+        }
+        false => {
+            let text = fitted(&mean, room / LARGE / BOLD);
+            canvas.rich(place, "hk-value", &[("hk-t hk-strong", &text)]);
+        }
+    }
+}
+
+/// One dot for each run, moved vertically so that equal runs remain visible.
+fn dots(canvas: &mut Canvas, layout: &BarGeometry, runs: &[f64], middle: f64) {
+    const OFFSETS: [f64; 5] = [0.0, -3.2, 3.2, -1.6, 1.6];
+    let dot = |(nth, run): (usize, &f64)| {
+        let y = middle + OFFSETS[nth % OFFSETS.len()];
+        format!("M{} {}h.01", px(layout.at(*run)), px(y))
+    };
+    let finite = runs.iter().filter(|run| run.is_finite());
+    let d: String = finite.enumerate().map(dot).collect();
+    canvas.path("hk-halo", &d, "");
+    canvas.path("hk-run", &d, "");
+}
+
+/// A box from the first to the third quartile, with the median, and lines to the extremes.
+fn quartile_box(canvas: &mut Canvas, layout: &BarGeometry, runs: &[f64], middle: f64) {
+    let mut sorted: Vec<f64> = runs.iter().copied().filter(|run| run.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else {
+        return;
+    };
+    let at = |share: f64| px(layout.at(sorted[(share * last as f64).round() as usize]));
+    let [least, low, median, high, most] = [0.0, 0.25, 0.5, 0.75, 1.0].map(at);
+    let [top, bottom] = [middle - 4.0, middle + 4.0].map(px);
+    let middle = px(middle);
+    let d = format!("M{least} {middle}H{low}M{high} {middle}H{most}");
+    canvas.path("hk-h", &d, "");
+    canvas.path("hk-w", &d, "");
+    canvas.path(
+        "hk-box",
+        &format!("M{low} {top}H{high}V{bottom}H{low}z"),
+        "",
+    );
+    canvas.path("hk-w", &format!("M{median} {top}V{bottom}"), "");
 }

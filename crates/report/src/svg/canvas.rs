@@ -1,7 +1,7 @@
 //! Writes SVG elements with escaped text and short numbers.
 
-use super::paint::{PAINT_CSS, PATTERNS, Paint};
-use super::{Frame, MARGIN, TITLE, style};
+use super::paint::{PATTERNS, Paint};
+use super::{Caption, Frame, MARGIN, style};
 use crate::escape::markup;
 use std::fmt::Write;
 
@@ -63,6 +63,20 @@ impl Canvas {
         self.put(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
     }
 
+    /// Adds a filled rectangle with a tooltip.
+    pub(super) fn bar(
+        &mut self,
+        paint: Paint,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        hover: &str,
+    ) {
+        let [left, right, top, bottom] = [x, x + width, y, y + height].map(px);
+        self.painted = true;
+        let d = format!("M{left} {top}H{right}V{bottom}H{left}z");
+        self.path(&paint.class(), &d, hover);
+    }
+
     /// Adds strokes; `more` are further CSS classes.
     pub(super) fn strokes(&mut self, paint: Paint, more: &str, d: &str) {
         self.painted = true;
@@ -90,6 +104,20 @@ impl Canvas {
             px(x),
             px(y),
             markup(text)
+        ));
+    }
+
+    /// Adds a text whose parts have CSS classes of their own.
+    pub(super) fn rich(&mut self, (x, y): (f64, f64), class: &str, parts: &[(&str, &str)]) {
+        let parts = parts.iter().filter(|(_, text)| !text.is_empty());
+        let parts: Vec<String> = parts
+            .map(|(class, text)| format!("<tspan class=\"{class}\">{}</tspan>", markup(text)))
+            .collect();
+        self.put(format_args!(
+            "<text x=\"{}\" y=\"{}\" class=\"{class}\" xml:space=\"preserve\">{}</text>",
+            px(x),
+            px(y),
+            parts.concat()
         ));
     }
 
@@ -150,39 +178,146 @@ impl Canvas {
         let id: String = id
             .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
-        let (margin, above, head) = match frame.alone {
-            true => {
-                let head = head(&frame.title, frame.room(), self.painted);
-                (MARGIN, MARGIN + TITLE, head)
-            }
-            false => (0.0, 0.0, String::new()),
+        let around = match &frame.alone {
+            Some(caption) => Surround::of(&frame.title, caption, frame.room(), self.painted),
+            None => Surround::default(),
         };
-        let (left, top) = (px(-margin), px(-above));
+        let margin = if frame.alone.is_some() { MARGIN } else { 0.0 };
+        let (left, top) = (px(-margin), px(-around.above));
         let width = px(frame.room() + 2.0 * margin);
-        let height = px(height.ceil() + above + margin);
+        let below = height.ceil();
+        let foot = around.foot(below);
+        let height = px(below + around.above + around.below());
         let (title, description) = (markup(&frame.title), markup(&frame.description));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"{left} {top} {width} {height}\" \
              width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             <title id=\"{id}-t\">{title}</title>\n<desc id=\"{id}-d\">{description}</desc>\n\
-             <rect class=\"hk-bg\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n{head}{}</svg>\n",
-            self.out
+             <title id=\"{id}-t\">{title}</title>\n<desc id=\"{id}-d\">{description}</desc>\n{}\
+             <rect class=\"hk-bg\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n{}{}{foot}</svg>\n",
+            around.rules, around.head, self.out
         )
     }
 }
 
-/// Style rules and a visible title, for a standalone document.
-fn head(title: &str, room: f64, painted: bool) -> String {
-    // The title is larger and bold, so that about 20% less text fits.
-    let title = markup(&fitted(title, room * 0.8));
-    let (rules, patterns) = match painted {
-        true => (PAINT_CSS, PATTERNS),
-        false => ("", ""),
-    };
-    format!(
-        "<style>{}{rules}</style>{patterns}\n<text class=\"hk-t hk-title\" x=\"0\" y=\"-16\">{title}</text>\n",
-        style::CSS
-    )
+/// Text and rules around the drawing of a standalone chart; empty for a chart of a page.
+#[derive(Default)]
+struct Surround {
+    rules: String,
+    head: String,
+    /// Height of the title and subtitle with their margins.
+    above: f64,
+    source: Vec<String>,
+}
+
+/// Maximum number of lines of a title, subtitle or source.
+const MOST_LINES: usize = 5;
+
+impl Surround {
+    fn of(title: &str, caption: &Caption, room: f64, painted: bool) -> Surround {
+        // Bold 16 px text is about half again as wide as text of 12 px.
+        let titles = wrapped(title, room / TITLE_SCALE);
+        let subtitles = wrapped(&caption.subtitle, room / SUBTITLE_SCALE);
+        let source = wrapped(&caption.source, room);
+        let above = MARGIN + titles.len() as f64 * 21.0 + subtitles.len() as f64 * 18.0 + 10.0;
+        let mut head = Canvas::new();
+        let mut y = 12.0 + MARGIN - above;
+        for line in &titles {
+            head.text((0.0, y), Anchor::Start, "hk-t hk-title", line);
+            y += 21.0;
+        }
+        for line in &subtitles {
+            head.text((0.0, y), Anchor::Start, "hk-m hk-sub", line);
+            y += 18.0;
+        }
+        let patterns = if painted { PATTERNS } else { "" };
+        let rules = style::rules(caption.theme, painted);
+        Surround {
+            rules: format!("<style>{rules}</style>{patterns}\n"),
+            head: head.out,
+            above,
+            source,
+        }
+    }
+
+    /// Height of the lines below the drawing, with their margins.
+    fn below(&self) -> f64 {
+        match (self.rules.is_empty(), self.source.len()) {
+            (true, _) => 0.0,
+            (false, 0) => MARGIN,
+            (false, lines) => 10.0 + lines as f64 * 16.0 + MARGIN,
+        }
+    }
+
+    /// The lines below a drawing that ends at `bottom`.
+    fn foot(&self, bottom: f64) -> String {
+        let mut foot = Canvas::new();
+        for (nth, line) in self.source.iter().enumerate() {
+            let y = bottom + 20.0 + nth as f64 * 16.0;
+            foot.text((0.0, y), Anchor::Start, "hk-m", line);
+        }
+        foot.out
+    }
+}
+
+/// Width of a title compared with text of 12 px: larger and bold.
+const TITLE_SCALE: f64 = 16.0 / 12.0 * BOLD;
+const SUBTITLE_SCALE: f64 = 13.0 / 12.0;
+/// Width of bold text compared with regular text.
+pub(super) const BOLD: f64 = 1.12;
+/// Width of the names and values of bars compared with text of 12 px.
+pub(super) const LARGE: f64 = 13.0 / 12.0;
+
+/// Breaks a text into lines of at most `room` pixels at 12 px: at spaces, and anywhere in scripts without spaces and in
+/// words that are longer than a line.
+pub(super) fn wrapped(text: &str, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for piece in pieces(text) {
+        let fits = width_of(&line) + width_of(piece.trim_end()) <= room;
+        if !fits && !line.is_empty() {
+            lines.push(line.trim_end().to_owned());
+            line.clear();
+        }
+        for c in piece.chars() {
+            if width_of(&line) + width_of(c.encode_utf8(&mut [0; 4])) > room && c != ' ' {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
+        }
+    }
+    lines.push(line.trim_end().to_owned());
+    lines.retain(|line| !line.is_empty());
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        if let Some(last) = lines.last_mut() {
+            *last = fitted(&format!("{last}…"), room);
+        }
+    }
+    lines
+}
+
+/// The parts of a text between which a line may end: words with their space, and single wide characters.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let end = at + c.len_utf8();
+        let next = chars.peek().map(|(_, next)| *next);
+        // A closing mark stays with the character before it.
+        let closes =
+            next.is_some_and(|n| matches!(n, '、' | '。' | '」' | '）' | '，' | '．' | ' '));
+        if (c == ' ' || is_wide(c) || next.is_some_and(is_wide)) && !closes {
+            pieces.push(&text[from..end]);
+            from = end;
+        }
+    }
+    pieces.push(&text[from..]);
+    pieces
+}
+
+fn is_wide(c: char) -> bool {
+    (c as u32) >= 0x1100
 }
 
 /// Estimated width of a text at the charts' font size of 12 px; slightly too wide, because fonts differ.
@@ -193,7 +328,7 @@ pub(super) fn width_of(text: &str) -> f64 {
             | '\u{202f}' => 4.4,
             'm' | 'w' | 'M' | 'W' | '…' | '±' => 10.8,
             'A'..='Z' => 8.6,
-            c if (c as u32) < 0x1100 => 7.3,
+            c if !is_wide(c) => 7.3,
             _ => 12.5,
         })
         .sum()

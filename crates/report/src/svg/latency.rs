@@ -6,7 +6,7 @@ use super::canvas::{Anchor, Canvas};
 use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
-use crate::number;
+use crate::{number, text};
 use hakaru_model::units::{Nanos, Quantile};
 
 /// Data of a latency chart.
@@ -27,6 +27,23 @@ pub(crate) struct LatencyLine {
     pub(crate) curve: Vec<(f64, Nanos)>,
     /// Percentiles by name; frequently quoted ones get a marker.
     pub(crate) marked: Vec<(Quantile, Nanos)>,
+}
+
+impl LatencyLine {
+    /// The curve up to the last percentile for which there are enough samples; all of it if none is known.
+    fn decided(&self) -> Vec<(f64, Nanos)> {
+        let Some((last, value)) = self
+            .marked
+            .iter()
+            .max_by(|a, b| a.0.share().total_cmp(&b.0.share()))
+        else {
+            return self.curve.clone();
+        };
+        let mut points = self.curve.clone();
+        points.retain(|(q, _)| *q < last.share());
+        points.push((last.share(), *value));
+        points
+    }
 }
 
 /// Maximum number of nines on the percentile axis; runs rarely have enough samples beyond it.
@@ -61,11 +78,11 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
         canvas.line("hk-g", (x, top), (x, bottom));
     }
     let labels = ticks.iter();
-    let labels = labels.map(|&q| (area.x(q), number::exact(q * 100.0, 5)));
+    let labels = labels.map(|&q| (area.x(q), format!("P{}", number::exact(q * 100.0, 5))));
     for (at, text) in without_overlaps(labels.collect()) {
         canvas.centered((at, bottom + 16.0), width, "hk-m", &text);
     }
-    let axis = "percentile (stretched towards 100)";
+    let axis = text::axis_percentile();
     canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", axis);
     area.base_line(&mut canvas);
     for (series, line) in data.lines.iter().enumerate() {
@@ -79,7 +96,7 @@ fn draw_line(canvas: &mut Canvas, area: &PlotArea, series: usize, line: &Latency
         let share = share(q, line.count);
         (area.x(share), area.y(value.0 as f64))
     };
-    let curve = line.curve.iter().map(|&(q, value)| place(q, value));
+    let curve = line.decided().into_iter().map(|(q, value)| place(q, value));
     canvas.polyline(&style::line(series), &curve.collect::<Vec<_>>());
     for &(q, value) in line.marked.iter().filter(|(q, _)| worth_a_marker(*q)) {
         let hover = format!("{}, {}: {value}", line.name, number::percentile(q));
@@ -95,9 +112,15 @@ fn worth_a_marker(q: Quantile) -> bool {
 }
 
 fn decades(data: &LatencyChart) -> f64 {
-    let most = data.lines.iter().map(|line| line.count).max();
-    let most = most.unwrap_or(0).max(1);
-    (most as f64).log10().clamp(1.0, MOST_DECADES)
+    let ends = data.lines.iter().map(|line| {
+        let last = line
+            .decided()
+            .last()
+            .map_or(0.0, |point| share(point.0, line.count));
+        -(1.0 - last).log10()
+    });
+    // The tick of a percentile at the end of the axis needs a little room.
+    (ends.fold(1.0, f64::max) + 0.05).min(MOST_DECADES)
 }
 
 fn vertical(data: &LatencyChart) -> Scale {

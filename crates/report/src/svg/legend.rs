@@ -1,6 +1,7 @@
-//! The legend: color, dash pattern and marker of each series.
+//! The legend: a sample of each series.
 
 use super::canvas::{Anchor, Canvas, fitted, width_of};
+use super::paint::Paint;
 use super::style;
 
 /// Height of a row in pixels.
@@ -13,8 +14,8 @@ const SAMPLE: f64 = 34.0;
 pub(super) enum LegendSymbol {
     /// A segment of its line with a marker.
     Line,
-    /// Only its marker.
-    Marker,
+    /// A rectangle with its fill.
+    Fill,
 }
 
 /// Draws the names from the top, with as many in a row as fit, and returns the height used. A single name has no
@@ -29,7 +30,7 @@ pub(super) fn draw(
         return 0.0;
     }
     let line = sample == LegendSymbol::Line;
-    let (lead, middle) = if line { (SAMPLE, 14.0) } else { (16.0, 6.0) };
+    let lead = if line { SAMPLE } else { 30.0 };
     let (mut x, mut row) = (0.0, 0.0);
     for &(series, name) in names {
         let name = fitted(name, width - lead - 4.0);
@@ -41,9 +42,12 @@ pub(super) fn draw(
         let y = row * ROW + 10.0;
         if line {
             canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
+            let marker = style::marker(series, x + 14.0, y);
+            canvas.path(&style::fill(series), &marker, "");
+        } else {
+            let paint = Paint::of_series(series);
+            canvas.bar(paint, (x + 1.0, y - 5.0), (22.0, 10.0), "");
         }
-        let marker = style::marker(series, x + middle, y);
-        canvas.path(&style::fill(series), &marker, "");
         canvas.text((x + lead, y + 4.0), Anchor::Start, "hk-t", &name);
         x += wide;
     }

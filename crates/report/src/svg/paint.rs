@@ -51,6 +51,21 @@ impl Paint {
     }
 }
 
+impl Paint {
+    /// Fill of the bars of a series.
+    pub(super) fn of_series(series: usize) -> Paint {
+        const ALL: [Paint; 6] = [
+            Paint::Solid,
+            Paint::Diagonal,
+            Paint::Dots,
+            Paint::Horizontal,
+            Paint::Cross,
+            Paint::Vertical,
+        ];
+        ALL[series % ALL.len()]
+    }
+}
+
 impl From<ClassGroup> for Paint {
     fn from(group: ClassGroup) -> Paint {
         match group {
@@ -91,8 +106,9 @@ pub(crate) const PATTERNS: &str = "\
 <pattern id=\"hk-p6\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\"><rect width=\"5\" height=\"5\" class=\"hk-n6\" opacity=\".35\"/><rect width=\"5\" height=\"2.2\" class=\"hk-n6\"/></pattern>\
 </defs>";
 
-/// Style rules of the fills.
-pub(crate) const PAINT_CSS: &str = "\
+macro_rules! light_rules {
+    () => {
+        "\
 .hk-n1{fill:#e69f00}.hk-n2{fill:#009e73}.hk-n3{fill:#cc79a7}.hk-n4{fill:#56b4e9}.hk-n5{fill:#8a949e}.hk-n6{fill:#d55e00}\
 .hk-k0{fill:#0072b2;stroke:#0072b2}.hk-k1{fill:url(#hk-p1);stroke:#8f6200}.hk-k2{fill:url(#hk-p2);stroke:#009e73}\
 .hk-k3{fill:url(#hk-p3);stroke:#cc79a7}.hk-k4{fill:url(#hk-p4);stroke:#2a7fb3}.hk-k5{fill:url(#hk-p5);stroke:#8a949e}\
@@ -101,13 +117,32 @@ pub(crate) const PAINT_CSS: &str = "\
 .hk-r0,.hk-r1,.hk-r2,.hk-r3,.hk-r4,.hk-r5,.hk-r6,.hk-r7{fill:none;stroke-width:1.6}\
 .hk-r0{stroke:#0072b2}.hk-r1{stroke:#8f6200}.hk-r2{stroke:#009e73}.hk-r3{stroke:#cc79a7}.hk-r4{stroke:#2a7fb3}\
 .hk-r5,.hk-r7{stroke:#8a949e}.hk-r6{stroke:#d55e00}.hk-dot{stroke-linecap:round;stroke-width:2.6}.hk-beads{stroke-dasharray:2 4;stroke-width:1.8}\
-.hk text.hk-b{font-weight:650}\
-.hk text.hk-o{fill:#1b1f24;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\
-@media(prefers-color-scheme:dark){\
+.hk .hk-b{font-weight:650}\
+.hk .hk-o{fill:#1b1f24;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}"
+    };
+}
+
+macro_rules! dark_rules {
+    () => {
+        "\
 .hk-n1{fill:#f0b030}.hk-n2{fill:#2cc295}.hk-n3{fill:#dd93bd}.hk-n4{fill:#8fd0f7}.hk-n5{fill:#7d8894}.hk-n6{fill:#ff8142}\
 .hk-k0{fill:#4aa3df;stroke:#4aa3df}.hk-k1{stroke:#f0b030}.hk-k2{stroke:#2cc295}.hk-k3{stroke:#dd93bd}.hk-k4{stroke:#8fd0f7}\
 .hk-k5{stroke:#7d8894}.hk-k6{stroke:#ff8142}.hk-k7{fill:#7d8894;stroke:#7d8894}\
-.hk-e{stroke:#e6e9ec}.hk-area{fill:#1c2228;stroke:#343b42}\
+.hk-e{stroke:#e7eaee}.hk-area{fill:#1c2228;stroke:#343b42}\
 .hk-r0{stroke:#4aa3df}.hk-r1{stroke:#f0b030}.hk-r2{stroke:#2cc295}.hk-r3{stroke:#dd93bd}.hk-r4{stroke:#8fd0f7}\
 .hk-r5,.hk-r7{stroke:#7d8894}.hk-r6{stroke:#ff8142}\
-.hk text.hk-o{fill:#e6e9ec;stroke:#14171a}}";
+.hk .hk-o{fill:#e7eaee;stroke:#0f1419}"
+    };
+}
+
+/// Rules of the fills in the light theme.
+pub(super) const LIGHT: &str = light_rules!();
+/// Rules of the fills in the dark theme, which follow the light ones.
+pub(super) const DARK: &str = dark_rules!();
+/// Style rules of the fills, for pages that embed several charts.
+pub(crate) const PAINT_CSS: &str = concat!(
+    light_rules!(),
+    "@media(prefers-color-scheme:dark){",
+    dark_rules!(),
+    "}"
+);

@@ -3,7 +3,7 @@
 //! Source: W3C, "Portable Network Graphics (PNG) Specification", third edition; RFC 4648, section 4.
 
 /// A picture with a palette of up to 256 colors; color 0 is transparent.
-pub(super) struct Raster {
+pub(crate) struct Raster {
     width: usize,
     height: usize,
     pixels: Vec<u8>,
@@ -59,6 +59,90 @@ impl Raster {
         }
         out
     }
+}
+
+impl Raster {
+    /// Decodes a picture that [`Raster::png`] encoded and [`base64`] wrote, with its palette from color 1 on. `None` for
+    /// any other picture.
+    pub(crate) fn from_base64_png(text: &str) -> Option<(Raster, Vec<[u8; 3]>)> {
+        let bytes = from_base64(text)?;
+        let mut rest = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
+        let (mut size, mut palette, mut data) = (None, Vec::new(), Vec::new());
+        while rest.len() >= 12 {
+            let length = u32::from_be_bytes(rest[..4].try_into().ok()?) as usize;
+            let content = rest.get(8..8 + length)?;
+            match &rest[4..8] {
+                b"IHDR" => {
+                    let side = |at: usize| {
+                        Some(u32::from_be_bytes(content.get(at..at + 4)?.try_into().ok()?) as usize)
+                    };
+                    size = Some((side(0)?, side(4)?));
+                }
+                b"PLTE" => {
+                    palette = content
+                        .chunks_exact(3)
+                        .skip(1)
+                        .map(|c| [c[0], c[1], c[2]])
+                        .collect()
+                }
+                b"IDAT" => data = miniz_oxide::inflate::decompress_to_vec_zlib(content).ok()?,
+                _ => {}
+            }
+            rest = rest.get(12 + length..)?;
+        }
+        let (width, height) = size?;
+        let rows = data.chunks_exact(width + 1).flat_map(|row| &row[1..]);
+        let pixels: Vec<u8> = rows.copied().collect();
+        (pixels.len() == width * height).then_some((
+            Raster {
+                width,
+                height,
+                pixels,
+            },
+            palette,
+        ))
+    }
+
+    /// Width and height in pixels.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// Horizontal runs of a color: row, first pixel, number of pixels.
+    pub(crate) fn runs(&self, color: u8) -> Vec<(usize, usize, usize)> {
+        let mut runs = Vec::new();
+        for (row, pixels) in self.pixels.chunks(self.width).enumerate() {
+            let mut at = 0;
+            for same in pixels.chunk_by(|a, b| a == b) {
+                if same[0] == color {
+                    runs.push((row, at, same.len()));
+                }
+                at += same.len();
+            }
+        }
+        runs
+    }
+}
+
+/// Decodes base64; `None` if it has other characters.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let value = |c: u8| match c {
+        b'A'..=b'Z' => Some(c - b'A'),
+        b'a'..=b'z' => Some(c - b'a' + 26),
+        b'0'..=b'9' => Some(c - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let mut out = Vec::with_capacity(text.len() * 3 / 4);
+    for group in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let bits = group
+            .iter()
+            .try_fold(0u32, |bits, &c| Some(bits << 6 | u32::from(value(c)?)))?;
+        let bits = bits << (6 * (4 - group.len()));
+        out.extend(&bits.to_be_bytes()[1..group.len()]);
+    }
+    Some(out)
 }
 
 fn chunk(out: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
@@ -130,6 +214,17 @@ mod tests {
         raster.set(4, 2, 2);
         raster.set(5, 0, 9);
         raster.set(-1, 0, 9);
+        let png = raster.png(&[[1, 2, 3], [4, 5, 6]]);
+        let (again, palette) = Raster::from_base64_png(&base64(&png)).unwrap();
+        assert_eq!(
+            (again.pixels, palette),
+            (raster.pixels.clone(), vec![[1, 2, 3], [4, 5, 6]])
+        );
+        assert_eq!(
+            (raster.runs(1), raster.runs(2)),
+            (vec![(0, 0, 1)], vec![(2, 4, 1)])
+        );
+        assert!(Raster::from_base64_png("no picture").is_none());
         let chunks = chunks(&raster.png(&[[1, 2, 3], [4, 5, 6]]));
         let kinds: Vec<&str> = chunks.iter().map(|(kind, _)| kind.as_str()).collect();
         assert_eq!(kinds, ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);

@@ -1,24 +1,70 @@
 //! Colors, dash patterns and markers of the charts.
 //!
-//! Colors: Okabe and Ito, "Color Universal Design" (2008), distinguishable with all common types of color vision. The
-//! dark theme replaces the two darkest colors by lighter ones of the same palette.
+//! Colors: Okabe and Ito, "Color Universal Design" (2008), distinguishable with all common types of color vision. On
+//! white, its yellow and light blue are darkened to a contrast of 3:1; the dark theme lightens all of them.
+
+use super::ChartTheme;
+
+/// Rules of the light theme, and those that hold in both.
+macro_rules! light_rules {
+    () => {
+        "\
+.hk text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-size:12px;font-variant-numeric:tabular-nums}\
+.hk text.hk-title{font-size:16px;font-weight:700}.hk text.hk-sub{font-size:13px}\
+.hk text.hk-name{font-size:13px;font-weight:600}.hk text.hk-value{font-size:13px}.hk-strong{font-weight:600}\
+.hk .hk-halo-text{fill:#1b1f24;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\
+.hk-bg{fill:#fff}.hk-t{fill:#1b1f24}.hk-m{fill:#56606b}\
+.hk-g{stroke:#e6eaee;stroke-width:1}.hk-a{stroke:#56606b;stroke-width:1}\
+.hk-w{stroke:#1b1f24;stroke-width:1.5;fill:none}.hk-h{stroke:#fff;stroke-width:4;fill:none}\
+.hk-run{stroke:#1b1f24;stroke-width:4.4;stroke-linecap:round;fill:none}.hk-halo{stroke:#fff;stroke-width:6;stroke-linecap:round;fill:none}\
+.hk-box{fill:#fff;stroke:#1b1f24;stroke-width:1.3}\
+.hk-c{stroke:#56606b;stroke-width:1.5;stroke-dasharray:3 3;fill:none}\
+.hk-l{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.hk-thin{stroke-width:1.25}.hk-pale{stroke-width:1;opacity:.55}\
+.hk-d1{stroke-dasharray:7 4}.hk-d2{stroke-dasharray:1.5 4}.hk-d3{stroke-dasharray:9 4 1.5 4}\
+.hk-s0{stroke:#0072b2}.hk-s1{stroke:#8f6200}.hk-s2{stroke:#009e73}.hk-s3{stroke:#d55e00}.hk-s4{stroke:#cc79a7}.hk-s5{stroke:#2a7fb3}\
+.hk-f0{fill:#0072b2}.hk-f1{fill:#8f6200}.hk-f2{fill:#009e73}.hk-f3{fill:#d55e00}.hk-f4{fill:#cc79a7}.hk-f5{fill:#2a7fb3}\
+.hk-ring{stroke:#56606b;stroke-width:1.5;fill:#fff}"
+    };
+}
+
+/// Rules of the dark theme, which follow those of the light one.
+macro_rules! dark_rules {
+    () => {
+        "\
+.hk-bg{fill:#0f1419}.hk-t{fill:#e7eaee}.hk-m{fill:#a3adb8}\
+.hk .hk-halo-text{fill:#e7eaee;stroke:#0f1419}\
+.hk-g{stroke:#26313b}.hk-a{stroke:#a3adb8}.hk-w{stroke:#e7eaee}.hk-h{stroke:#0f1419}.hk-c{stroke:#a3adb8}\
+.hk-run{stroke:#e7eaee}.hk-halo{stroke:#0f1419}.hk-box{fill:#0f1419;stroke:#e7eaee}.hk-ring{stroke:#a3adb8;fill:#0f1419}\
+.hk-s0{stroke:#4aa3df}.hk-s1{stroke:#f0b030}.hk-s2{stroke:#2cc295}.hk-s3{stroke:#ff8142}.hk-s4{stroke:#dd93bd}.hk-s5{stroke:#8fd0f7}\
+.hk-f0{fill:#4aa3df}.hk-f1{fill:#f0b030}.hk-f2{fill:#2cc295}.hk-f3{fill:#ff8142}.hk-f4{fill:#dd93bd}.hk-f5{fill:#8fd0f7}"
+    };
+}
 
 /// Style rules of all charts, for pages that embed several.
-pub(crate) const CSS: &str = "\
-.hk text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans CJK JP',sans-serif;font-size:12px}\
-.hk text.hk-title{font-size:15px;font-weight:600}\
-.hk-bg{fill:#fff}.hk-t{fill:#1b1f24}.hk-m{fill:#59636e}\
-.hk-g{stroke:#dde2e7;stroke-width:1}.hk-a{stroke:#59636e;stroke-width:1}\
-.hk-w{stroke:#1b1f24;stroke-width:1.5;fill:none}.hk-h{stroke:#fff;stroke-width:4;fill:none}\
-.hk-c{stroke:#59636e;stroke-width:1.5;stroke-dasharray:3 3}\
-.hk-l{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.hk-thin{stroke-width:1.25}\
-.hk-d1{stroke-dasharray:7 4}.hk-d2{stroke-dasharray:1.5 4}.hk-d3{stroke-dasharray:9 4 1.5 4}\
-.hk-s0{stroke:#0072b2}.hk-s1{stroke:#d55e00}.hk-s2{stroke:#009e73}.hk-s3{stroke:#cc79a7}.hk-s4{stroke:#e69f00}.hk-s5{stroke:#56b4e9}\
-.hk-f0{fill:#0072b2}.hk-f1{fill:#d55e00}.hk-f2{fill:#009e73}.hk-f3{fill:#cc79a7}.hk-f4{fill:#e69f00}.hk-f5{fill:#56b4e9}\
-@media(prefers-color-scheme:dark){\
-.hk-bg{fill:#14171a}.hk-t{fill:#e6e9ec}.hk-m{fill:#9aa4ae}\
-.hk-g{stroke:#2c3238}.hk-a{stroke:#9aa4ae}.hk-w{stroke:#e6e9ec}.hk-h{stroke:#14171a}.hk-c{stroke:#9aa4ae}\
-.hk-s0{stroke:#56b4e9}.hk-s5{stroke:#f0e442}.hk-f0{fill:#56b4e9}.hk-f5{fill:#f0e442}}";
+pub(crate) const CSS: &str = concat!(
+    light_rules!(),
+    "@media(prefers-color-scheme:dark){",
+    dark_rules!(),
+    "}"
+);
+
+/// Style rules of a standalone chart in one theme; `painted` adds those of the fills.
+pub(super) fn rules(theme: ChartTheme, painted: bool) -> String {
+    let (paint_light, paint_dark) = match painted {
+        true => (super::paint::LIGHT, super::paint::DARK),
+        false => ("", ""),
+    };
+    match theme {
+        ChartTheme::Light => format!("{}{paint_light}", light_rules!()),
+        ChartTheme::Dark => format!(
+            "{}{paint_light}{}{paint_dark}",
+            light_rules!(),
+            dark_rules!()
+        ),
+        ChartTheme::Auto if painted => format!("{CSS}{}", super::PAINT_CSS),
+        ChartTheme::Auto => CSS.to_owned(),
+    }
+}
 
 /// Number of colors in the palette.
 const COLORS: usize = 6;

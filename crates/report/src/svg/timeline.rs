@@ -1,7 +1,7 @@
 //! Bandwidth over time, or along a device; the axis starts at zero, so that drops are in proportion.
 
 use super::area::PlotArea;
-use super::canvas::{Anchor, Canvas, px, width_of};
+use super::canvas::{Anchor, BOLD, Canvas, LARGE, fitted, px, width_of};
 use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
@@ -24,6 +24,18 @@ pub(crate) struct Timeline {
     pub(crate) until: Option<f64>,
     /// Bands below the lines.
     pub(crate) bands: Vec<Band>,
+    /// Levels between permanent drops.
+    pub(crate) levels: Vec<SpeedLevel>,
+}
+
+/// A level of a quantity over a range.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SpeedLevel {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) value: f64,
+    /// Label above the line.
+    pub(crate) text: String,
 }
 
 /// A highlighted range.
@@ -44,6 +56,18 @@ pub(crate) struct TimelineLine {
     pub(crate) series: usize,
     /// Positions on the horizontal axis with their values, ascending.
     pub(crate) points: Vec<(f64, f64)>,
+    /// Weight of the stroke.
+    pub(crate) weight: LineWeight,
+}
+
+/// Weight of the stroke of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LineWeight {
+    /// Thin if the chart has more lines than series.
+    #[default]
+    Usual,
+    /// Thin and pale: one of the runs behind a median.
+    Pale,
 }
 
 impl TimelineLine {
@@ -51,7 +75,11 @@ impl TimelineLine {
     pub(crate) fn each(lines: impl IntoIterator<Item = Vec<(f64, f64)>>) -> Vec<TimelineLine> {
         let lines = lines.into_iter().enumerate();
         lines
-            .map(|(series, points)| TimelineLine { series, points })
+            .map(|(series, points)| TimelineLine {
+                series,
+                points,
+                weight: LineWeight::Usual,
+            })
             .collect()
     }
 }
@@ -60,7 +88,7 @@ impl TimelineLine {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TimelineMark {
     /// Position on the horizontal axis.
-    pub(crate) at_s: f64,
+    pub(crate) at: f64,
     /// Description of the event.
     pub(crate) text: String,
 }
@@ -95,14 +123,22 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
     horizontal_axis(&mut canvas, &area, &data.axis);
     canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);
     area.base_line(&mut canvas);
-    let crowded = data.lines.len() > data.series.len().max(1);
-    let thin = if crowded { " hk-thin" } else { "" };
+    let usual = data
+        .lines
+        .iter()
+        .filter(|line| line.weight == LineWeight::Usual);
+    let crowded = usual.count() > data.series.len().max(1);
     for line in &data.lines {
         let points = line.points.iter();
         let places: Vec<(f64, f64)> = points.map(|&(t, v)| (area.x(t), area.y(v))).collect();
-        let class = style::line(line.series) + thin;
+        let class = match line.weight {
+            LineWeight::Pale => format!("hk-l hk-s{} hk-pale", line.series % 6),
+            LineWeight::Usual if crowded => style::line(line.series) + " hk-thin",
+            LineWeight::Usual => style::line(line.series),
+        };
         canvas.polyline(&class, &thinned(&places));
     }
+    draw_levels(&mut canvas, &area, &data.levels);
     for mark in &data.marks {
         draw_mark(&mut canvas, &area, mark, &data.unit);
     }
@@ -118,14 +154,47 @@ fn draw_band(canvas: &mut Canvas, area: &PlotArea, band: &Band) {
     canvas.path("hk-f3", &d, &band.text);
 }
 
+/// Dashed lines with their labels above; a label that would overlap the one before is omitted.
+fn draw_levels(canvas: &mut Canvas, area: &PlotArea, levels: &[SpeedLevel]) {
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+    for level in levels {
+        let (from, to, y) = (area.x(level.from), area.x(level.to), area.y(level.value));
+        canvas.line("hk-c", (from, y), (to, y));
+        let half = width_of(&level.text) * LARGE * BOLD / 2.0 + 4.0;
+        if half * 2.0 > area.right - area.left {
+            continue;
+        }
+        let middle = ((from + to) / 2.0).clamp(area.left + half, area.right - half);
+        let base = if y - 10.0 > area.top + 12.0 {
+            y - 10.0
+        } else {
+            y + 22.0
+        };
+        let free = |(x, base_of, half_of): &(f64, f64, f64)| {
+            (x - middle).abs() >= half + half_of || (base_of - base).abs() >= 16.0
+        };
+        if taken.iter().all(free) {
+            taken.push((middle, base, half));
+            canvas.text(
+                (middle, base),
+                Anchor::Middle,
+                "hk-halo-text hk-name",
+                &level.text,
+            );
+        }
+    }
+}
+
 fn draw_mark(canvas: &mut Canvas, area: &PlotArea, mark: &TimelineMark, unit: &str) {
-    let x = area.x(mark.at_s);
+    let x = area.x(mark.at);
     canvas.line("hk-c", (x, area.top - 6.0), (x, area.bottom));
     // The unit of the axis is at the left end of the same line.
-    let (half, from) = (width_of(&mark.text) / 2.0, width_of(unit) + 10.0);
+    let from = width_of(unit) + 10.0;
+    let text = fitted(&mark.text, area.right - from);
+    let half = width_of(&text) / 2.0;
     let most = area.right - half;
     let place = (x.clamp((from + half).min(most), most), area.top - 12.0);
-    canvas.text(place, Anchor::Middle, "hk-t", &mark.text);
+    canvas.text(place, Anchor::Middle, "hk-t", &text);
 }
 
 fn horizontal_axis(canvas: &mut Canvas, area: &PlotArea, name: &str) {

@@ -5,6 +5,7 @@
 
 mod campaign;
 mod caveats;
+mod charts;
 mod claims;
 mod facts;
 mod failures;
@@ -18,6 +19,7 @@ mod verdicts;
 
 pub(super) use campaign::*;
 pub(super) use caveats::*;
+pub(super) use charts::*;
 pub(super) use claims::*;
 pub(super) use facts::*;
 pub(super) use failures::*;

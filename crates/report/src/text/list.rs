@@ -5,6 +5,7 @@
 
 use super::{BecameText, DeviceSplitText, LayerEffect, LongerText, Ranked, SideTraffic, en, ja};
 use super::{Language, language};
+use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::facts::{FactGroup, FactKey};
 use crate::findings::ConclusionKind;
 use hakaru_model::advice::{AdviceVerdict, Decision};
@@ -56,6 +57,68 @@ texts! {
     pub(crate) fn some_of(n: usize, of: usize) -> String;
     /// A requirement or weakness of a planned campaign.
     pub fn plan_note(note: &PlanNote) -> String;
+
+    // charts
+    /// What a chart shows, as its title.
+    pub(crate) fn chart_title(title: &ChartTitle) -> String;
+    /// Subtitle of a bar chart: the quantity, and what its marks mean.
+    pub(crate) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) -> String;
+    /// Number of runs behind each bar: `10 runs`, `2 to 10 runs`; empty if unknown.
+    pub(crate) fn runs_between(least: u64, most: u64) -> String;
+    /// Source line of a chart: number of runs, conditions, origin, days.
+    pub(crate) fn chart_source_line(runs: &str, conditions: &[String], origin: &[String], days: &str) -> String;
+    /// Subtitle of a latency chart.
+    pub(crate) fn latency_note() -> &'static str;
+    /// Subtitle of a chart over time: how many runs are drawn, and what the horizontal axis is.
+    pub(crate) fn over_time_note(drawn: usize, of: usize, single: bool, median: bool, by_bytes: bool) -> String;
+    /// Label of the speed before or after a permanent drop.
+    pub(crate) fn level(value: &str) -> String;
+    /// Name of the median of several runs.
+    pub(crate) fn median_of_runs() -> &'static str;
+    /// Label of the horizontal axis of a sweep.
+    pub(crate) fn sweep_axis(axis: SweepAxis) -> &'static str;
+    /// A value of a sweep: with its unit if it stands alone.
+    pub(crate) fn sweep_value(axis: SweepAxis, value: f64, alone: bool) -> String;
+    /// Subtitle of a sweep.
+    pub(crate) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> String;
+    /// Kind of a workload: `Random writes`, `Random reads of a 70/30 mix`.
+    pub(crate) fn workload_kind(op: Op, random: bool, read_percent: u32, synced: bool) -> String;
+    /// The P99 latency of a kind of workload.
+    pub(crate) fn p99_of(kind: &str) -> String;
+    /// Subtitle of a chart of what a layer leaves of the speed of another.
+    pub(crate) fn layer_cost_note(layer: &str, reference: &str) -> String;
+    /// Subtitle of a chart of the ratios of a comparison.
+    pub(crate) fn ratio_note(a: &str, b: &str) -> String;
+    /// Quantity of a chart of I/O amplification.
+    pub(crate) fn amplification_quantity(workload: &str) -> String;
+    /// Whether a difference is shown, in a table.
+    pub(crate) fn differs(differs: bool) -> &'static str;
+    /// Text in place of a bar without a value.
+    pub(crate) fn no_bar() -> &'static str;
+    /// Label of the axis of percentiles.
+    pub(crate) fn axis_percentile() -> &'static str;
+    /// Label of the axis of time.
+    pub(crate) fn axis_seconds() -> &'static str;
+    /// Label of the axis of bytes written, in this unit.
+    pub(crate) fn axis_written(unit: &str) -> String;
+    /// Name of the bandwidth in a subtitle.
+    pub(crate) fn bandwidth_name() -> &'static str;
+    /// Name of the completions per second in a subtitle.
+    pub(crate) fn iops_name() -> &'static str;
+    /// Subject of a latency chart of small I/Os.
+    pub(crate) fn small_latency() -> &'static str;
+    /// Subject of a latency chart of large I/Os.
+    pub(crate) fn large_latency() -> &'static str;
+    /// Subject of a latency chart of fsync; the phase may be empty.
+    pub(crate) fn fsync_latency(phase: &str) -> String;
+    /// Subject of a latency chart of a phase.
+    pub(crate) fn phase_latency(phase: &str) -> String;
+    /// A permanent drop of speed at its place.
+    pub(crate) fn drop_mark(before: &str, after: &str, at: &str) -> String;
+    /// A sentence that only some of the cards are drawn; begins with a separator.
+    pub(crate) fn cards_drawn(drawn: usize, of: usize) -> String;
+    /// Name of a run of a series, from 1.
+    pub(crate) fn run_number(run: usize) -> String;
 
     // claims
     /// A claim as printed on a card: `C10`, `U3`, `V30`, `A1`, `read up to 100 MB/s`.

@@ -184,8 +184,8 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
         until: Some(end(verification).0 as f64 / scale),
         series: vec!["writing".to_owned(), "reading".to_owned()],
         lines: TimelineLine::each(speeds),
-        marks: Vec::new(),
         bands: bands.collect(),
+        ..Timeline::default()
     };
     Some(Chart {
         name: "speed-map".to_owned(),

@@ -1,0 +1,160 @@
+//! What charts show, as values; `text` has their sentences.
+
+/// What a chart shows, decided from its data.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ChartTitle {
+    /// All cards reach the limit of the host.
+    HostBound {
+        work: String,
+        cards: usize,
+        value: String,
+    },
+    /// A layer costs every card at least this share of its speed.
+    LayerCosts {
+        work: String,
+        layer: String,
+        percent: u32,
+    },
+    /// Ratios of a layer to another, without a common loss.
+    LayerRatios { work: String, layer: String },
+    /// One card is faster than every other; `lead` compares it with the second.
+    Fastest {
+        work: String,
+        card: String,
+        lead: f64,
+    },
+    /// No difference between these is shown, and they have the highest means.
+    FastestTie { work: String, cards: Vec<String> },
+    /// No difference between any two cards is shown.
+    NoDifference { work: String, cards: usize },
+    /// The only card, through its only layer.
+    OnlyCard { work: String, value: String },
+    /// The only card: what a layer leaves of the speed of another.
+    LayerLeaves {
+        work: String,
+        layer: String,
+        reference: String,
+        share: f64,
+    },
+    /// Smallest and largest I/O amplification.
+    Amplification {
+        work: String,
+        low: String,
+        high: String,
+    },
+    /// Fastest and slowest phase of one series.
+    Phases {
+        fastest: String,
+        fast: String,
+        slowest: String,
+        slow: String,
+        unit: String,
+    },
+    /// The only phase of one series.
+    OnlyPhase { phase: String, value: String },
+    /// Of several series, the one with the highest mean in most phases; not tested.
+    HighestMeans {
+        series: String,
+        most: usize,
+        phases: usize,
+        quantity: String,
+    },
+    /// The verdicts of a comparison of two series.
+    Compared {
+        a: String,
+        b: String,
+        faster: usize,
+        slower: usize,
+        open: usize,
+    },
+    /// Latency of one distribution.
+    Latency { name: String, p99: String },
+    /// Latencies of several distributions at a percentile.
+    Latencies {
+        work: String,
+        percentile: String,
+        low: (String, String),
+        high: (String, String),
+    },
+    /// Latencies that are too few for a common percentile.
+    LatenciesOnly { work: String },
+    /// Speed drops permanently.
+    Falls {
+        phase: String,
+        before: String,
+        after: String,
+        at: String,
+    },
+    /// Speed drops permanently in some of several series.
+    SomeFall {
+        phase: String,
+        falling: Vec<String>,
+        of: usize,
+    },
+    /// Speed drops and recovers.
+    Swings {
+        phase: String,
+        low: String,
+        high: String,
+        recoveries: u32,
+    },
+    /// Range of the speed of one series.
+    Range {
+        phase: String,
+        low: String,
+        high: String,
+    },
+    /// Nothing is known but the quantity.
+    OverTime { phase: String },
+    /// Highest point of a sweep.
+    Peak {
+        quantity: String,
+        line: String,
+        value: String,
+        at: String,
+    },
+    /// Change of a quantity over the values of a sweep.
+    SweepRange {
+        quantity: String,
+        line: String,
+        from: String,
+        to: String,
+        first: String,
+        last: String,
+    },
+}
+
+/// What the marks of a bar chart mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BarMarks {
+    /// Deviations are known.
+    pub(crate) spread: bool,
+    /// Single runs are drawn.
+    pub(crate) runs: bool,
+    /// Bars have letters of significance.
+    pub(crate) letters: bool,
+}
+
+/// Setting that varies along the horizontal axis of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SweepAxis {
+    BlockSize,
+    QueueDepth,
+    Jobs,
+    /// Used percentage of the file system.
+    FillLevel,
+    Date,
+}
+
+impl SweepAxis {
+    /// Part of the name of the chart.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SweepAxis::BlockSize => "block-size",
+            SweepAxis::QueueDepth => "queue-depth",
+            SweepAxis::Jobs => "jobs",
+            SweepAxis::FillLevel => "fill-level",
+            SweepAxis::Date => "date",
+        }
+    }
+}

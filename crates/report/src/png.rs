@@ -1,0 +1,227 @@
+//! Charts as PNG files.
+//!
+//! The caller supplies the fonts. Text becomes outlines first, so that the renderer needs no text shaping: one glyph for
+//! each character, from the first font that has it.
+
+mod outline;
+mod pictures;
+
+use crate::chart::{Chart, ChartStyle};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Fonts for the text of PNG charts, in the order of preference.
+#[derive(Clone, Debug, Default)]
+pub struct ChartFonts {
+    regular: Vec<FontFile>,
+    bold: Vec<FontFile>,
+}
+
+/// A font file in memory, and the index of the font in its collection.
+#[derive(Clone, Debug)]
+struct FontFile {
+    data: Vec<u8>,
+    index: u32,
+}
+
+impl FontFile {
+    /// The parsed font; `None` if the file is damaged.
+    fn face(&self) -> Option<ttf_parser::Face<'_>> {
+        ttf_parser::Face::parse(&self.data, self.index).ok()
+    }
+}
+
+impl ChartFonts {
+    /// Adds the font with this index in a file; returns whether it can be used.
+    pub fn add(&mut self, data: Vec<u8>, index: u32, bold: bool) -> bool {
+        let font = FontFile { data, index };
+        let usable = font.face().is_some();
+        if usable {
+            let fonts = if bold {
+                &mut self.bold
+            } else {
+                &mut self.regular
+            };
+            fonts.push(font);
+        }
+        usable
+    }
+
+    /// Whether there is no font.
+    pub fn is_empty(&self) -> bool {
+        self.regular.is_empty() && self.bold.is_empty()
+    }
+
+    /// Whether some font has this character.
+    pub fn has(&self, c: char) -> bool {
+        let faces = self.regular.iter().chain(&self.bold);
+        faces
+            .filter_map(FontFile::face)
+            .any(|face| face.glyph_index(c).is_some())
+    }
+
+    /// The fonts for regular or bold text; those of the other weight follow.
+    fn faces(&self, bold: bool) -> Vec<ttf_parser::Face<'_>> {
+        let (first, then) = match bold {
+            true => (&self.bold, &self.regular),
+            false => (&self.regular, &self.bold),
+        };
+        first
+            .iter()
+            .chain(then)
+            .filter_map(FontFile::face)
+            .collect()
+    }
+}
+
+/// A chart as PNG.
+#[derive(Clone, Debug)]
+pub struct PngPicture {
+    /// Content of the file.
+    pub data: Vec<u8>,
+    /// Characters that no font has; they are drawn as empty boxes.
+    pub missing: BTreeSet<char>,
+}
+
+/// Reason why a chart cannot be rendered as PNG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PngError {
+    /// There is no font.
+    NoFont,
+    /// The picture would have more pixels than are allowed.
+    TooLarge {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+    },
+    /// The renderer refused the chart.
+    Render,
+}
+
+impl fmt::Display for PngError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PngError::NoFont => f.write_str("no font found"),
+            PngError::TooLarge { width, height } => {
+                write!(f, "{width} × {height} pixels are too many")
+            }
+            PngError::Render => f.write_str("the renderer refused the chart"),
+        }
+    }
+}
+
+impl std::error::Error for PngError {}
+
+/// Pixels for each CSS pixel, so that charts are sharp on dense screens.
+const SCALE: f32 = 2.0;
+/// Maximum number of pixels: 400 MB of memory.
+const MOST_PIXELS: u64 = 100_000_000;
+
+impl Chart {
+    /// The chart as PNG with two pixels for each CSS pixel. [`ChartTheme::Auto`](crate::ChartTheme::Auto) is drawn in
+    /// the light theme, because a picture has only one.
+    ///
+    /// # Errors
+    /// If there is no font, or the picture would be too large.
+    pub fn png(&self, style: &ChartStyle, fonts: &ChartFonts) -> Result<PngPicture, PngError> {
+        if fonts.is_empty() {
+            return Err(PngError::NoFont);
+        }
+        let style = ChartStyle {
+            theme: style.theme.fixed(),
+            ..style.clone()
+        };
+        let (svg, missing) = outline::outlined(&self.svg_with(&style), fonts);
+        let svg = pictures::as_shapes(&svg);
+        let data = rendered(&svg)?;
+        Ok(PngPicture { data, missing })
+    }
+}
+
+fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {
+    let tree = usvg::Tree::from_str(svg, &usvg::Options::default());
+    let tree = tree.map_err(|_| PngError::Render)?;
+    let [width, height] = [tree.size().width(), tree.size().height()];
+    let [width, height] = [width, height].map(|side| (side * SCALE).ceil() as u32);
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return Err(PngError::TooLarge { width, height });
+    }
+    let mut pixels = Pixmap::new(width, height).ok_or(PngError::TooLarge { width, height })?;
+    let scale = Transform::from_scale(SCALE, SCALE);
+    resvg::render(&tree, scale, &mut pixels.as_mut());
+    pixels.encode_png().map_err(|_| PngError::Render)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::{Plot, Section};
+    use crate::svg::{Bar, BarGroup, Bars};
+    use crate::table::DataTable;
+
+    fn chart(label: &str) -> Chart {
+        let bar = Bar {
+            value: 3.0,
+            mean: "3".to_owned(),
+            ..Bar::default()
+        };
+        let groups = vec![BarGroup {
+            label: label.to_owned(),
+            bars: vec![Some(bar)],
+        }];
+        Chart {
+            name: "c".to_owned(),
+            section: Section::Speed,
+            title: "Title".to_owned(),
+            note: String::new(),
+            plot: Plot::Bars(Bars {
+                unit: "MB/s".to_owned(),
+                series: vec!["s".to_owned()],
+                groups,
+            }),
+            table: DataTable::default(),
+        }
+    }
+
+    #[test]
+    fn png_needs_a_usable_font() {
+        let mut fonts = ChartFonts::default();
+        assert!(!fonts.add(b"no font".to_vec(), 0, false));
+        let found = chart("a").png(&ChartStyle::default(), &fonts);
+        assert_eq!(found.unwrap_err(), PngError::NoFont);
+    }
+
+    /// Shapes need no font: without text, the renderer draws the bar in the color of the first series.
+    #[test]
+    fn renders_shapes_at_twice_the_size() {
+        let svg = chart("a").svg(300);
+        let text = regex_free_text(&svg);
+        let data = rendered(&text).unwrap();
+        let pixels = Pixmap::decode_png(&data).unwrap();
+        assert_eq!(pixels.width(), 600);
+        let blue = |p: &resvg::tiny_skia::PremultipliedColorU8| {
+            (p.red(), p.green(), p.blue()) == (0x00, 0x72, 0xb2)
+        };
+        assert!(pixels.pixels().iter().filter(|p| blue(p)).count() > 5000);
+    }
+
+    /// The document without its text elements.
+    fn regex_free_text(svg: &str) -> String {
+        let lines = svg.lines().filter(|line| !line.starts_with("<text"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn refuses_pictures_of_too_many_pixels() {
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9000\" height=\"9000\"/>";
+        let (width, height) = (18_000, 18_000);
+        assert_eq!(
+            rendered(svg).unwrap_err(),
+            PngError::TooLarge { width, height }
+        );
+        assert_eq!(rendered("<svg").unwrap_err(), PngError::Render);
+    }
+}

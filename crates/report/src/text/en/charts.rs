@@ -1,0 +1,410 @@
+//! Titles, subtitles and source lines of charts.
+//!
+//! A title says what the data shows; if no difference is shown, it says so.
+
+use super::{counted, listed};
+use crate::chart::{BarMarks, ChartTitle, SweepAxis};
+use crate::number;
+use hakaru_model::job::Op;
+
+pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
+    match title {
+        ChartTitle::HostBound { work, cards, value } => {
+            format!("{work}: all {cards} cards stop at the host’s {value}")
+        }
+        ChartTitle::LayerCosts {
+            work,
+            layer,
+            percent,
+        } => {
+            format!("{work}: {layer} costs every card more than {percent}%")
+        }
+        ChartTitle::LayerRatios { work, layer } => {
+            format!("{work}: what {layer} leaves of the speed")
+        }
+        ChartTitle::Fastest { work, card, lead } => {
+            format!("{work}: {card} is the fastest, {} the second", ahead(*lead))
+        }
+        ChartTitle::FastestTie { work, cards } => {
+            format!(
+                "{work}: {} lead; no difference between them is shown",
+                some(cards)
+            )
+        }
+        ChartTitle::NoDifference { work, cards } => {
+            format!("{work}: no difference between the {cards} cards is shown")
+        }
+        ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
+        ChartTitle::LayerLeaves {
+            work,
+            layer,
+            reference,
+            share,
+        } => {
+            format!(
+                "{work}: {layer} reaches {}% of {reference}",
+                number::percent(*share)
+            )
+        }
+        ChartTitle::Amplification { work, low, high } if low == high => {
+            format!("{work}: the device wrote {low}× the bytes of the application")
+        }
+        ChartTitle::Amplification { work, low, high } => {
+            format!("{work}: the device wrote {low}× to {high}× the bytes of the application")
+        }
+        ChartTitle::Phases {
+            fastest,
+            fast,
+            slowest,
+            slow,
+            unit,
+        } => {
+            format!("From {slow} {unit} ({slowest}) to {fast} {unit} ({fastest})")
+        }
+        ChartTitle::OnlyPhase { phase, value } => format!("{phase}: {value}"),
+        ChartTitle::HighestMeans {
+            series,
+            most,
+            phases,
+            quantity,
+        } => {
+            format!(
+                "{quantity}: {series} has the highest mean in {most} of {}",
+                counted(*phases as u64, "workload")
+            )
+        }
+        ChartTitle::Compared {
+            a,
+            b,
+            faster,
+            slower,
+            open,
+        } => compared(a, b, [*faster, *slower, *open]),
+        ChartTitle::Latency { name, p99 } => format!("{name}: 99% of the I/Os take at most {p99}"),
+        ChartTitle::Latencies {
+            work,
+            percentile,
+            low,
+            high,
+        } => {
+            format!(
+                "{work}: {percentile} from {} ({}) to {} ({})",
+                low.1, low.0, high.1, high.0
+            )
+        }
+        ChartTitle::LatenciesOnly { work } => format!("{work}: latency"),
+        ChartTitle::Falls {
+            phase,
+            before,
+            after,
+            at,
+        } => {
+            format!("{phase}: falls from {before} to {after} MB/s after {at}")
+        }
+        ChartTitle::SomeFall { phase, falling, of } if falling.len() == *of => {
+            format!("{phase}: all {of} fall permanently")
+        }
+        ChartTitle::SomeFall { phase, falling, of } => {
+            format!(
+                "{phase}: {} of {of} fall permanently ({})",
+                falling.len(),
+                some(falling)
+            )
+        }
+        ChartTitle::Swings {
+            phase,
+            low,
+            high,
+            recoveries,
+        } => {
+            let times = super::times(*recoveries);
+            format!("{phase}: swings between {low} and {high} MB/s, recovers {times}")
+        }
+        ChartTitle::Range { phase, low, high } => {
+            format!("{phase}: {low} to {high} MB/s over time")
+        }
+        ChartTitle::OverTime { phase } => format!("{phase}: speed over time"),
+        ChartTitle::Peak {
+            quantity,
+            line,
+            value,
+            at,
+        } => {
+            format!("{quantity}: highest at {at}, {value}{}", of_line(line))
+        }
+        ChartTitle::SweepRange {
+            quantity,
+            line,
+            from,
+            to,
+            first,
+            last,
+        } => {
+            format!(
+                "{quantity}: from {from} at {first} to {to} at {last}{}",
+                of_line(line)
+            )
+        }
+    }
+}
+
+/// The line of a sweep in parentheses; empty if there is only one.
+fn of_line(line: &str) -> String {
+    match line.is_empty() {
+        true => String::new(),
+        false => format!(" ({line})"),
+    }
+}
+
+/// A ratio: `12% ahead of`, from 2 on `2.4 times`.
+fn ahead(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= 1.95 => format!("{} times", number::significant(ratio)),
+        ratio => format!("{}% ahead of", number::percent(ratio - 1.0)),
+    }
+}
+
+/// At most three names; of more, their number.
+fn some(names: &[String]) -> String {
+    match names.len() {
+        n if n <= 3 => listed(names),
+        n => format!("{n} of them"),
+    }
+}
+
+fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
+    let of = counted((faster + slower + open) as u64, "workload");
+    match (faster, slower) {
+        (0, 0) => format!("No difference between {a} and {b} is shown in {of}"),
+        (faster, 0) => format!("{b} is faster than {a} in {faster} of {of}"),
+        (0, slower) => format!("{b} is slower than {a} in {slower} of {of}"),
+        (faster, slower) => {
+            format!("{b} is faster than {a} in {faster} of {of}, and slower in {slower}")
+        }
+    }
+}
+
+pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) -> String {
+    let mut parts = vec![match (marks.spread, runs.is_empty()) {
+        (_, true) => "bar: mean".to_owned(),
+        (false, _) => format!("bar: {runs}"),
+        (true, _) => format!("bar: mean of {runs}"),
+    }];
+    if marks.spread {
+        parts.push("line: ± 1 standard deviation".to_owned());
+    }
+    if marks.runs {
+        parts.push("dot: one run (above 30 runs, box: quartiles)".to_owned());
+    }
+    if marks.letters {
+        parts.push("same letter: no difference shown".to_owned());
+    }
+    let marks = parts.join("; ");
+    let mut chars = marks.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    format!(
+        "{quantity}. {}{}.",
+        first.unwrap_or_default(),
+        chars.as_str()
+    )
+}
+
+pub(in crate::text) fn runs_between(least: u64, most: u64) -> String {
+    match (least, most) {
+        (0, 0) => String::new(),
+        (least, most) if least == most => counted(least, "run"),
+        (least, most) => format!("{} to {}", number::grouped(least), counted(most, "run")),
+    }
+}
+
+pub(in crate::text) fn chart_source_line(
+    runs: &str,
+    conditions: &[String],
+    origin: &[String],
+    days: &str,
+) -> String {
+    let runs = match runs.is_empty() {
+        true => String::new(),
+        false => format!("n = {runs}"),
+    };
+    let origin = match origin.is_empty() {
+        true => String::new(),
+        false => format!("source: {}", listed(origin)),
+    };
+    let parts = [
+        vec![runs],
+        conditions.to_vec(),
+        vec![origin, days.to_owned()],
+    ]
+    .concat();
+    let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    known.join(" · ")
+}
+
+pub(in crate::text) fn latency_note() -> &'static str {
+    "Share of I/Os that took at most this long, all runs together. Both axes are logarithmic: the percentiles towards \
+     100%, so that the rare slow I/Os are visible. A line ends at the last percentile for which there are enough I/Os."
+}
+
+pub(in crate::text) fn over_time_note(
+    drawn: usize,
+    of: usize,
+    single: bool,
+    median: bool,
+    by_bytes: bool,
+) -> String {
+    let lines = match (median, single) {
+        (true, _) => "Thin lines: one run each; thick line: their median",
+        (false, true) => "One line a run",
+        (false, false) => "One line a run, in the style of its series",
+    };
+    let mut note = format!("MB/s. {lines}.");
+    if by_bytes {
+        note.push_str(
+            " Over bytes written, because a cache ends after bytes and not after seconds.",
+        );
+    }
+    if drawn < of {
+        note.push_str(&format!(
+            " {drawn} of {} runs are drawn.",
+            number::count(of as u64)
+        ));
+    }
+    note
+}
+
+pub(in crate::text) fn level(value: &str) -> String {
+    format!("{value} MB/s")
+}
+
+pub(in crate::text) fn median_of_runs() -> &'static str {
+    "median"
+}
+
+pub(in crate::text) fn sweep_axis(axis: SweepAxis) -> &'static str {
+    match axis {
+        SweepAxis::BlockSize => "Block size",
+        SweepAxis::QueueDepth => "Queue depth",
+        SweepAxis::Jobs => "Jobs",
+        SweepAxis::FillLevel => "File system used, %",
+        SweepAxis::Date => "Date",
+    }
+}
+
+pub(in crate::text) fn sweep_value(axis: SweepAxis, value: f64, alone: bool) -> String {
+    let number = number::exact(value, 3);
+    match (axis, alone) {
+        (_, false) => number,
+        (SweepAxis::QueueDepth, true) => format!("QD {number}"),
+        (SweepAxis::Jobs, true) => counted(value as u64, "job"),
+        (SweepAxis::FillLevel, true) => format!("{number}% used"),
+        (SweepAxis::BlockSize | SweepAxis::Date, true) => number,
+    }
+}
+
+pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> String {
+    let runs = match runs.is_empty() {
+        true => "point: mean".to_owned(),
+        false => format!("point: mean of {runs}"),
+    };
+    let whisker = if spread {
+        "; whisker: 95% interval"
+    } else {
+        ""
+    };
+    format!("{quantity}; {runs}{whisker}.")
+}
+
+pub(in crate::text) fn workload_kind(op: Op, random: bool, read_percent: u32, synced: bool) -> String {
+    let how = if random { "Random" } else { "Sequential" };
+    let mut kind = format!("{how} {}s", op.name());
+    if (1..100).contains(&read_percent) {
+        kind.push_str(&format!(" of a {read_percent}/{} mix", 100 - read_percent));
+    }
+    if synced {
+        kind.push_str(" with fsync");
+    }
+    kind
+}
+
+pub(in crate::text) fn p99_of(kind: &str) -> String {
+    format!("P99 latency, {kind}")
+}
+
+pub(in crate::text) fn layer_cost_note(layer: &str, reference: &str) -> String {
+    format!(
+        "Speed through {layer} as a ratio to {reference}. Dot: ratio of the means; line: 95% interval; ring: no difference shown."
+    )
+}
+
+pub(in crate::text) fn ratio_note(a: &str, b: &str) -> String {
+    format!(
+        "{b} divided by {a}. Dot: ratio of the means; line: 95% interval; ring: no difference shown."
+    )
+}
+
+pub(in crate::text) fn amplification_quantity(workload: &str) -> String {
+    format!("Bytes the device wrote per byte of the application, from its counters, {workload}")
+}
+
+pub(in crate::text) fn differs(differs: bool) -> &'static str {
+    match differs {
+        true => "different",
+        false => "no difference shown",
+    }
+}
+
+pub(in crate::text) fn no_bar() -> &'static str {
+    "not measured"
+}
+
+pub(in crate::text) fn axis_percentile() -> &'static str {
+    "percentile"
+}
+
+pub(in crate::text) fn axis_seconds() -> &'static str {
+    "seconds"
+}
+
+pub(in crate::text) fn axis_written(unit: &str) -> String {
+    format!("{unit} written")
+}
+
+pub(in crate::text) fn bandwidth_name() -> &'static str {
+    "Bandwidth"
+}
+
+pub(in crate::text) fn iops_name() -> &'static str {
+    "I/Os per second"
+}
+
+pub(in crate::text) fn small_latency() -> &'static str {
+    "Latency of small I/Os"
+}
+
+pub(in crate::text) fn large_latency() -> &'static str {
+    "Latency of large I/Os"
+}
+
+pub(in crate::text) fn fsync_latency(phase: &str) -> String {
+    match phase.is_empty() {
+        true => "Latency of fsync".to_owned(),
+        false => format!("Latency of fsync, {phase}"),
+    }
+}
+
+pub(in crate::text) fn phase_latency(phase: &str) -> String {
+    format!("Latency, {phase}")
+}
+
+pub(in crate::text) fn drop_mark(before: &str, after: &str, at: &str) -> String {
+    format!("from {before} to {after} MB/s after {at}")
+}
+
+pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
+    format!(" {drawn} of {of} cards are drawn.")
+}
+
+pub(in crate::text) fn run_number(run: usize) -> String {
+    format!("run {run}")
+}

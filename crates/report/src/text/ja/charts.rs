@@ -1,0 +1,297 @@
+//! Titles, subtitles and source lines of charts.
+//!
+//! A title says what the data shows; if no difference is shown, it says so.
+
+use super::listed;
+use crate::chart::{BarMarks, ChartTitle, SweepAxis};
+use crate::number;
+use hakaru_model::job::Op;
+
+pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
+    match title {
+        ChartTitle::HostBound { work, cards, value } => {
+            format!("{work}: 全{cards}枚がホストの上限{value}で頭打ち")
+        }
+        ChartTitle::LayerCosts { work, layer, percent } => {
+            format!("{work}: {layer}を介すと、どのカードも{percent}%以上低下")
+        }
+        ChartTitle::LayerRatios { work, layer } => format!("{work}: {layer}を介したときの速度の比"),
+        ChartTitle::Fastest { work, card, lead } => {
+            format!("{work}: {card}が最速、2位の{}倍", number::significant(*lead))
+        }
+        ChartTitle::FastestTie { work, cards } => {
+            format!("{work}: {}が上位、互いに有意差なし", some(cards))
+        }
+        ChartTitle::NoDifference { work, cards } => format!("{work}: {cards}枚のカード間に有意差なし"),
+        ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
+        ChartTitle::LayerLeaves { work, layer, reference, share } => {
+            format!("{work}: {layer}は{reference}の{}%", number::percent(*share))
+        }
+        ChartTitle::Amplification { work, low, high } if low == high => {
+            format!("{work}: デバイスの書き込み量はアプリケーションの{low}倍")
+        }
+        ChartTitle::Amplification { work, low, high } => {
+            format!("{work}: デバイスの書き込み量はアプリケーションの{low}〜{high}倍")
+        }
+        ChartTitle::Phases { fastest, fast, slowest, slow, unit } => {
+            format!("{slow} {unit}（{slowest}）から{fast} {unit}（{fastest}）まで")
+        }
+        ChartTitle::OnlyPhase { phase, value } => format!("{phase}: {value}"),
+        ChartTitle::HighestMeans { series, most, phases, quantity } => {
+            format!("{quantity}: {phases}件のワークロードのうち{most}件で{series}の平均が最大")
+        }
+        ChartTitle::Compared { a, b, faster, slower, open } => compared(a, b, [*faster, *slower, *open]),
+        ChartTitle::Latency { name, p99 } => format!("{name}: I/Oの99%は{p99}以下"),
+        ChartTitle::Latencies { work, percentile, low, high } => {
+            format!("{work}: {percentile}は{}（{}）から{}（{}）まで", low.1, low.0, high.1, high.0)
+        }
+        ChartTitle::LatenciesOnly { work } => work.clone(),
+        ChartTitle::Falls { phase, before, after, at } => {
+            format!("{phase}: {at}を超えると{before}から{after} MB/sに低下")
+        }
+        ChartTitle::SomeFall { phase, falling, of } if falling.len() == *of => {
+            format!("{phase}: {of}件すべてで速度が低下し、回復せず")
+        }
+        ChartTitle::SomeFall { phase, falling, of } => {
+            format!("{phase}: {of}件中{}件で速度が低下し、回復せず（{}）", falling.len(), some(falling))
+        }
+        ChartTitle::Swings { phase, low, high, recoveries } => {
+            format!("{phase}: {low}〜{high} MB/sの間で変動、{recoveries}回回復")
+        }
+        ChartTitle::Range { phase, low, high } => format!("{phase}: 時間を通して{low}〜{high} MB/s"),
+        ChartTitle::OverTime { phase } => format!("{phase}: スループットの推移"),
+        ChartTitle::Peak { quantity, line, value, at } => {
+            format!("{quantity}: {at}で最大の{value}{}", of_line(line))
+        }
+        ChartTitle::SweepRange { quantity, line, from, to, first, last } => {
+            format!("{quantity}: {first}の{from}から{last}の{to}へ{}", of_line(line))
+        }
+    }
+}
+
+/// The line of a sweep in parentheses; empty if there is only one.
+fn of_line(line: &str) -> String {
+    match line.is_empty() {
+        true => String::new(),
+        false => format!("（{line}）"),
+    }
+}
+
+/// At most three names; of more, their number.
+fn some(names: &[String]) -> String {
+    match names.len() {
+        n if n <= 3 => listed(names),
+        n => format!("{n}件"),
+    }
+}
+
+fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
+    let of = faster + slower + open;
+    match (faster, slower) {
+        (0, 0) => format!("{a}と{b}: {of}件のワークロードに有意差なし"),
+        (faster, 0) => format!("{b}は{a}より{of}件中{faster}件で高速"),
+        (0, slower) => format!("{b}は{a}より{of}件中{slower}件で低速"),
+        (faster, slower) => format!("{b}は{a}より{of}件中{faster}件で高速、{slower}件で低速"),
+    }
+}
+
+pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) -> String {
+    let mut parts = vec![match (marks.spread, runs.is_empty()) {
+        (_, true) => "棒は平均".to_owned(),
+        (false, _) => format!("棒は{runs}の測定値"),
+        (true, _) => format!("棒は{runs}の平均"),
+    }];
+    if marks.spread {
+        parts.push("線は±標準偏差".to_owned());
+    }
+    if marks.runs {
+        parts.push("点は各回（30回を超える場合、箱は四分位）".to_owned());
+    }
+    if marks.letters {
+        parts.push("同じ文字は有意差なし".to_owned());
+    }
+    format!("{quantity}。{}", parts.join("、"))
+}
+
+pub(in crate::text) fn runs_between(least: u64, most: u64) -> String {
+    match (least, most) {
+        (0, 0) => String::new(),
+        (least, most) if least == most => format!("{}回", number::grouped(least)),
+        (least, most) => format!("{}〜{}回", number::grouped(least), number::grouped(most)),
+    }
+}
+
+pub(in crate::text) fn chart_source_line(
+    runs: &str,
+    conditions: &[String],
+    origin: &[String],
+    days: &str,
+) -> String {
+    let labeled = |label: &str, text: String| match text.is_empty() {
+        true => text,
+        false => format!("{label}: {text}"),
+    };
+    let first = [labeled("測定回数", runs.to_owned())];
+    let last = [labeled("出典", listed(origin)), days.to_owned()];
+    let parts = [&first[..], conditions, &last].concat();
+    let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    known.join(" · ")
+}
+
+pub(in crate::text) fn latency_note() -> &'static str {
+    "各割合のI/Oが収まるレイテンシ（全測定の合計）。両軸とも対数で、まれに遅いI/Oも見える。線は、I/O数が十分な最後のパーセンタイルで終わる"
+}
+
+pub(in crate::text) fn over_time_note(
+    drawn: usize,
+    of: usize,
+    single: bool,
+    median: bool,
+    by_bytes: bool,
+) -> String {
+    let mut parts = vec![match (median, single) {
+        (true, _) => "MB/s。細い線は各回、太い線は中央値".to_owned(),
+        (false, true) => "MB/s。線は各回".to_owned(),
+        (false, false) => "MB/s。線は各回（書式は測定シリーズごと）".to_owned(),
+    }];
+    if by_bytes {
+        parts.push("キャッシュは時間ではなく書き込み量で尽きるため、横軸は書き込み量".to_owned());
+    }
+    if drawn < of {
+        parts.push(format!("{}回のうち{drawn}回を表示", number::grouped(of as u64)));
+    }
+    parts.join("。")
+}
+
+pub(in crate::text) fn level(value: &str) -> String {
+    format!("{value} MB/s")
+}
+
+pub(in crate::text) fn median_of_runs() -> &'static str {
+    "中央値"
+}
+
+pub(in crate::text) fn sweep_axis(axis: SweepAxis) -> &'static str {
+    match axis {
+        SweepAxis::BlockSize => "ブロックサイズ",
+        SweepAxis::QueueDepth => "キュー深度",
+        SweepAxis::Jobs => "ジョブ数",
+        SweepAxis::FillLevel => "ファイルシステムの使用率 %",
+        SweepAxis::Date => "日付",
+    }
+}
+
+pub(in crate::text) fn sweep_value(axis: SweepAxis, value: f64, alone: bool) -> String {
+    let number = number::exact(value, 3);
+    match (axis, alone) {
+        (_, false) => number,
+        (SweepAxis::QueueDepth, true) => format!("QD{number}"),
+        (SweepAxis::Jobs, true) => format!("{number}ジョブ"),
+        (SweepAxis::FillLevel, true) => format!("使用率{number}%"),
+        (SweepAxis::BlockSize | SweepAxis::Date, true) => number,
+    }
+}
+
+pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> String {
+    let runs = match runs.is_empty() {
+        true => "点は平均".to_owned(),
+        false => format!("点は{runs}の平均"),
+    };
+    let whisker = if spread { "、縦線は95%信頼区間" } else { "" };
+    format!("{quantity}。{runs}{whisker}")
+}
+
+pub(in crate::text) fn workload_kind(op: Op, random: bool, read_percent: u32, synced: bool) -> String {
+    let how = if random { "ランダム" } else { "シーケンシャル" };
+    let op = match op {
+        Op::Read => "読み込み",
+        Op::Write => "書き込み",
+        Op::Trim => "trim",
+    };
+    let mut kind = format!("{how}{op}");
+    if synced {
+        kind = format!("fsync付き{kind}");
+    }
+    if (1..100).contains(&read_percent) {
+        kind.push_str(&format!("（読み書き混合{read_percent}/{}）", 100 - read_percent));
+    }
+    kind
+}
+
+pub(in crate::text) fn p99_of(kind: &str) -> String {
+    format!("{kind}のP99レイテンシ")
+}
+
+pub(in crate::text) fn layer_cost_note(layer: &str, reference: &str) -> String {
+    format!("{layer}を介した速度の{reference}に対する比。点は平均の比、線は95%信頼区間、白丸は有意差なし")
+}
+
+pub(in crate::text) fn ratio_note(a: &str, b: &str) -> String {
+    format!("{b}の{a}に対する比。点は平均の比、線は95%信頼区間、白丸は有意差なし")
+}
+
+pub(in crate::text) fn amplification_quantity(workload: &str) -> String {
+    format!("アプリケーションの1バイトあたりにデバイスが書き込んだバイト数（ディスク統計による）、{workload}")
+}
+
+pub(in crate::text) fn differs(differs: bool) -> &'static str {
+    match differs {
+        true => "有意差あり",
+        false => "有意差なし",
+    }
+}
+
+pub(in crate::text) fn no_bar() -> &'static str {
+    "未測定"
+}
+
+pub(in crate::text) fn axis_percentile() -> &'static str {
+    "パーセンタイル"
+}
+
+pub(in crate::text) fn axis_seconds() -> &'static str {
+    "秒"
+}
+
+pub(in crate::text) fn axis_written(unit: &str) -> String {
+    format!("書き込み量 {unit}")
+}
+
+pub(in crate::text) fn bandwidth_name() -> &'static str {
+    "スループット"
+}
+
+pub(in crate::text) fn iops_name() -> &'static str {
+    "1秒あたりのI/O数"
+}
+
+pub(in crate::text) fn small_latency() -> &'static str {
+    "小さいI/Oのレイテンシ"
+}
+
+pub(in crate::text) fn large_latency() -> &'static str {
+    "大きいI/Oのレイテンシ"
+}
+
+pub(in crate::text) fn fsync_latency(phase: &str) -> String {
+    match phase.is_empty() {
+        true => "fsyncのレイテンシ".to_owned(),
+        false => format!("{phase}のfsyncのレイテンシ"),
+    }
+}
+
+pub(in crate::text) fn phase_latency(phase: &str) -> String {
+    format!("{phase}のレイテンシ")
+}
+
+pub(in crate::text) fn drop_mark(before: &str, after: &str, at: &str) -> String {
+    format!("{at}で{before}から{after} MB/sに低下")
+}
+
+pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
+    format!("。{of}枚のうち{drawn}枚を表示")
+}
+
+pub(in crate::text) fn run_number(run: usize) -> String {
+    format!("{run}回目")
+}
