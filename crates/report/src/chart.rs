@@ -13,9 +13,9 @@ pub(crate) use latency::latencies;
 pub use of_runs::{charts, comparison_charts};
 pub(crate) use over_time::over_time;
 pub use source::chart_source;
-pub(crate) use title::{BarMarks, ChartTitle, SweepAxis};
 pub(crate) use source::source_of;
 pub(crate) use sweep::{SweepItem, charts as sweep_charts};
+pub(crate) use title::{BarMarks, ChartTitle, SweepAxis};
 
 use crate::number::{self, MeanText};
 use crate::strips::AddressStrips;

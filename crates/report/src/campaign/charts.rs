@@ -54,7 +54,9 @@ fn sweeps<'a>(view: &View<'a>) -> (Vec<Chart>, Vec<&'a PhaseSummary>) {
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
     let (title, figure): (_, fn(&PhaseSummary) -> Bar) = match work.small {
         true => (text::iops_name(), |phase| chart::bar(&phase.iops, 1.0)),
-        false => (text::bandwidth_name(), |phase| chart::bar(&phase.bandwidth, 1e6)),
+        false => (text::bandwidth_name(), |phase| {
+            chart::bar(&phase.bandwidth, 1e6)
+        }),
     };
     let about = BarChart {
         name: format!("speed-{}", slug(&work.label)),

@@ -52,7 +52,9 @@ pub(crate) fn latencies(
         latency_chart(name, title, lines.collect())
     };
     let all = [
-        chart("latency", text::phase_latency(phase), |p| p.latency.as_ref()),
+        chart("latency", text::phase_latency(phase), |p| {
+            p.latency.as_ref()
+        }),
         chart("fsync", text::fsync_latency(phase), |p| p.sync.as_ref()),
     ];
     all.into_iter().flatten().collect()

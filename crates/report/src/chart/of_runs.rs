@@ -4,7 +4,8 @@ use super::latency::{latencies, latencies_of_one};
 use super::over_time::over_time;
 use super::sweep::{self, SweepItem};
 use super::{
-    BarChart, Chart, ChartTitle, RatioChart, Section, bar, by_iops, number_doubles, ratio_row, runs_text,
+    BarChart, Chart, ChartTitle, RatioChart, Section, bar, by_iops, number_doubles, ratio_row,
+    runs_text,
 };
 use crate::number;
 use crate::svg::{Bar, BarGroup};

@@ -334,7 +334,10 @@ fn time_table(labels: &[String], lines: &[TimePoints]) -> Option<DataTable> {
         };
         table::row(number::exact(longest[i].0, 2), lines.iter().map(value))
     });
-    Some(DataTable::new(table::row(text::axis_seconds(), columns), rows))
+    Some(DataTable::new(
+        table::row(text::axis_seconds(), columns),
+        rows,
+    ))
 }
 
 #[cfg(test)]

@@ -315,7 +315,12 @@ pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> S
     format!("{quantity}; {runs}{whisker}.")
 }
 
-pub(in crate::text) fn workload_kind(op: Op, random: bool, read_percent: u32, synced: bool) -> String {
+pub(in crate::text) fn workload_kind(
+    op: Op,
+    random: bool,
+    read_percent: u32,
+    synced: bool,
+) -> String {
     let how = if random { "Random" } else { "Sequential" };
     let mut kind = format!("{how} {}s", op.name());
     if (1..100).contains(&read_percent) {

@@ -12,19 +12,33 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::HostBound { work, cards, value } => {
             format!("{work}: 全{cards}枚がホストの上限{value}で頭打ち")
         }
-        ChartTitle::LayerCosts { work, layer, percent } => {
+        ChartTitle::LayerCosts {
+            work,
+            layer,
+            percent,
+        } => {
             format!("{work}: {layer}を介すと、どのカードも{percent}%以上低下")
         }
         ChartTitle::LayerRatios { work, layer } => format!("{work}: {layer}を介したときの速度の比"),
         ChartTitle::Fastest { work, card, lead } => {
-            format!("{work}: {card}が最速、2位の{}倍", number::significant(*lead))
+            format!(
+                "{work}: {card}が最速、2位の{}倍",
+                number::significant(*lead)
+            )
         }
         ChartTitle::FastestTie { work, cards } => {
             format!("{work}: {}が上位、互いに有意差なし", some(cards))
         }
-        ChartTitle::NoDifference { work, cards } => format!("{work}: {cards}枚のカード間に有意差なし"),
+        ChartTitle::NoDifference { work, cards } => {
+            format!("{work}: {cards}枚のカード間に有意差なし")
+        }
         ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
-        ChartTitle::LayerLeaves { work, layer, reference, share } => {
+        ChartTitle::LayerLeaves {
+            work,
+            layer,
+            reference,
+            share,
+        } => {
             format!("{work}: {layer}は{reference}の{}%", number::percent(*share))
         }
         ChartTitle::Amplification { work, low, high } if low == high => {
@@ -33,38 +47,94 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::Amplification { work, low, high } => {
             format!("{work}: デバイスの書き込み量はアプリケーションの{low}〜{high}倍")
         }
-        ChartTitle::Phases { fastest, fast, slowest, slow, unit } => {
+        ChartTitle::Phases {
+            fastest,
+            fast,
+            slowest,
+            slow,
+            unit,
+        } => {
             format!("{slow} {unit}（{slowest}）から{fast} {unit}（{fastest}）まで")
         }
         ChartTitle::OnlyPhase { phase, value } => format!("{phase}: {value}"),
-        ChartTitle::HighestMeans { series, most, phases, quantity } => {
+        ChartTitle::HighestMeans {
+            series,
+            most,
+            phases,
+            quantity,
+        } => {
             format!("{quantity}: {phases}件のワークロードのうち{most}件で{series}の平均が最大")
         }
-        ChartTitle::Compared { a, b, faster, slower, open } => compared(a, b, [*faster, *slower, *open]),
+        ChartTitle::Compared {
+            a,
+            b,
+            faster,
+            slower,
+            open,
+        } => compared(a, b, [*faster, *slower, *open]),
         ChartTitle::Latency { name, p99 } => format!("{name}: I/Oの99%は{p99}以下"),
-        ChartTitle::Latencies { work, percentile, low, high } => {
-            format!("{work}: {percentile}は{}（{}）から{}（{}）まで", low.1, low.0, high.1, high.0)
+        ChartTitle::Latencies {
+            work,
+            percentile,
+            low,
+            high,
+        } => {
+            format!(
+                "{work}: {percentile}は{}（{}）から{}（{}）まで",
+                low.1, low.0, high.1, high.0
+            )
         }
         ChartTitle::LatenciesOnly { work } => work.clone(),
-        ChartTitle::Falls { phase, before, after, at } => {
+        ChartTitle::Falls {
+            phase,
+            before,
+            after,
+            at,
+        } => {
             format!("{phase}: {at}を超えると{before}から{after} MB/sに低下")
         }
         ChartTitle::SomeFall { phase, falling, of } if falling.len() == *of => {
             format!("{phase}: {of}件すべてで速度が低下し、回復せず")
         }
         ChartTitle::SomeFall { phase, falling, of } => {
-            format!("{phase}: {of}件中{}件で速度が低下し、回復せず（{}）", falling.len(), some(falling))
+            format!(
+                "{phase}: {of}件中{}件で速度が低下し、回復せず（{}）",
+                falling.len(),
+                some(falling)
+            )
         }
-        ChartTitle::Swings { phase, low, high, recoveries } => {
+        ChartTitle::Swings {
+            phase,
+            low,
+            high,
+            recoveries,
+        } => {
             format!("{phase}: {low}〜{high} MB/sの間で変動、{recoveries}回回復")
         }
-        ChartTitle::Range { phase, low, high } => format!("{phase}: 時間を通して{low}〜{high} MB/s"),
+        ChartTitle::Range { phase, low, high } => {
+            format!("{phase}: 時間を通して{low}〜{high} MB/s")
+        }
         ChartTitle::OverTime { phase } => format!("{phase}: スループットの推移"),
-        ChartTitle::Peak { quantity, line, value, at } => {
+        ChartTitle::Peak {
+            quantity,
+            line,
+            value,
+            at,
+        } => {
             format!("{quantity}: {at}で最大の{value}{}", of_line(line))
         }
-        ChartTitle::SweepRange { quantity, line, from, to, first, last } => {
-            format!("{quantity}: {first}の{from}から{last}の{to}へ{}", of_line(line))
+        ChartTitle::SweepRange {
+            quantity,
+            line,
+            from,
+            to,
+            first,
+            last,
+        } => {
+            format!(
+                "{quantity}: {first}の{from}から{last}の{to}へ{}",
+                of_line(line)
+            )
         }
     }
 }
@@ -158,7 +228,10 @@ pub(in crate::text) fn over_time_note(
         parts.push("キャッシュは時間ではなく書き込み量で尽きるため、横軸は書き込み量".to_owned());
     }
     if drawn < of {
-        parts.push(format!("{}回のうち{drawn}回を表示", number::grouped(of as u64)));
+        parts.push(format!(
+            "{}回のうち{drawn}回を表示",
+            number::grouped(of as u64)
+        ));
     }
     parts.join("。")
 }
@@ -197,12 +270,25 @@ pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> S
         true => "点は平均".to_owned(),
         false => format!("点は{runs}の平均"),
     };
-    let whisker = if spread { "、縦線は95%信頼区間" } else { "" };
+    let whisker = if spread {
+        "、縦線は95%信頼区間"
+    } else {
+        ""
+    };
     format!("{quantity}。{runs}{whisker}")
 }
 
-pub(in crate::text) fn workload_kind(op: Op, random: bool, read_percent: u32, synced: bool) -> String {
-    let how = if random { "ランダム" } else { "シーケンシャル" };
+pub(in crate::text) fn workload_kind(
+    op: Op,
+    random: bool,
+    read_percent: u32,
+    synced: bool,
+) -> String {
+    let how = if random {
+        "ランダム"
+    } else {
+        "シーケンシャル"
+    };
     let op = match op {
         Op::Read => "読み込み",
         Op::Write => "書き込み",
@@ -213,7 +299,10 @@ pub(in crate::text) fn workload_kind(op: Op, random: bool, read_percent: u32, sy
         kind = format!("fsync付き{kind}");
     }
     if (1..100).contains(&read_percent) {
-        kind.push_str(&format!("（読み書き混合{read_percent}/{}）", 100 - read_percent));
+        kind.push_str(&format!(
+            "（読み書き混合{read_percent}/{}）",
+            100 - read_percent
+        ));
     }
     kind
 }
@@ -223,7 +312,9 @@ pub(in crate::text) fn p99_of(kind: &str) -> String {
 }
 
 pub(in crate::text) fn layer_cost_note(layer: &str, reference: &str) -> String {
-    format!("{layer}を介した速度の{reference}に対する比。点は平均の比、線は95%信頼区間、白丸は有意差なし")
+    format!(
+        "{layer}を介した速度の{reference}に対する比。点は平均の比、線は95%信頼区間、白丸は有意差なし"
+    )
 }
 
 pub(in crate::text) fn ratio_note(a: &str, b: &str) -> String {
@@ -231,7 +322,9 @@ pub(in crate::text) fn ratio_note(a: &str, b: &str) -> String {
 }
 
 pub(in crate::text) fn amplification_quantity(workload: &str) -> String {
-    format!("アプリケーションの1バイトあたりにデバイスが書き込んだバイト数（ディスク統計による）、{workload}")
+    format!(
+        "アプリケーションの1バイトあたりにデバイスが書き込んだバイト数（ディスク統計による）、{workload}"
+    )
 }
 
 pub(in crate::text) fn differs(differs: bool) -> &'static str {
