@@ -8,7 +8,7 @@ use hakaru_model::campaign::{
 };
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
-use hakaru_model::finding::{HeadlineRate, PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{BusLimit, HeadlineRate, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 use std::collections::BTreeMap;
 
@@ -185,11 +185,59 @@ pub fn compare_layers(summary: &mut CampaignSummary, layer: &str) {
     layer.clone_into(&mut summary.reference_layer);
 }
 
-/// Evaluates every card and layer by these rules.
+/// Derives the conclusions from the results of the cards: costs of the layers, weaknesses, bottlenecks, rankings, and
+/// the order of the cards for each use and by price.
+pub fn conclude(summary: &mut CampaignSummary, rules: &[UseRule]) {
+    advise_all(summary, rules);
+    if let Some(layer) = reference_layer(summary) {
+        compare_layers(summary, &layer);
+    }
+    summary.weaknesses = weaknesses(summary);
+    let by_layer = by_layer(summary);
+    let mut limits: Vec<(String, BusLimit)> = Vec::new();
+    for (layer, cards) in &by_layer {
+        let cards: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
+        let found = crate::bus_limit(&cards).into_iter();
+        limits.extend(found.map(|limit| (layer.clone(), limit)));
+    }
+    let rankings = rank(&by_layer);
+    (summary.limits, summary.rankings) = (limits, rankings);
+    summary.values = crate::rank_values(&summary.cards, &summary.layers);
+}
+
+/// Returns the raw device if any card was measured through it, else the first layer; `None` if there is only one
+/// layer.
+fn reference_layer(summary: &CampaignSummary) -> Option<String> {
+    let layers = || summary.cards.iter().flat_map(|card| &card.layers);
+    let first = layers().next()?;
+    layers().find(|of| of.layer != first.layer)?;
+    let raw = layers().find(|of| of.summary.target.filesystem.is_none());
+    Some(raw.unwrap_or(first).layer.clone())
+}
+
+/// Returns the cards of each layer, with their indexes.
+fn by_layer(summary: &CampaignSummary) -> Vec<Layer<'_>> {
+    let of_layer = |layer: &String| {
+        let cards = (0..).zip(&summary.cards).filter_map(|(place, card)| {
+            let found = card.layers.iter().find(|of| of.layer == *layer)?;
+            Some((place, &found.summary))
+        });
+        (layer.clone(), cards.collect::<Vec<_>>())
+    };
+    summary
+        .layers
+        .iter()
+        .map(of_layer)
+        .filter(|(_, cards)| !cards.is_empty())
+        .collect()
+}
+
+/// Evaluates every card and layer by these rules, and orders the cards for each use.
 pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
     for layer in summary.cards.iter_mut().flat_map(|card| &mut card.layers) {
         layer.advice = crate::advise(&layer.summary, rules);
     }
+    summary.uses = crate::rank_uses(&summary.cards, &summary.layers, rules);
 }
 
 /// Minimum runs of a point for a known variation.

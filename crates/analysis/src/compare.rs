@@ -26,10 +26,10 @@ pub(crate) const RELEVANT: f64 = 0.05;
 pub(crate) const POWER: f64 = 0.8;
 
 /// Differences below this fraction are rounding: rates have about seven digits.
-const RESOLUTION: f64 = 1e-6;
+pub(crate) const RESOLUTION: f64 = 1e-6;
 
 /// Percentiles are upper edges of buckets of width 1/128: adjacent edges may be one value.
-const QUANTILE_RESOLUTION: f64 = 1.0 / 64.0;
+pub(crate) const QUANTILE_RESOLUTION: f64 = 1.0 / 64.0;
 
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -353,7 +353,7 @@ pub(crate) fn has_rate(phase: &PhaseSummary) -> bool {
 }
 
 /// Returns mean and deviation if only these are known.
-fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
+pub(crate) fn stated(phase: &PhaseSummary, estimate: &Estimate) -> Option<SampleMoments> {
     let runs = phase
         .detail
         .stated_runs

@@ -1,10 +1,12 @@
 //! Finds the phase of a summary that measured a figure of claims and rules.
 
+use crate::compare;
+use crate::stats::SampleMoments;
 use hakaru_model::finding::{
     Estimate, Figure, MeasuredFigure, PhaseSummary, Summary, TimelinePoint, WorkloadShape,
 };
 use hakaru_model::job::Op;
-use hakaru_model::units::{Bytes, Quantile};
+use hakaru_model::units::{Bytes, Nanos, Quantile};
 
 /// Minimum block size of sequential figures: smaller blocks measure the cost of a command.
 pub(crate) const LARGE_BLOCK: Bytes = Bytes(256 << 10);
@@ -171,6 +173,111 @@ fn percentile(
         .find(|(other, _)| same(other))
         .map(|(_, estimate)| estimate);
     Some(measured(phase, value.0 as f64 / MS, runs, MS))
+}
+
+/// Values of a figure, one per run, in its unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FigureSample {
+    /// One value per run; empty if only mean and deviation are known, or nothing.
+    pub(crate) values: Vec<f64>,
+    /// Published mean and deviation without values.
+    pub(crate) stated: Option<SampleMoments>,
+    /// Differences up to this fraction are rounding.
+    pub(crate) resolution: f64,
+}
+
+impl FigureSample {
+    /// Multiplies all values by a factor.
+    pub(crate) fn scaled(mut self, factor: f64) -> FigureSample {
+        self.values.iter_mut().for_each(|value| *value *= factor);
+        self.stated = self.stated.and_then(|moments| {
+            let scaled =
+                SampleMoments::new(moments.n, moments.mean * factor, moments.deviation * factor)?;
+            Some(scaled.rounded(moments.rounding * factor, 0.0))
+        });
+        self
+    }
+
+    /// Relates all values to a limit so that more is better.
+    pub(crate) fn relative_to(self, limit: f64, figure: Figure) -> FigureSample {
+        if figure.more_is_better() {
+            return self.scaled(limit.recip());
+        }
+        FigureSample {
+            values: self.values.iter().map(|value| limit / value).collect(),
+            stated: None,
+            ..self
+        }
+    }
+}
+
+/// Returns the values of a figure by run, from the phase that measured it best. Empty if no phase did.
+pub(crate) fn figure_sample(summary: &Summary, wanted: Figure) -> FigureSample {
+    let Some(phase) = phase_of(summary, wanted) else {
+        return FigureSample::default();
+    };
+    let rate = |estimate: &Estimate, unit: f64| {
+        FigureSample {
+            values: estimate.values.clone(),
+            stated: compare::stated(phase, estimate),
+            resolution: compare::RESOLUTION,
+        }
+        .scaled(unit.recip())
+    };
+    let of_percentile = |by_run: &[(Quantile, Estimate)], q: Quantile| {
+        let same = |(other, _): &&(Quantile, Estimate)| (other.share() - q.share()).abs() < 1e-9;
+        let values = by_run.iter().find(same).map(|(_, e)| e.values.clone());
+        FigureSample {
+            values: values.unwrap_or_default(),
+            stated: None,
+            resolution: compare::QUANTILE_RESOLUTION,
+        }
+        .scaled(MS.recip())
+    };
+    let by_timeline = |of: &dyn Fn(&[TimelinePoint]) -> Option<f64>| {
+        FigureSample {
+            values: phase
+                .timelines
+                .iter()
+                .filter_map(|points| of(points))
+                .collect(),
+            stated: None,
+            resolution: compare::RESOLUTION,
+        }
+        .scaled(MB.recip())
+    };
+    match wanted {
+        Figure::SequentialRead | Figure::SequentialWrite => rate(&phase.bandwidth, MB),
+        Figure::RandomRead | Figure::RandomWrite => rate(&phase.iops, 1.0),
+        Figure::RandomReadP99 => of_percentile(&phase.detail.latency_by_run, Quantile::P99),
+        Figure::SyncP99 => of_percentile(&phase.detail.sync_by_run, Quantile::P99),
+        Figure::SyncP999 => of_percentile(&phase.detail.sync_by_run, Quantile::P999),
+        Figure::SlowestWrite => by_timeline(&slowest_segment),
+        Figure::SustainedWrite => {
+            let falls = phase.sustained.as_ref().map(|found| &found.falls);
+            match falls.and_then(|falls| falls.iter().rfind(|fall| fall.proven)) {
+                Some(last) => by_timeline(&|points| mean_after(points, last.after_time)),
+                None => rate(&phase.bandwidth, MB),
+            }
+        }
+    }
+}
+
+/// Mean throughput of the intervals that begin after a time.
+fn mean_after(points: &[TimelinePoint], after: Nanos) -> Option<f64> {
+    let after = after.0 as f64 / 1e9;
+    let starts = std::iter::once(0.0).chain(points.iter().map(|point| point.at_s));
+    let later = points
+        .iter()
+        .zip(starts)
+        .filter(|(_, start)| *start >= after);
+    let (time, bytes) = later.fold((0.0, 0.0), |(time, bytes), (point, start)| {
+        let length = point.at_s - start;
+        (time + length, bytes + length * point.bandwidth.0)
+    });
+    (time > 0.0)
+        .then(|| bytes / time)
+        .filter(|mean| mean.is_finite())
 }
 
 fn sustained(summary: &Summary) -> Option<MeasuredFigure> {

@@ -11,6 +11,7 @@ mod place;
 mod rules;
 mod scan_reporter;
 mod select;
+mod sides;
 mod status_reporter;
 mod stop;
 

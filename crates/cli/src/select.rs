@@ -5,7 +5,6 @@
 
 use crate::exit::not_there;
 use anyhow::{Context, Result, bail};
-use hakaru_model::facts::TargetKind;
 use hakaru_model::record::RunRecord;
 use hakaru_store::{Filter, FindError, OutcomeKind, Store};
 use jiff::civil::Date;
@@ -98,11 +97,7 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
             known.into_iter().flatten().collect()
         }
         SelectorKind::Layer => {
-            let through = match (&target.filesystem, target.kind) {
-                (Some(filesystem), _) => Some(filesystem.fs_type.clone()),
-                (None, TargetKind::BlockDevice) => Some("raw".to_owned()),
-                (None, _) => None,
-            };
+            let through = target.layer().map(str::to_owned);
             let of_point = point.map(|point| point.layer.clone());
             of_point.into_iter().chain(through).collect()
         }

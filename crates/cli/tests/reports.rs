@@ -296,3 +296,127 @@ fn a_series_is_reported_in_the_form_of_its_file_with_its_charts() {
     ));
     assert!(read(&home, "s.txt").starts_with("series,started"));
 }
+
+#[test]
+fn compare_ends_in_one_sentence_about_the_largest_proven_difference() {
+    let home = measured();
+    let words = ok(&run(&home, &["compare", "card=slow", "card=even"]));
+    let last = words.lines().last().unwrap_or_default();
+    assert!(
+        words.contains("In short\neven does sequential writes 1.5"),
+        "{words}"
+    );
+    assert!(
+        words.contains("times as fast as slow (proven, 95% interval ["),
+        "{last}"
+    );
+    // The same sentence, whichever side is named first.
+    let turned = ok(&run(&home, &["compare", "card=even", "card=slow"]));
+    assert!(
+        turned.contains("In short\neven does sequential writes 1.5"),
+        "{turned}"
+    );
+    // Both sides have all uses, and what would measure the missing figures.
+    assert!(words.contains("Suitability"), "{words}");
+    let page = ok(&run(
+        &home,
+        &["compare", "card=slow", "card=even", "-o", "-"],
+    ));
+    assert!(
+        page.contains("times as fast as slow (proven") && page.contains("--only="),
+        "{page}"
+    );
+}
+
+#[test]
+fn many_sets_are_compared_as_one_family_with_letters() {
+    let home = measured();
+    let sets = ["card=even", "card=slow", "card=even,workload=seq-write"];
+    let words = ok(&run(&home, &[&["compare"], &sets[..]].concat()));
+    let row = words
+        .lines()
+        .find(|line| line.starts_with("slow"))
+        .unwrap_or_default();
+    assert!(row.contains("(b)"), "{words}");
+    assert!(words.contains("one family"), "{words}");
+    for (name, begins) in [
+        ("m.html", "<!DOCTYPE html>"),
+        ("m.md", "# "),
+        ("m.csv", "campaign,"),
+    ] {
+        ok(&run(
+            &home,
+            &[&["compare"], &sets[..], &["-o", name]].concat(),
+        ));
+        assert!(
+            read(&home, name).starts_with(begins),
+            "{name}: {:.80}",
+            read(&home, name)
+        );
+    }
+    let many = vec!["card=even"; 65];
+    assert!(
+        refused(&run(&home, &[&["compare"], &many[..]].concat())).contains("the maximum is 64")
+    );
+    assert!(refused(&run(&home, &["compare", "card=even"])).contains("<SET>"));
+}
+
+#[test]
+fn cards_are_ranked_for_uses_and_by_price() {
+    let home = measured();
+    let rank = |words: &str| run_words(&home, &format!("rank {words}"));
+    let all = ok(&rank(""));
+    assert!(
+        all.contains("Ranking of 2 cards") && all.contains("Best for each use"),
+        "{all}"
+    );
+    // No random writes were measured.
+    let database = ok(&rank(
+        "--use database --price even=2000JPY --price slow=¥680",
+    ));
+    let none = database.contains("no card can be ranked");
+    assert!(none && database.contains("680 JPY"), "{database}");
+    assert!(database.contains("Speed for the money"), "{database}");
+    let rule = "[[use]]\nid = \"copies\"\ntitle = \"large copies\"\n[[use.criteria]]\n\
+        figure = \"sequential_write\"\nfits = 25\ncare = 5\nwhy = \"time\"\n";
+    std::fs::write(home.path().join("rules.toml"), rule).unwrap();
+    let copies = ok(&rank("--use copies --rules rules.toml"));
+    assert!(
+        copies.contains("best: even (good: sequential write"),
+        "{copies}"
+    );
+    assert!(!copies.contains("not proven better"), "{copies}");
+    let under = ok(&rank(
+        "--use database --price even=2000JPY --price slow=680JPY --under 1000",
+    ));
+    assert!(
+        under.contains("Not ranked, because of the limit of 1,000: even (2,000 JPY)"),
+        "{under}"
+    );
+    assert!(refused(&rank("--use nothing")).contains("expected one of os, database"));
+    assert!(refused(&rank("--price gone=3")).contains("no card gone: expected one of even, slow"));
+    assert!(refused(&rank("--price even=free")).contains("is not a price"));
+    assert!(refused(&rank("--under 10")).contains("no card with a price of at most 10"));
+    let mixed = refused(&rank("--price even=20EUR --price slow=680JPY --under 1000"));
+    assert!(mixed.contains("prices are in EUR and JPY"), "{mixed}");
+    ok(&rank("-o r.html"));
+    assert!(read(&home, "r.html").contains("Best for each use"));
+}
+
+/// Regression: a run of a series was judged by itself, so `show` and `report` printed different verdicts.
+#[test]
+fn suitability_is_that_of_the_series_wherever_it_is_printed() {
+    let home = measured();
+    let id = &support::records(&home)[0].id;
+    let uses = |text: &str| -> Vec<String> {
+        let lines = text
+            .lines()
+            .skip_while(|line| !line.starts_with("Suitability"));
+        let lines = lines.skip(1).take_while(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    };
+    let shown = uses(&ok(&run(&home, &["show", id])));
+    let series = uses(&ok(&run(&home, &["show", id, "--series"])));
+    assert!(shown.len() > 7, "{shown:?}");
+    assert_eq!(shown, series);
+}

@@ -5,6 +5,8 @@ use crate::caveat::Caveat;
 use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Summary};
 use crate::job::Op;
 use crate::lint::LintWarning;
+use crate::price::Price;
+use crate::rank::{UseRanking, ValueRanking};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +92,12 @@ pub struct CampaignSummary {
     /// Reference layer for [`CardSummary::costs`]; empty if there is only one layer.
     #[serde(default)]
     pub reference_layer: String,
+    /// For each layer and use, the cards from best to worst.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uses: Vec<UseRanking>,
+    /// For each layer and rate, the cards by speed per unit of money.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueRanking>,
 }
 
 /// Weakness of a campaign's design, which precise measurements do not remove.
@@ -146,6 +154,11 @@ pub enum Weakness {
         what: Circumstance,
         /// Different values.
         values: Vec<String>,
+    },
+    /// Workloads of one name were measured with different settings.
+    DifferentSettings {
+        /// Names of the workloads.
+        phases: Vec<String>,
     },
     /// Runs were repeated until the mean was precise enough (optional stopping).
     OptionalStopping {
@@ -238,6 +251,17 @@ pub struct CardSummary {
     pub claims: Vec<ClaimCheck>,
     /// Cost of each other layer compared with [`CampaignSummary::reference_layer`].
     pub costs: Vec<LayerCost>,
+}
+
+impl CardSummary {
+    /// Name of the fact that holds the price.
+    pub const PRICE: &'static str = "price";
+
+    /// Returns the price, if the facts have one that can be read.
+    pub fn price(&self) -> Option<Price> {
+        let price = self.facts.iter().find(|(name, _)| name == Self::PRICE);
+        price.and_then(|(_, text)| text.parse().ok())
+    }
 }
 
 /// Results of one card through one layer.

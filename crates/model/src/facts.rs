@@ -339,6 +339,37 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// Returns the IDs of the device, most specific first: CID, serial number, world-wide name. Placeholders are left
+    /// out: many devices report one instead of a serial number.
+    pub fn ids(&self) -> Vec<&str> {
+        let Some(device) = self.device.known() else {
+            return Vec::new();
+        };
+        let cid = device.card.as_ref().and_then(|card| card.cid.known());
+        let all = [cid, device.serial.known(), device.wwid.known()];
+        let all = all.into_iter().flatten().map(String::as_str);
+        all.filter(|id| !is_placeholder(id)).collect()
+    }
+
+    /// Returns the layer between the application and the device: the type of the file system, or `raw`; `None` if there
+    /// is neither.
+    pub fn layer(&self) -> Option<&str> {
+        match (&self.filesystem, self.kind) {
+            (Some(filesystem), _) => Some(&filesystem.fs_type),
+            (None, TargetKind::BlockDevice) => Some("raw"),
+            (None, _) => None,
+        }
+    }
+}
+
+/// Whether an ID is a placeholder: too short, or one repeated character.
+pub fn is_placeholder(id: &str) -> bool {
+    let core = id.trim().trim_start_matches("0x");
+    let first = core.chars().next();
+    core.chars().count() < 4 || core.chars().all(|c| Some(c) == first)
+}
+
 /// Environment of a run on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {

@@ -36,6 +36,18 @@ impl Figure {
         }
     }
 
+    /// Returns the workload of the standard suite that measures the figure.
+    pub fn workload(self) -> &'static str {
+        match self {
+            Figure::SequentialRead => "seq-read",
+            Figure::SequentialWrite => "seq-write",
+            Figure::RandomRead | Figure::RandomReadP99 => "rand-read",
+            Figure::RandomWrite => "rand-write",
+            Figure::SyncP99 | Figure::SyncP999 => "durable",
+            Figure::SustainedWrite | Figure::SlowestWrite => "sustained",
+        }
+    }
+
     /// Whether a higher value is better.
     pub fn more_is_better(self) -> bool {
         self.unit() != "ms"

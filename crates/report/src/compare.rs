@@ -5,7 +5,9 @@ use crate::escape;
 use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::{merged, naming, run};
+use crate::{merged, naming, run, text};
+use hakaru_model::advice::RunFindings;
+use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
@@ -226,15 +228,36 @@ fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
 
 /// Renders a comparison of two series as one HTML page.
 pub fn comparison_html(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    document(a, b, comparisons).html()
+    document(a, b, comparisons, &[], None).html()
 }
 
 /// Renders a comparison of two series as Markdown.
 pub fn comparison_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    document(a, b, comparisons).markdown(None)
+    document(a, b, comparisons, &[], None).markdown(None)
 }
 
-fn document(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Document {
+/// Renders a comparison of two series with the conclusions from each as one HTML page.
+pub fn comparison_html_with(of: &PairReport<'_>) -> String {
+    document_with(of).html()
+}
+
+/// Renders a comparison of two series with the conclusions from each as Markdown.
+pub fn comparison_markdown_with(of: &PairReport<'_>) -> String {
+    document_with(of).markdown(None)
+}
+
+fn document_with(of: &PairReport<'_>) -> Document {
+    let (a, b) = of.sides;
+    document(a, b, of.comparisons, of.findings, of.conclusion)
+}
+
+fn document(
+    a: &Summary,
+    b: &Summary,
+    comparisons: &[Comparison],
+    findings: &[RunFindings],
+    conclusion: Option<&PairConclusion>,
+) -> Document {
     let both = [a.clone(), b.clone()];
     let names = naming::series(&both);
     let title = run::of_common(&both, &format!("{} against {}", names[1], names[0]));
@@ -254,24 +277,46 @@ fn document(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Document {
         ];
         proven.push(folded("The tests behind the verdicts", blocks));
     }
+    if let Some(conclusion) = conclusion {
+        let sentence = text::pair_conclusion(conclusion, (&names[0], &names[1]));
+        proven.insert(0, DocumentBlock::Text(sentence));
+    }
     let proven = part("What the comparison proves", proven);
-    run::page(title, &both, &[], proven)
+    run::page(title, &both, findings, proven)
 }
 
 /// Explanation of a comparison.
 const DIRECTION: &str =
     "The ratio is the second to the first, and the verdict is about the second.";
 
+/// A comparison of two sides, as a terminal shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct PairReport<'a> {
+    /// The sides.
+    pub sides: (&'a Summary, &'a Summary),
+    /// Their names.
+    pub names: (&'a str, &'a str),
+    /// Phases that both sides have.
+    pub phases: &'a [(&'a PhaseSummary, &'a PhaseSummary)],
+    /// Comparisons of these phases.
+    pub comparisons: &'a [Comparison],
+    /// Conclusions from each side; may be empty.
+    pub findings: &'a [RunFindings],
+    /// Conclusion of the comparison.
+    pub conclusion: Option<&'a PairConclusion>,
+}
+
 /// Renders a comparison for a terminal of `width` columns: all figures of the phases that both sides have, their
-/// verdicts, and caveats. `names` are the names of the two sides.
-pub fn comparison_terminal(
-    sides: (&Summary, &Summary),
-    names: (&str, &str),
-    phases: &[(&PhaseSummary, &PhaseSummary)],
-    comparisons: &[Comparison],
-    width: usize,
-    color: bool,
-) -> String {
+/// verdicts, the suitability of both sides, caveats, and one sentence that concludes it.
+pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> String {
+    let PairReport {
+        sides,
+        names,
+        phases,
+        comparisons,
+        findings,
+        conclusion,
+    } = *of;
     let mut blocks: Vec<DocumentBlock> = phases
         .iter()
         .flat_map(|(a, b)| phase_figures(a, b, names))
@@ -289,10 +334,17 @@ pub fn comparison_terminal(
     blocks.extend(part("What this proves", proven));
     let tests = tests(comparisons).map(numbers);
     blocks.extend(part("The tests behind it", tests.into_iter().collect()));
+    let both = [names.0, names.1].map(escape::plain);
+    blocks.extend(run::uses_of(findings, &both));
     for (side, name) in [(sides.0, names.0), (sides.1, names.1)] {
         let caveats = merged::findings(&[(String::new(), side)]);
         let caveats = DocumentBlock::Caveats(caveats);
         blocks.extend(part(format!("Caveats of {name}"), vec![caveats]));
+    }
+    if let Some(conclusion) = conclusion {
+        let sentence = text::pair_conclusion(conclusion, (&both[0], &both[1]));
+        let sentence = DocumentBlock::Text(sentence);
+        blocks.extend(part(text::conclusion_of_pair(), vec![sentence]));
     }
     let document = Document {
         title: format!("{} against {}", names.1, names.0),

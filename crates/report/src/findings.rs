@@ -28,7 +28,7 @@ pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
     findings.advice.iter().map(use_of).collect()
 }
 
-fn use_of(advice: &Advice) -> ConclusionRow {
+pub(crate) fn use_of(advice: &Advice) -> ConclusionRow {
     ConclusionRow {
         about: plain(&advice.title),
         sign: sign(advice.verdict()),
@@ -252,7 +252,7 @@ mod tests {
             not_measured: vec![criterion(Figure::SyncP999)],
         };
         let ConclusionRow { sign, because, .. } = use_of(&advice);
-        let wanted = "fsync P99 7.21 ms (limit 10); not measured: fsync P99.9";
+        let wanted = "fsync P99 7.21 ms (limit 10); not measured: fsync P99.9 (`hakaru bench --only=durable`)";
         assert_eq!((sign, because.as_str()), ("?", wanted));
         assert_eq!(use_of(&advice).verdict, "inconclusive");
         advice.decided_by.clear();

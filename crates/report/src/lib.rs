@@ -37,10 +37,13 @@ mod verified;
 
 pub use campaign::{
     campaign_chart_source, campaign_charts, campaign_csv, campaign_html, campaign_in_short,
-    campaign_markdown, campaign_parquet, campaign_terminal,
+    campaign_markdown, campaign_parquet, campaign_terminal, ranking_terminal,
 };
 pub use chart::{Chart, ChartStyle, Section, chart_source, charts, comparison_charts};
-pub use compare::{comparison_csv, comparison_html, comparison_markdown, comparison_terminal};
+pub use compare::{
+    PairReport, comparison_csv, comparison_html, comparison_html_with, comparison_markdown,
+    comparison_markdown_with, comparison_terminal,
+};
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::plain;

@@ -2,17 +2,12 @@
 
 use crate::escape::plain;
 use crate::time;
-use hakaru_model::facts::TargetKind;
 use hakaru_model::finding::{PhaseSummary, Summary};
 use std::collections::BTreeMap;
 
 /// The layer between the application and the device: the type of the file system, or `raw`.
 pub(crate) fn layer(summary: &Summary) -> String {
-    match (&summary.target.filesystem, summary.target.kind) {
-        (Some(filesystem), _) => plain(&filesystem.fs_type),
-        (None, TargetKind::BlockDevice) => "raw".to_owned(),
-        (None, _) => String::new(),
-    }
+    summary.target.layer().map_or_else(String::new, plain)
 }
 
 /// The target with its layer: `SanDisk SD32G, ext4`.

@@ -257,17 +257,29 @@ fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
 
 /// Conclusions from the figures: with all reasons for one series, as a table for several.
 fn conclusions(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
-    let of_kind = |kind: ConclusionKind| {
-        let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
-        let found: Vec<Vec<ConclusionRow>> = all.iter().map(|found| kind.of(found)).collect();
-        let blocks = match &found[..] {
-            found if found.iter().all(Vec::is_empty) => Vec::new(),
-            [only] => vec![DocumentBlock::Conclusions(about, only.clone())],
-            many => compared_conclusions(about, many, names),
-        };
-        part(title, blocks)
-    };
+    let of_kind = |kind| conclusions_of(kind, all, names);
     ConclusionKind::ALL.into_iter().flat_map(of_kind).collect()
+}
+
+/// Conclusions of one kind.
+fn conclusions_of(
+    kind: ConclusionKind,
+    all: &[RunFindings],
+    names: &[String],
+) -> Vec<DocumentBlock> {
+    let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
+    let found: Vec<Vec<ConclusionRow>> = all.iter().map(|found| kind.of(found)).collect();
+    let blocks = match &found[..] {
+        found if found.iter().all(Vec::is_empty) => Vec::new(),
+        [only] => vec![DocumentBlock::Conclusions(about, only.clone())],
+        many => compared_conclusions(about, many, names),
+    };
+    part(title, blocks)
+}
+
+/// Suitability for uses, as a table if there are several series.
+pub(crate) fn uses_of(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
+    conclusions_of(ConclusionKind::Uses, all, names)
 }
 
 /// Verdicts only, one row for each use and one column for each series; the reasons of each series are collapsed.

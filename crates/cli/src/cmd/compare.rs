@@ -1,41 +1,77 @@
-//! `hakaru compare`: compares two sets of results side by side, with figures, ratios and verdicts.
+//! `hakaru compare`: compares sets of results side by side, with figures, ratios and verdicts.
 
 use super::report::{Form, NO_TABLE};
-use super::{print, terminal_width};
-use crate::exit::Exit;
-use crate::imports;
+use super::{print, terminal_width, width};
+use crate::exit::{Ended, Exit, complain};
 use crate::place;
-use crate::select::{self, Term};
-use anyhow::{Result, bail};
+use crate::sides::sides;
+use anyhow::{Result, anyhow, bail};
 use hakaru_analysis::compare::common_phases;
-use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::Summary;
-use hakaru_model::job::{Phase, Scenario};
-use hakaru_model::record::RunRecord;
-use hakaru_store::{Filter, Store};
+use hakaru_model::advice::RunFindings;
+use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary};
+use hakaru_model::finding::{PhaseSummary, Summary};
+use hakaru_report::PairReport;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru compare`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// First set of results: run ids, names, `latest` (the newest series), files or directories (comma-separated), or a selection: series=, card=, layer=, host=, date=, campaign=, workload=
-    a: String,
-    /// Second set of results, in the same form: ratios are B divided by A
-    b: String,
+    /// Sets of results, at least two: run ids, names, `latest` (the newest series), files or directories (comma-separated), or a selection: series=, card=, layer=, host=, date=, campaign=, workload=; of two sets, ratios are the second divided by the first
+    #[arg(value_name = "SET", required = true, num_args = 2..)]
+    sets: Vec<String>,
     /// Also write the comparison to FILE: HTML, or by its suffix Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on standard output instead of the text
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// Compares two sides and prints the result.
+/// Compares the sides and prints the result.
 pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
-    let (a, b) = sides(args, db)?;
-    let mut both = [a, b];
-    hakaru_analysis::compare_traced(&mut both, 0);
-    let [a, b] = both;
-    let names = names(&a, &b, args);
-    let names = (names.0.as_str(), names.1.as_str());
+    if args.sets.len() > MOST {
+        complain(&anyhow!(
+            "cannot compare {} sets: the maximum is {MOST}",
+            args.sets.len()
+        ));
+        return Err(Ended(Exit::Usage).into());
+    }
+    let sides = sides(&args.sets, db)?;
+    let names = names(&sides, args);
+    let page = match <[Summary; 2]>::try_from(sides) {
+        Ok(mut both) => {
+            hakaru_analysis::compare_traced(&mut both, 0);
+            pair(both, &names, args)?
+        }
+        Err(sides) => many(sides, &names, args)?,
+    };
+    write(args, &page)
+}
+
+/// Maximum number of sets: more pairs than a reader can follow.
+const MOST: usize = 64;
+
+/// A comparison as a terminal shows it, and in the requested form.
+struct Page {
+    text: String,
+    file: Option<String>,
+}
+
+fn write(args: &CompareArgs, page: &Page) -> Result<Exit> {
+    let (Some(path), Some(file)) = (&args.output, &page.file) else {
+        return print(&page.text).map(|()| Exit::Ok);
+    };
+    if place::is_stdout(Some(path)) {
+        return print(file).map(|()| Exit::Ok);
+    }
+    let printed = print(&page.text);
+    place::write_page(path, file.as_bytes())?;
+    printed?;
+    print(&format!("\nReport: {}\n", path.display()))?;
+    Ok(Exit::Ok)
+}
+
+/// Compares two sides.
+fn pair([a, b]: [Summary; 2], names: &[String], args: &CompareArgs) -> Result<Page> {
+    let names = (names[0].as_str(), names[1].as_str());
     let phases = common_phases(&a, &b);
     if phases.is_empty() {
         bail!(
@@ -46,265 +82,171 @@ pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
         );
     }
     let comparisons = hakaru_analysis::compare_summaries(&a, &b);
+    let conclusion = hakaru_analysis::conclude_pair(&phases, &comparisons);
+    let rules = hakaru_analysis::default_rules();
+    let advised = |summary: &Summary| RunFindings {
+        advice: hakaru_analysis::advise(summary, &rules),
+        ..RunFindings::default()
+    };
+    let findings = [advised(&a), advised(&b)];
     // Do not wrap lines that go to a file.
     let width = terminal_width().unwrap_or(usize::MAX);
-    let text = |color: bool| {
-        let sides = (&a, &b);
-        hakaru_report::comparison_terminal(sides, names, &phases, &comparisons, width, color)
+    let report = PairReport {
+        sides: (&a, &b),
+        names,
+        phases: &phases,
+        comparisons: &comparisons,
+        findings: &findings,
+        conclusion: conclusion.as_ref(),
     };
-    let Some(path) = &args.output else {
-        return print(&text(true)).map(|()| Exit::Ok);
+    let text = |color: bool| hakaru_report::comparison_terminal(&report, width, color);
+    let form = args.output.as_ref().map(|path| Form::of(None, Some(path)));
+    let file = match form {
+        None => None,
+        Some(Form::Html) => Some(hakaru_report::comparison_html_with(&report)),
+        Some(Form::Markdown) => Some(hakaru_report::comparison_markdown_with(&report)),
+        Some(Form::Csv) => Some(hakaru_report::comparison_csv(&comparisons, names)),
+        Some(Form::Terminal) => Some(text(false)),
+        Some(Form::Parquet) => bail!(NO_TABLE),
     };
-    let page = match Form::of(None, Some(path)) {
-        Form::Html => hakaru_report::comparison_html(&a, &b, &comparisons),
-        Form::Markdown => hakaru_report::comparison_markdown(&a, &b, &comparisons),
-        Form::Csv => hakaru_report::comparison_csv(&comparisons, names),
-        Form::Terminal => text(false),
-        Form::Parquet => bail!(NO_TABLE),
-    };
-    if place::is_stdout(Some(path)) {
-        return print(&page).map(|()| Exit::Ok);
-    }
-    let printed = print(&text(true));
-    place::write_page(path, page.as_bytes())?;
-    printed?;
-    print(&format!("\nReport: {}\n", path.display()))?;
-    Ok(Exit::Ok)
+    Ok(Page {
+        text: text(true),
+        file,
+    })
 }
 
-/// Summarizes both sides, and prints the notes about their names.
-fn sides(args: &CompareArgs, db: Option<&Path>) -> Result<(Summary, Summary)> {
-    let mut stored = StoreSource {
-        db,
-        store: None,
-        notes: BTreeSet::new(),
+/// Compares more than two sides: each is treated as a card, so that all pairs are one family of tests.
+fn many(sides: Vec<Summary>, names: &[String], args: &CompareArgs) -> Result<Page> {
+    let summary = compared(sides, names)?;
+    let form = args.output.as_ref().map(|path| Form::of(None, Some(path)));
+    let file = match form {
+        None => None,
+        Some(Form::Html) => Some(hakaru_report::campaign_html(&summary)),
+        Some(Form::Markdown) => Some(hakaru_report::campaign_markdown(&summary, None)),
+        Some(Form::Csv) => Some(hakaru_report::campaign_csv(&summary)),
+        Some(Form::Terminal) => Some(hakaru_report::campaign_terminal(&summary, width(), false)),
+        Some(Form::Parquet) => bail!(NO_TABLE),
     };
-    let sides = side(&args.a, &mut stored).and_then(|a| Ok((a, side(&args.b, &mut stored)?)));
-    for note in &stored.notes {
-        anstream::eprintln!("note: {note}");
-    }
-    sides
+    let text = hakaru_report::campaign_terminal(&summary, width(), true);
+    Ok(Page { text, file })
 }
 
-/// The database for both sides, opened once on first use, so that its notes are printed only once.
-struct StoreSource<'a> {
-    db: Option<&'a Path>,
-    store: Option<Store>,
-    notes: BTreeSet<String>,
-}
-
-impl StoreSource<'_> {
-    fn store(&mut self) -> Result<&Store> {
-        let store = match self.store.take() {
-            Some(store) => store,
-            None => place::read(self.db)?,
-        };
-        Ok(self.store.insert(store))
-    }
-
-    /// Returns the runs with a label; otherwise the single run with this ID. `latest` returns the whole newest series.
-    fn named(&mut self, name: &str) -> Result<Vec<RunRecord>> {
-        let store = self.store()?;
-        if let Some(records) = of_thing(store, name)? {
-            return Ok(records);
+/// Returns the comparison of these sides, whose common phases get the names of the first side that has them.
+fn compared(sides: Vec<Summary>, names: &[String]) -> Result<CampaignSummary> {
+    let mut summaries: Vec<Summary> = Vec::new();
+    for mut summary in sides {
+        for known in &summaries {
+            rename(&mut summary, known);
         }
-        let found = place::runs(store, name, name == "latest")?;
-        if let [only] = &found[..] {
-            let rows = store.runs(&Filter::default())?;
-            let repeats = rows.iter().filter(|row| row.series == only.series).count();
-            if repeats > 1 {
-                let short = only.series.get(..8).unwrap_or(&only.series);
-                let note = format!(
-                    "{name} is one of {repeats} runs of its series; use series={short} for all of \
-                    them"
-                );
-                self.notes.insert(hakaru_report::plain(&note));
-            }
-        }
-        Ok(found)
+        summaries.push(summary);
     }
-
-    /// Returns the runs in a file, otherwise those of [`StoreSource::named`].
-    fn or_file(&mut self, name: &str) -> Result<Vec<RunRecord>> {
-        let path = Path::new(name);
-        let found = match path.exists() {
-            true => imports::records_in(path)?,
-            false => self.named(name)?,
-        };
-        if found.is_empty() {
-            bail!(
-                "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
-                was not read, and why"
-            );
-        }
-        Ok(found)
+    let kind = |phase: &PhaseSummary| (phase.phase.clone(), phase.op);
+    let mut seen = BTreeSet::new();
+    let mut shared = false;
+    for summary in &summaries {
+        let kinds: BTreeSet<_> = summary.phases.iter().map(kind).collect();
+        shared |= kinds.iter().any(|kind| seen.contains(kind));
+        seen.extend(kinds);
     }
-
-    fn chosen(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
-        let mut notes = std::mem::take(&mut self.notes);
-        let runs = select::runs(self.store()?, terms, &mut notes);
-        self.notes = notes;
-        runs
-    }
-}
-
-/// Summarizes all records of one side.
-fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
-    let words = names.split(',').map(str::trim);
-    let words: Vec<&str> = words.filter(|name| !name.is_empty()).collect();
-    // A file name may look like a selector term.
-    let term = |word: &&str| match Path::new(word).exists() {
-        true => None,
-        false => Term::read(word),
-    };
-    let terms: Vec<Term> = words.iter().filter_map(term).collect();
-    let mut records = match terms.len() == words.len() && !terms.is_empty() {
-        true => stored.chosen(&terms)?,
-        false => Vec::new(),
-    };
-    for name in words.into_iter().filter(|word| term(word).is_none()) {
-        for record in stored.or_file(name)? {
-            if records.iter().all(|known| known.id != record.id) {
-                records.push(record);
-            }
-        }
-    }
-    records = select::narrow(records, &terms)?;
-    if records.is_empty() {
+    if !shared {
         bail!(
-            "nothing to compare in `{names}`; help: name runs, cards or files, or a common \
-            property (card=…)"
+            "cannot compare {}: no two of them have a workload in common; help: `hakaru show` \
+            lists the workloads of each",
+            names.join(", ")
         );
     }
-    let pooled = pooled(&records);
-    number_jobs(&mut records);
-    let mut summary = hakaru_analysis::summarize(&records);
-    count_the_rarest(&mut summary);
-    summary.caveats.splice(0..0, pooled);
-    if !terms.is_empty() {
-        let values: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
-        summary.target.label = Some(values.join(", "));
+    let runs = summaries
+        .iter()
+        .map(|summary| summary.runs.len() as u64)
+        .sum();
+    let cards = summaries
+        .into_iter()
+        .zip(names)
+        .map(|(summary, name)| card(name, summary));
+    let mut all = CampaignSummary {
+        name: format!("{} compared", names.join(", ")),
+        layers: vec![LAYER.to_owned()],
+        cards: cards.collect(),
+        runs,
+        ..CampaignSummary::default()
+    };
+    hakaru_analysis::campaign::conclude(&mut all, &hakaru_analysis::default_rules());
+    Ok(all)
+}
+
+/// Name of the only layer of a comparison: each side has its own.
+const LAYER: &str = "as measured";
+
+fn card(name: &str, summary: Summary) -> CardSummary {
+    let claims = hakaru_analysis::claims(&summary, &summary.target);
+    CardSummary {
+        name: name.to_owned(),
+        key: name.to_owned(),
+        host: summary.environment.hostname.clone(),
+        printed: Vec::new(),
+        facts: Vec::new(),
+        layers: vec![LayerSummary {
+            layer: LAYER.to_owned(),
+            summary,
+            prepared: Vec::new(),
+            advice: Vec::new(),
+        }],
+        claims,
+        costs: Vec::new(),
     }
-    Ok(summary)
 }
 
-/// Runs of different workloads are not repeats of each other, so the caveat counts the workload with the fewest runs.
-fn count_the_rarest(summary: &mut Summary) {
-    let fewest = summary
-        .phases
+/// Gives the phases of a summary the names of the same workloads of another, if no name is equal.
+fn rename(summary: &mut Summary, known: &Summary) {
+    let common = common_phases(known, summary);
+    let names = common
         .iter()
-        .map(|phase| phase.bandwidth.values.len())
-        .min()
-        .unwrap_or(0) as u32;
-    summary
-        .caveats
-        .retain(|caveat| !matches!(caveat, Caveat::FewRuns { .. }));
-    if (1..hakaru_analysis::summarize::FEW_RUNS).contains(&fewest) {
-        summary.caveats.push(Caveat::FewRuns { runs: fewest });
-    }
-}
-
-/// A property that may differ between runs: its plural name and its accessor.
-type Kind = (&'static str, fn(&RunRecord) -> String);
-
-/// Returns a caveat for each property that differs within a side: the spread then includes these differences.
-fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
-    let kinds: [Kind; 3] = [
-        ("cards", |record| match &record.campaign {
-            Some(point) => point.card.clone(),
-            None => record.target.display_name(),
-        }),
-        ("layers", |record| match &record.campaign {
-            Some(point) => point.layer.clone(),
-            None => String::new(),
-        }),
-        ("hosts", |record| record.environment.hostname.clone()),
-    ];
-    let counted = kinds.into_iter().map(|(what, of)| {
-        let names = records.iter().map(of).filter(|name| !name.is_empty());
-        (what, names.collect::<BTreeSet<String>>().len() as u32)
-    });
-    let several = counted.filter(|(_, count)| *count > 1);
-    several
-        .map(|(what, count)| Caveat::Pooled {
-            count,
-            what: what.to_owned(),
-        })
-        .collect()
-}
-
-/// Returns the runs of a label; `None` if it is unknown.
-fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
-    let rows = store.runs(&Filter {
-        target: Some(name.to_owned()),
-        ..Filter::default()
-    })?;
-    let ids: Vec<&str> = rows
-        .iter()
-        .rev()
-        .filter(|row| row.target == name)
-        .map(|row| row.id.as_str())
-        .collect();
-    let records = ids
-        .iter()
-        .map(|id| store.run(id))
-        .collect::<Result<Vec<_>, _>>()?;
-    Ok((!records.is_empty()).then_some(records))
-}
-
-/// Renames phases so that a name stands for one job: a name used for different jobs gets a number.
-fn number_jobs(records: &mut [RunRecord]) {
-    let mut known: Vec<(String, Scenario)> = Vec::new();
-    for record in records {
-        let phases = record.phases.iter_mut();
-        for (phase, asked) in phases.zip(&mut record.scenario.phases) {
-            if asked.name == phase.name {
-                asked.name = numbered(&mut known, asked);
-                phase.name.clone_from(&asked.name);
-            }
+        .map(|(a, b)| (b.phase.clone(), b.op, a.phase.clone()));
+    let names: Vec<_> = names.collect();
+    for phase in &mut summary.phases {
+        let of_phase =
+            |(name, op, _): &&(String, _, String)| *name == phase.phase && *op == phase.op;
+        if let Some((_, _, name)) = names.iter().find(of_phase) {
+            phase.phase.clone_from(name);
         }
     }
 }
 
-/// The name of a phase, with a number if other jobs have the name; `known` are the names so far.
-fn numbered(known: &mut Vec<(String, Scenario)>, phase: &Phase) -> String {
-    let alone = Scenario {
-        name: String::new(),
-        seed: 0,
-        phases: vec![phase.clone()],
+/// Returns the names of the sides: the targets, or the arguments if target names are equal or missing.
+fn names(sides: &[Summary], args: &CompareArgs) -> Vec<String> {
+    let typed = &args.sets;
+    let differ = |names: &[String]| {
+        let once: BTreeSet<&String> = names.iter().collect();
+        once.len() == names.len()
     };
-    let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
-    if let Some((name, _)) = known.iter().find(same) {
-        return name.clone();
-    }
-    let of_name = |(_, other): &&(String, Scenario)| other.phases[0].name == phase.name;
-    let name = match known.iter().filter(of_name).count() {
-        0 => phase.name.clone(),
-        before => format!("{} ({})", phase.name, before + 1),
-    };
-    known.push((name.clone(), alone));
-    name
-}
-
-/// Returns the names of the sides: the targets, or the arguments if the target names are equal or missing.
-fn names(a: &Summary, b: &Summary, args: &CompareArgs) -> (String, String) {
-    let short = |typed: &str| {
-        Path::new(typed)
-            .file_stem()
-            .map_or(typed.to_owned(), |s| s.to_string_lossy().into_owned())
-    };
-    let (x, y) = (a.target.display_name(), b.target.display_name());
+    let targets: Vec<String> = sides
+        .iter()
+        .map(|side| side.target.display_name())
+        .collect();
     let named =
-        |summary: &Summary, typed: &str| summary.target.label.is_some() || !typed.contains(',');
-    let differ = x != y && !x.is_empty() && !y.is_empty();
-    let (x, y) = match differ && named(a, &args.a) && named(b, &args.b) {
-        true => (x, y),
-        false => (short(&args.a), short(&args.b)),
+        |(side, typed): (&Summary, &String)| side.target.label.is_some() || !typed.contains(',');
+    let all_named =
+        targets.iter().all(|name| !name.is_empty()) && sides.iter().zip(typed).all(named);
+    if all_named && differ(&targets) {
+        return targets;
+    }
+    let short = |typed: &String| {
+        let stem = Path::new(typed).file_stem();
+        stem.map_or(typed.to_owned(), |stem| stem.to_string_lossy().into_owned())
     };
-    match (x == y, args.a == args.b) {
-        (false, _) => (x, y),
-        // For example files of one name in two directories.
-        (true, false) => (args.a.clone(), args.b.clone()),
-        (true, true) => (format!("{x} (first)"), format!("{y} (second)")),
+    let short: Vec<String> = typed.iter().map(short).collect();
+    if differ(&short) {
+        return short;
+    }
+    // For example files of one name in two directories.
+    if differ(typed) {
+        return typed.clone();
+    }
+    match &short[..] {
+        [a, b] => vec![format!("{a} (first)"), format!("{b} (second)")],
+        all => (1..)
+            .zip(all)
+            .map(|(nth, name)| format!("{name} ({nth})"))
+            .collect(),
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod iozone;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod prepare;
+pub(crate) mod rank;
 pub(crate) mod recover;
 pub(crate) mod reference;
 pub(crate) mod report;

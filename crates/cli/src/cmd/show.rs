@@ -8,6 +8,7 @@ use anyhow::Result;
 use hakaru_dialects::fio::JobExtras;
 use hakaru_dialects::fio::output::{RunView, normal};
 use hakaru_model::record::{Origin, RunRecord};
+use hakaru_model::references::ReferenceSet;
 use std::path::Path;
 
 /// Arguments of `hakaru show`.
@@ -51,7 +52,16 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
         }
     } else {
         let summary = hakaru_analysis::summarize(&records);
-        let findings = super::findings(&summary, &super::reference::load(&store));
+        let mut findings = super::findings(&summary, &super::reference::load(&store));
+        // Suitability is that of the whole series, so that each command prints the same verdict.
+        if !args.series
+            && let Some(first) = records.first()
+        {
+            let series =
+                unreadable.skip_some("run", place::readable_runs(&store, &first.id, true)?)?;
+            let series = hakaru_analysis::summarize(&series);
+            findings.advice = super::findings(&series, &ReferenceSet::default()).advice;
+        }
         let text = hakaru_report::terminal_with(&summary, &findings, width(), true);
         print(&text)?;
     }

@@ -3,7 +3,7 @@
 use crate::chain::DeviceNode;
 use crate::disk;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{DeviceIdentity, Identity};
+use hakaru_model::facts::{DeviceIdentity, Identity, is_placeholder};
 
 /// Returns the device's own IDs, most specific first. A partition has the IDs of its disk; a mapping or RAID has only
 /// its own names, not the IDs of the disk below.
@@ -67,16 +67,9 @@ pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> 
 pub(super) fn identifying(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for id in ids {
-        if !says_nothing(&id) && !once.contains(&id) {
+        if !is_placeholder(&id) && !once.contains(&id) {
             once.push(id);
         }
     }
     once
-}
-
-/// Whether an ID is a placeholder: too short, or one repeated character.
-pub(super) fn says_nothing(id: &str) -> bool {
-    let core = id.trim().trim_start_matches("0x");
-    let first = core.chars().next();
-    core.chars().count() < 4 || core.chars().all(|c| Some(c) == first)
 }

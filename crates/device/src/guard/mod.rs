@@ -20,9 +20,9 @@ use crate::disk;
 use crate::identify::recognise;
 use crate::mounts;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::Identity;
+use hakaru_model::facts::{Identity, is_placeholder};
 use hakaru_model::units::Bytes;
-use ids::{ids_below, own_ids, says_nothing, with_aliases};
+use ids::{ids_below, own_ids, with_aliases};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -145,7 +145,7 @@ impl Candidate {
         let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
         let (own, below) = (among(&self.ids), among(&self.below));
         let given = given.to_owned();
-        if says_nothing(&given) {
+        if is_placeholder(&given) {
             Err(Refusal::Anonymous { given, ids })
         } else if own {
             Ok(())
@@ -163,7 +163,7 @@ impl Candidate {
             .mapping()
             .is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
         let is_id = || self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
-        if names(&self.node.kname) || mapped || (!says_nothing(typed) && is_id()) {
+        if names(&self.node.kname) || mapped || (!is_placeholder(typed) && is_id()) {
             return Ok(());
         }
         Err(Refusal::Mistyped {

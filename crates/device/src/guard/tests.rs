@@ -325,12 +325,12 @@ fn a_zero_serial_is_no_identity() {
     assert!(
         ["", "0", "0x00000000", "00000000000000000000", "ab", "ffff"]
             .iter()
-            .all(|id| says_nothing(id))
+            .all(|id| is_placeholder(id))
     );
     assert!(
         ["0x4a5b6c7d", "scratch-42", "000000001536"]
             .iter()
-            .all(|id| !says_nothing(id))
+            .all(|id| !is_placeholder(id))
     );
 }
 

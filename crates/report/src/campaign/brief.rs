@@ -1,9 +1,9 @@
 //! The terminal report of a campaign: ranking of the cards, cost of each layer, and results of the claims. The pages
 //! add charts, percentiles and the environment.
 
-use super::tables;
 use super::view::{self, View, Work};
 use super::words::{self, counted, paces};
+use super::{ranks, tables};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::findings::{self, ConclusionKind};
@@ -31,6 +31,7 @@ pub(super) fn document(view: &View<'_>) -> Document {
     let paces = DocumentBlock::Conclusions(text::conclusion_about(kind), paces.collect());
     blocks.extend(part(text::conclusion_title(kind), vec![paces]));
     blocks.extend(uses(view));
+    blocks.extend(ranks::money(view));
     blocks.push(DocumentBlock::Caveats(caveats(view)));
     let of = view.of;
     let runs = match of.planned {
@@ -203,29 +204,36 @@ fn claim(check: &ClaimCheck) -> String {
 }
 
 /// Suitability of each card for each use and layer, as symbols.
-fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
-    let everything = view.everything();
-    let uses = view::uses(everything.iter().flat_map(|(_, layer)| &layer.advice));
+pub(super) fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
+    let everything = view.everything_by_card();
+    let uses = view::uses(everything.iter().flat_map(|(.., layer)| &layer.advice));
     let judged = everything
         .iter()
-        .filter(|(_, layer)| !layer.advice.is_empty());
-    let rows = judged.map(|(name, layer)| {
-        let sign = |(id, _): &(&str, &str)| {
+        .filter(|(.., layer)| !layer.advice.is_empty());
+    let rows = judged.map(|(name, card, layer)| {
+        let cell = |(id, _): &(&str, &str)| {
             let advice = layer.advice.iter().find(|advice| advice.id == *id);
             let sign = advice.map_or("?", |advice| findings::sign(advice.verdict()));
-            sign.to_owned()
+            match ranks::rank_of(view, &layer.layer, *card, id) {
+                Some(rank) => format!("{sign} {rank}"),
+                None => sign.to_owned(),
+            }
         };
-        row(name, uses.iter().map(sign))
+        row(name, uses.iter().map(cell))
     });
     let mut blocks = table(uses.iter().map(|(_, title)| (*title).to_owned()), rows);
     if !blocks.is_empty() {
-        blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
+        let mut legend = text::fitness_legend().to_owned();
+        if view.names.len() > 1 {
+            legend = format!("{legend}. {}", text::use_ranks_legend());
+        }
+        blocks.push(DocumentBlock::Quiet(legend));
     }
     part(text::conclusion_title(ConclusionKind::Uses), blocks)
 }
 
 /// Limits of the design, runs that do not count, and other caveats.
-fn caveats(view: &View<'_>) -> Vec<(String, String)> {
+pub(super) fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
     let mut items = words::design_caveats(view);
     if let Some(first) = of.failed.first() {

@@ -7,11 +7,13 @@ mod charts;
 mod csv;
 mod csv_rows;
 mod parquet;
+mod ranks;
 mod spread;
 mod tables;
 mod view;
 mod words;
 
+pub(crate) use ranks::amount;
 use words::{counted, paces};
 
 use crate::chart::{Chart, source_of};
@@ -50,6 +52,17 @@ pub fn campaign_terminal(summary: &CampaignSummary, width: usize, color: bool) -
     brief::document(&View::of(summary)).terminal(width, color)
 }
 
+/// Renders the order of the cards for each use and by price for a terminal of `width` columns; with the ID of a use, its
+/// order with verdicts and reasons.
+pub fn ranking_terminal(
+    summary: &CampaignSummary,
+    only: Option<&str>,
+    width: usize,
+    color: bool,
+) -> String {
+    ranks::document(&View::of(summary), only).terminal(width, color)
+}
+
 /// All charts of a campaign, to be saved individually.
 pub fn campaign_charts(summary: &CampaignSummary) -> Vec<Chart> {
     charts::charts(&View::of(summary))
@@ -81,6 +94,11 @@ fn document(view: &View<'_>) -> Document {
         blocks = vec![DocumentBlock::Text(nothing.to_owned())];
     }
     blocks.extend(advice(view));
+    blocks.extend(part(
+        text::best_title(),
+        vec![DocumentBlock::Facts(ranks::best(view))],
+    ));
+    blocks.extend(ranks::money(view));
     blocks.extend(caveats(view));
     blocks.extend(results(view));
     blocks.extend(differences(view));

@@ -165,14 +165,20 @@ impl<'a> View<'a> {
 
     /// All cards and layers, each with a display name.
     pub(super) fn everything(&self) -> Vec<(String, &'a LayerSummary)> {
-        let of_card = |(card, name): (&'a CardSummary, &String)| {
+        let all = self.everything_by_card().into_iter();
+        all.map(|(name, _, layer)| (name, layer)).collect()
+    }
+
+    /// All cards and layers, each with a display name and the index of the card.
+    pub(super) fn everything_by_card(&self) -> Vec<(String, usize, &'a LayerSummary)> {
+        let of_card = |(index, (card, name)): (usize, (&'a CardSummary, &String))| {
             let named = card.layers.iter().map(|layer| {
                 let through = crate::escape::plain(&layer.layer);
-                (self.with_layer(name, &through), layer)
+                (self.with_layer(name, &through), index, layer)
             });
             named.collect::<Vec<_>>()
         };
-        let cards = self.of.cards.iter().zip(&self.names);
+        let cards = self.of.cards.iter().zip(&self.names).enumerate();
         cards.flat_map(of_card).collect()
     }
 

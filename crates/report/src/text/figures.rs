@@ -2,13 +2,21 @@
 
 use super::span;
 use crate::number;
-use hakaru_model::finding::MinMax;
+use hakaru_model::finding::{Figure, MinMax};
 use hakaru_model::units::Nanos;
 use std::fmt::Display;
 
 /// A figure or its range: `1.2 s`, `1.2 s to 3.4 s`.
 pub(super) fn range<T: Display>(of: MinMax<T>) -> String {
     span(&of.min.to_string(), &of.max.to_string())
+}
+
+/// The workloads of the standard suite that measure these figures: `durable,rand-write`.
+pub(super) fn suite_workloads(figures: &[Figure]) -> String {
+    let mut workloads: Vec<&str> = figures.iter().map(|figure| figure.workload()).collect();
+    workloads.sort_unstable();
+    workloads.dedup();
+    workloads.join(",")
 }
 
 /// A count or its range, with thousands separators.

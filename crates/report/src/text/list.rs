@@ -3,13 +3,16 @@
 //! To add a text, add its line here, and a function of the same name to a file of `en` and to one of `ja`. A text that
 //! one of them lacks does not compile.
 
-use super::{BecameText, DeviceSplitText, LayerEffect, LongerText, Ranked, SideTraffic, en, ja};
+use super::{
+    BecameText, BestCard, DeviceSplitText, LayerEffect, LongerText, Ranked, SideTraffic, en, ja,
+};
 use super::{Language, language};
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::facts::{FactGroup, FactKey};
 use crate::findings::ConclusionKind;
 use hakaru_model::advice::{AdviceVerdict, Decision};
 use hakaru_model::campaign::{FillContent, PlanNote, StepKind, Weakness};
+use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::facts::{DeviceIdentity, LinkRole};
 use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimPart, ClaimVerdict, Condition, Figure, FindingKind,
@@ -20,6 +23,7 @@ use hakaru_model::io_path::{
 };
 use hakaru_model::job::Op;
 use hakaru_model::lint::LintWarning;
+use hakaru_model::price::Price;
 use hakaru_model::record::IoError;
 use hakaru_model::references::ReferenceStanding;
 use hakaru_model::units::Bytes;
@@ -127,6 +131,12 @@ texts! {
     pub fn condition(condition: &Condition) -> String;
     /// Name of a figure used by criteria and claims.
     pub fn figure(figure: Figure) -> &'static str;
+
+    // conclusion
+    /// Title of the conclusion of a comparison of two sides.
+    pub(crate) fn conclusion_of_pair() -> &'static str;
+    /// The conclusion of a comparison; `names` are the names of both sides.
+    pub(crate) fn pair_conclusion(conclusion: &PairConclusion, names: (&str, &str)) -> String;
 
     // facts
     /// Label of a line.
@@ -274,6 +284,34 @@ texts! {
     pub(crate) fn raw_device() -> &'static str;
     /// Both sides take the same time within a percent.
     pub(crate) fn takes_the_same(operation: &str, sides: (&str, &str), nanos: f64) -> String;
+
+    // ranks
+    /// The best card for a use as a sentence.
+    pub(crate) fn best_card(best: &BestCard<'_>) -> String;
+    /// Text for a use for which no card has a rank.
+    pub(crate) fn no_best_card() -> &'static str;
+    /// Heads of the table of one use.
+    pub(crate) fn use_ranking_heads() -> [&'static str; 5];
+    /// Head of the column of cards.
+    pub(crate) fn card_head() -> &'static str;
+    /// Head of the column of prices.
+    pub(crate) fn price_head() -> &'static str;
+    /// An amount of money: `1,480 JPY`.
+    pub fn price(price: &Price) -> String;
+    /// Head of a figure per unit of money: `sequential read, MB/s per 1,000 JPY`.
+    pub(crate) fn per_money(of: Figure, per: &Price) -> String;
+    /// Title of the tables of speed per unit of money.
+    pub(crate) fn money_title() -> &'static str;
+    /// Explanation of these tables.
+    pub(crate) fn money_legend() -> &'static str;
+    /// Title of the best cards.
+    pub(crate) fn best_title() -> &'static str;
+    /// Explanation of ranks for uses.
+    pub(crate) fn use_ranks_legend() -> &'static str;
+    /// Cards that a limit of the price leaves out.
+    pub fn left_out_by_price(cards: &[String], limit: &Price) -> String;
+    /// Title of a ranking of cards.
+    pub(crate) fn ranking_title(cards: usize) -> String;
 
     // steps
     /// A completed step: `filled with 0xff`, `mkfs.vfat -F 32 /dev/sdX`.

@@ -1,5 +1,6 @@
 //! Values that several languages make sentences of.
 
+use crate::findings::ConclusionRow;
 use hakaru_model::io_path::{DeviceSplit, DifferencePart, IoClass};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -73,4 +74,18 @@ pub(crate) struct LayerEffect {
     pub(crate) same: usize,
     /// Number of cards with an inconclusive comparison.
     pub(crate) undecided: usize,
+}
+
+/// The best card for a use.
+pub(crate) struct BestCard<'a> {
+    /// Name of the card.
+    pub(crate) card: &'a str,
+    /// Its verdict and the reasons.
+    pub(crate) reason: Option<ConclusionRow>,
+    /// Whether it is suitable at all.
+    pub(crate) suitable: bool,
+    /// Names of cards that are not proven to be worse.
+    pub(crate) level: &'a [String],
+    /// Names of cards without a rank, because figures are missing.
+    pub(crate) unranked: &'a [String],
 }

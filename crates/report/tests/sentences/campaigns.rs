@@ -17,6 +17,7 @@ fn number_of_weakness(weakness: &Weakness) -> usize {
         Weakness::Changed { .. } => 8,
         Weakness::MeansOnly { .. } => 9,
         Weakness::OptionalStopping { .. } => 10,
+        Weakness::DifferentSettings { .. } => 11,
     }
 }
 
@@ -119,6 +120,12 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
             Weakness::MeansOnly { points: 3, of: 9 },
             "3 of 9 test points are published means: no percentiles, no single runs",
         ),
+        (
+            Weakness::DifferentSettings {
+                phases: vec!["seq-read".to_owned(), "mixed".to_owned()],
+            },
+            "Cards were measured with different settings (seq-read, mixed): their order may be that of the settings",
+        ),
     ]
 }
 
@@ -126,7 +133,7 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
 fn every_weakness_of_a_campaign_has_its_sentence() {
     let all = [some_weaknesses(), more_weaknesses()].concat();
     let numbers: BTreeSet<usize> = all.iter().map(|(one, _)| number_of_weakness(one)).collect();
-    assert_eq!(numbers, (0..11).collect());
+    assert_eq!(numbers, (0..12).collect());
     for (weakness, wanted) in all {
         assert_eq!(in_both(&[], || text::weakness(&weakness)), wanted);
         check(wanted);

@@ -25,7 +25,8 @@ const WRONG: [&str; 18] = [
 ];
 
 /// English words and values of the samples that stand in Japanese sentences: programs, options, and text of records.
-const LATIN: [&str; 10] = [
+const LATIN: [&str; 11] = [
+    "hakaru bench",
     "sudo setcap",
     "sudo mount -t tracefs tracefs",
     "command -v hakaru",

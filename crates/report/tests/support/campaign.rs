@@ -155,6 +155,7 @@ pub(crate) fn campaign() -> CampaignSummary {
         notes: vec!["a note".into()],
         reference: 0,
         reference_layer: "raw".into(),
+        ..CampaignSummary::default()
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod traced;
 #[allow(unused_imports, reason = "not every test file shows conclusions")]
 pub(crate) use findings::findings;
 use hakaru_model::caveat::Caveat;
+use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
 use hakaru_model::facts::*;
 use hakaru_model::finding::*;
 use hakaru_model::job::Op;
@@ -507,8 +508,31 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
 /// A comparison of two series for a terminal without colors.
 pub(crate) fn compared(a: &Summary, b: &Summary, width: usize) -> String {
     let phases = [(&a.phases[2], &b.phases[2]), (&a.phases[7], &b.phases[7])];
-    let (sides, names) = ((a, b), ("ext4", "vfat"));
-    hakaru_report::comparison_terminal(sides, names, &phases, &comparisons(), width, false)
+    let comparisons = comparisons();
+    let conclusion = PairConclusion::Faster(FasterSide {
+        second: false,
+        rate: ConcludedRate {
+            phase: "rand-write".to_owned(),
+            op: Op::Write,
+            shape: a.phases[2].detail.shape,
+            ambiguous: false,
+            ratio: 8.06,
+            ratio_ci95: Some((4.76, 20.0)),
+        },
+        deviation: Some(5.7),
+        faster: 2,
+        slower: 0,
+        of: 4,
+    });
+    let of = hakaru_report::PairReport {
+        sides: (a, b),
+        names: ("ext4", "vfat"),
+        phases: &phases,
+        comparisons: &comparisons,
+        findings: &[],
+        conclusion: Some(&conclusion),
+    };
+    hakaru_report::comparison_terminal(&of, width, false)
 }
 
 /// A short series with every kind of fact: two runs, three phases, few points.

@@ -5,11 +5,10 @@ use super::super::measurements::{CardMeasurements, LayerMeasurements};
 use super::super::spec::Campaign;
 use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
 use hakaru_analysis::stats::{StoppingRule, stopping_coverage};
-use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{
     CampaignSummary, CardSummary, LayerSummary, PreparedStep, StepKind, Weakness,
 };
-use hakaru_model::finding::{BusLimit, Claim, ClaimCheck, Summary};
+use hakaru_model::finding::{Claim, ClaimCheck};
 
 /// Derives all conclusions from the results.
 pub(super) fn conclude(
@@ -18,24 +17,12 @@ pub(super) fn conclude(
     cards: Vec<CardMeasurements>,
 ) {
     let rules = hakaru_analysis::default_rules();
-    let of_card = |card| card_summary(campaign, card, &rules);
+    let of_card = |card| card_summary(campaign, card);
     summary.cards.extend(cards.into_iter().map(of_card));
-    if let Some(layer) = reference_layer(summary) {
-        hakaru_analysis::campaign::compare_layers(summary, &layer);
-    }
-    summary.weaknesses = hakaru_analysis::campaign::weaknesses(summary);
-    let by_layer = by_layer(summary);
-    let mut limits: Vec<(String, BusLimit)> = Vec::new();
-    for (layer, cards) in &by_layer {
-        let cards: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
-        let found = hakaru_analysis::bus_limit(&cards).into_iter();
-        limits.extend(found.map(|limit| (layer.clone(), limit)));
-    }
-    let rankings = hakaru_analysis::rank(&by_layer);
-    (summary.limits, summary.rankings) = (limits, rankings);
+    hakaru_analysis::campaign::conclude(summary, &rules);
 }
 
-fn card_summary(campaign: &Campaign, card: CardMeasurements, rules: &[UseRule]) -> CardSummary {
+fn card_summary(campaign: &Campaign, card: CardMeasurements) -> CardSummary {
     let CardMeasurements {
         name,
         key,
@@ -45,7 +32,7 @@ fn card_summary(campaign: &Campaign, card: CardMeasurements, rules: &[UseRule]) 
         layers,
     } = card;
     let claims = claims_of_card(campaign, &printed, &layers);
-    let layers = layers.into_iter().map(|layer| layer_summary(layer, rules));
+    let layers = layers.into_iter().map(layer_summary);
     CardSummary {
         name,
         key,
@@ -77,7 +64,7 @@ fn claims_of_card(
     check_claims(&raw.summary, &all, context)
 }
 
-fn layer_summary(layer: LayerMeasurements, rules: &[UseRule]) -> LayerSummary {
+fn layer_summary(layer: LayerMeasurements) -> LayerSummary {
     let LayerMeasurements {
         layer,
         mut summary,
@@ -86,12 +73,11 @@ fn layer_summary(layer: LayerMeasurements, rules: &[UseRule]) -> LayerSummary {
     for phase in &mut summary.phases {
         phase.detail.repeated = hakaru_analysis::repeated(phase);
     }
-    let advice = hakaru_analysis::advise(&summary, rules);
     LayerSummary {
         layer,
         summary,
         prepared,
-        advice,
+        advice: Vec::new(),
     }
 }
 
@@ -136,16 +122,6 @@ fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
     *each == PrepareScope::Run && fill.is_none() && fill_level.is_none() && discarded
 }
 
-/// Returns the raw device if any card was measured through it, else the first layer; `None` if there is only one
-/// layer.
-fn reference_layer(summary: &CampaignSummary) -> Option<String> {
-    let layers = || summary.cards.iter().flat_map(|card| &card.layers);
-    let first = layers().next()?;
-    layers().find(|of| of.layer != first.layer)?;
-    let raw = layers().find(|of| of.summary.target.filesystem.is_none());
-    Some(raw.unwrap_or(first).layer.clone())
-}
-
 /// Returns the weaknesses of the design that only the plan shows.
 pub(super) fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
     let mut found = Vec::new();
@@ -159,21 +135,4 @@ pub(super) fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness
         found.push(Weakness::Blocked);
     }
     found
-}
-
-/// Returns the cards of each layer, with their indexes.
-fn by_layer(summary: &CampaignSummary) -> Vec<hakaru_analysis::campaign::Layer<'_>> {
-    let of_layer = |layer: &String| {
-        let cards = (0..).zip(&summary.cards).filter_map(|(place, card)| {
-            let found = card.layers.iter().find(|of| of.layer == *layer)?;
-            Some((place, &found.summary))
-        });
-        (layer.clone(), cards.collect::<Vec<_>>())
-    };
-    summary
-        .layers
-        .iter()
-        .map(of_layer)
-        .filter(|(_, cards)| !cards.is_empty())
-        .collect()
 }

@@ -39,6 +39,10 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         Weakness::Changed { what, values } => {
             format!("{} differed between test points: {}", circumstance(what), values.join("; "))
         }
+        Weakness::DifferentSettings { phases } => format!(
+            "Cards were measured with different settings ({}): their order may be that of the settings",
+            phases.join(", ")
+        ),
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(
             "Repeats stopped once the means were known, which favors samples that happen to be narrow: with runs that \
              scatter as these do, 95% intervals cover the true mean in {coverage}% of campaigns (simulated)"

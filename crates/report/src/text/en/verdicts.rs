@@ -3,6 +3,7 @@
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
+use crate::text::figures::suite_workloads;
 use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
@@ -51,7 +52,11 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
 pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
     let names: Vec<&str> = missing.iter().copied().map(figure).collect();
     let lead = if beside { "not measured:" } else { "needs" };
-    format!("{lead} {}", listed(&names))
+    let workloads = suite_workloads(missing);
+    format!(
+        "{lead} {} (`hakaru bench --only={workloads}`)",
+        listed(&names)
+    )
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {

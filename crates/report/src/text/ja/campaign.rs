@@ -33,6 +33,10 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         Weakness::Changed { what, values } => {
             format!("{}が測定点間で不一致: {}", circumstance(what), listed(values))
         }
+        Weakness::DifferentSettings { phases } => format!(
+            "測定条件がカード間で異なり、順位は条件の差を含みうる（{}）",
+            listed(phases)
+        ),
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(
             "平均が定まった時点で繰り返しを終了したため、区間は狭めに偏る。同じばらつきの測定では、95%信頼区間が真の平均を含む\
              キャンペーンは{coverage}%（シミュレーション）"

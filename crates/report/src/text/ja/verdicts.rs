@@ -3,6 +3,7 @@
 use super::{claims::figure, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
+use crate::text::figures::suite_workloads;
 use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
@@ -49,9 +50,10 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
 pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
     let names: Vec<&str> = missing.iter().copied().map(figure).collect();
     let names = listed(&names);
+    let workloads = suite_workloads(missing);
     match beside {
-        true => format!("未測定: {names}"),
-        false => format!("{names}が必要"),
+        true => format!("未測定: {names}（`hakaru bench --only={workloads}`）"),
+        false => format!("{names}が必要（`hakaru bench --only={workloads}`）"),
     }
 }
 

@@ -1,0 +1,259 @@
+//! Sides of a comparison: runs from the database or from files, pooled and summarized.
+
+use crate::imports;
+use crate::place;
+use crate::select::{self, Term};
+use anyhow::{Result, bail};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::Summary;
+use hakaru_model::job::{Phase, Scenario};
+use hakaru_model::record::RunRecord;
+use hakaru_store::{Filter, Store};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Reads and summarizes the sides, and prints the notes about their names.
+pub(crate) fn sides(words: &[String], db: Option<&Path>) -> Result<Vec<Summary>> {
+    with_notes(db, |stored| {
+        words.iter().map(|word| side(word, stored)).collect()
+    })
+}
+
+/// Returns the runs that these words choose, as those of one side; all completed runs without words.
+pub(crate) fn chosen(words: &[String], db: Option<&Path>) -> Result<Vec<RunRecord>> {
+    with_notes(db, |stored| match words {
+        [] => stored.chosen(&[]),
+        words => Ok(records_of(&words.join(","), stored)?.0),
+    })
+}
+
+/// Reads from the database, and prints the notes about names.
+fn with_notes<T>(
+    db: Option<&Path>,
+    read: impl FnOnce(&mut StoreSource<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut stored = StoreSource {
+        db,
+        store: None,
+        notes: BTreeSet::new(),
+    };
+    let found = read(&mut stored);
+    for note in &stored.notes {
+        anstream::eprintln!("note: {note}");
+    }
+    found
+}
+
+/// The database for all sides, opened once on first use, so that its notes are printed only once.
+struct StoreSource<'a> {
+    db: Option<&'a Path>,
+    store: Option<Store>,
+    notes: BTreeSet<String>,
+}
+
+impl StoreSource<'_> {
+    fn store(&mut self) -> Result<&Store> {
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => place::read(self.db)?,
+        };
+        Ok(self.store.insert(store))
+    }
+
+    /// Returns the runs with a label; otherwise the single run with this ID. `latest` returns the whole newest series.
+    fn named(&mut self, name: &str) -> Result<Vec<RunRecord>> {
+        let store = self.store()?;
+        if let Some(records) = of_thing(store, name)? {
+            return Ok(records);
+        }
+        let found = place::runs(store, name, name == "latest")?;
+        if let [only] = &found[..] {
+            let rows = store.runs(&Filter::default())?;
+            let repeats = rows.iter().filter(|row| row.series == only.series).count();
+            if repeats > 1 {
+                let short = only.series.get(..8).unwrap_or(&only.series);
+                let note = format!(
+                    "{name} is one of {repeats} runs of its series; use series={short} for all of \
+                    them"
+                );
+                self.notes.insert(hakaru_report::plain(&note));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the runs in a file, otherwise those of [`StoreSource::named`].
+    fn or_file(&mut self, name: &str) -> Result<Vec<RunRecord>> {
+        let path = Path::new(name);
+        let found = match path.exists() {
+            true => imports::records_in(path)?,
+            false => self.named(name)?,
+        };
+        if found.is_empty() {
+            bail!(
+                "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
+                was not read, and why"
+            );
+        }
+        Ok(found)
+    }
+
+    fn chosen(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
+        let mut notes = std::mem::take(&mut self.notes);
+        let runs = select::runs(self.store()?, terms, &mut notes);
+        self.notes = notes;
+        runs
+    }
+}
+
+/// Summarizes all records of one side.
+fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
+    let (mut records, terms) = records_of(names, stored)?;
+    number_jobs(&mut records, &mut Vec::new());
+    let mut summary = summarized(&records);
+    if !terms.is_empty() {
+        let values: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
+        summary.target.label = Some(values.join(", "));
+    }
+    Ok(summary)
+}
+
+/// Returns the runs that the words of one side choose, and its terms.
+fn records_of(names: &str, stored: &mut StoreSource<'_>) -> Result<(Vec<RunRecord>, Vec<Term>)> {
+    let words = names.split(',').map(str::trim);
+    let words: Vec<&str> = words.filter(|name| !name.is_empty()).collect();
+    // A file name may look like a selector term.
+    let term = |word: &&str| match Path::new(word).exists() {
+        true => None,
+        false => Term::read(word),
+    };
+    let terms: Vec<Term> = words.iter().filter_map(term).collect();
+    let mut records = match terms.len() == words.len() && !terms.is_empty() {
+        true => stored.chosen(&terms)?,
+        false => Vec::new(),
+    };
+    for name in words.into_iter().filter(|word| term(word).is_none()) {
+        for record in stored.or_file(name)? {
+            if records.iter().all(|known| known.id != record.id) {
+                records.push(record);
+            }
+        }
+    }
+    records = select::narrow(records, &terms)?;
+    if records.is_empty() {
+        bail!(
+            "nothing to compare in `{names}`; help: name runs, cards or files, or a common \
+            property (card=…)"
+        );
+    }
+    Ok((records, terms))
+}
+
+/// Summarizes runs that need not be repeats of each other; properties that differ between them are caveats.
+pub(crate) fn summarized(records: &[RunRecord]) -> Summary {
+    let mut summary = hakaru_analysis::summarize(records);
+    count_the_rarest(&mut summary);
+    summary.caveats.splice(0..0, pooled(records));
+    summary
+}
+
+/// Runs of different workloads are not repeats of each other, so the caveat counts the workload with the fewest runs.
+fn count_the_rarest(summary: &mut Summary) {
+    let fewest = summary
+        .phases
+        .iter()
+        .map(|phase| phase.bandwidth.values.len())
+        .min()
+        .unwrap_or(0) as u32;
+    summary
+        .caveats
+        .retain(|caveat| !matches!(caveat, Caveat::FewRuns { .. }));
+    if (1..hakaru_analysis::summarize::FEW_RUNS).contains(&fewest) {
+        summary.caveats.push(Caveat::FewRuns { runs: fewest });
+    }
+}
+
+/// A property that may differ between runs: its plural name and its accessor.
+type Kind = (&'static str, fn(&RunRecord) -> String);
+
+/// Returns a caveat for each property that differs within a side: the spread then includes these differences.
+fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
+    let kinds: [Kind; 3] = [
+        ("cards", |record| match &record.campaign {
+            Some(point) => point.card.clone(),
+            None => record.target.display_name(),
+        }),
+        ("layers", |record| match &record.campaign {
+            Some(point) => point.layer.clone(),
+            None => String::new(),
+        }),
+        ("hosts", |record| record.environment.hostname.clone()),
+    ];
+    let counted = kinds.into_iter().map(|(what, of)| {
+        let names = records.iter().map(of).filter(|name| !name.is_empty());
+        (what, names.collect::<BTreeSet<String>>().len() as u32)
+    });
+    let several = counted.filter(|(_, count)| *count > 1);
+    several
+        .map(|(what, count)| Caveat::Pooled {
+            count,
+            what: what.to_owned(),
+        })
+        .collect()
+}
+
+/// Returns the runs of a label; `None` if it is unknown.
+fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
+    let rows = store.runs(&Filter {
+        target: Some(name.to_owned()),
+        ..Filter::default()
+    })?;
+    let ids: Vec<&str> = rows
+        .iter()
+        .rev()
+        .filter(|row| row.target == name)
+        .map(|row| row.id.as_str())
+        .collect();
+    let records = ids
+        .iter()
+        .map(|id| store.run(id))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok((!records.is_empty()).then_some(records))
+}
+
+/// Jobs with the names that stand for them.
+pub(crate) type NamedJobs = Vec<(String, Scenario)>;
+
+/// Renames phases so that a name stands for one job: a name used for different jobs gets a number. `known` are the jobs
+/// that have names already.
+pub(crate) fn number_jobs(records: &mut [RunRecord], known: &mut NamedJobs) {
+    for record in records {
+        let phases = record.phases.iter_mut();
+        for (phase, asked) in phases.zip(&mut record.scenario.phases) {
+            if asked.name == phase.name {
+                asked.name = numbered(known, asked);
+                phase.name.clone_from(&asked.name);
+            }
+        }
+    }
+}
+
+/// The name of a phase, with a number if other jobs have the name; `known` are the names so far.
+fn numbered(known: &mut NamedJobs, phase: &Phase) -> String {
+    let alone = Scenario {
+        name: String::new(),
+        seed: 0,
+        phases: vec![phase.clone()],
+    };
+    let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
+    if let Some((name, _)) = known.iter().find(same) {
+        return name.clone();
+    }
+    let of_name = |(_, other): &&(String, Scenario)| other.phases[0].name == phase.name;
+    let name = match known.iter().filter(of_name).count() {
+        0 => phase.name.clone(),
+        before => format!("{} ({})", phase.name, before + 1),
+    };
+    known.push((name.clone(), alone));
+    name
+}

@@ -1,0 +1,61 @@
+//! The conclusion of a comparison of two sides, as data for one sentence.
+
+use crate::finding::WorkloadShape;
+use crate::job::Op;
+
+/// The conclusion of a comparison of the rates of two sides.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairConclusion {
+    /// At least one rate differs.
+    Faster(FasterSide),
+    /// All rates are equivalent within the margin.
+    Equivalent {
+        /// Number of compared rates.
+        of: u32,
+    },
+    /// No rate is proven to differ.
+    Open {
+        /// The rate with the largest ratio.
+        rate: ConcludedRate,
+        /// Fewest runs of a side.
+        runs: u32,
+        /// Runs per side that would be enough for the observed difference; `None` if unknown.
+        needed: Option<u32>,
+        /// Number of compared rates.
+        of: u32,
+    },
+}
+
+/// The largest proven difference of the rates of two sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FasterSide {
+    /// Whether the second side is the faster one.
+    pub second: bool,
+    /// The rate; its ratio is the faster side divided by the slower one.
+    pub rate: ConcludedRate,
+    /// Standard deviation of the ratio over runs; `None` if a side has no deviation.
+    pub deviation: Option<f64>,
+    /// Rates in which this side is proven faster.
+    pub faster: u32,
+    /// Rates in which this side is proven slower.
+    pub slower: u32,
+    /// Number of compared rates.
+    pub of: u32,
+}
+
+/// A compared rate of a workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConcludedRate {
+    /// Name of the phase.
+    pub phase: String,
+    /// The operation.
+    pub op: Op,
+    /// Shape of the workload; `None` if unknown.
+    pub shape: Option<WorkloadShape>,
+    /// Whether another compared rate has a workload of the same kind.
+    pub ambiguous: bool,
+    /// Ratio of the means.
+    pub ratio: f64,
+    /// 95% confidence interval of the ratio.
+    pub ratio_ci95: Option<(f64, f64)>,
+}

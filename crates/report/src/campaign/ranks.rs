@@ -1,0 +1,247 @@
+//! Order of the cards for each use and by price.
+
+use super::brief;
+use super::tables::NONE;
+use super::view::View;
+use super::words::counted;
+use crate::document::{Document, DocumentBlock, TableStyle, part};
+use crate::escape::plain;
+use crate::number::{self, MeanText};
+use crate::table::{self, DataTable};
+use crate::{findings, text};
+use hakaru_model::advice::{Advice, Fitness};
+use hakaru_model::campaign::CardSummary;
+use hakaru_model::price::Price;
+use hakaru_model::rank::{UsePlace, UseRanking, ValuePlace, ValueRanking};
+
+/// Rank and letters of a card for a use, such as `1 a`; `None` if it has no rank or no rival.
+pub(super) fn rank_of(view: &View<'_>, layer: &str, card: usize, id: &str) -> Option<String> {
+    let ranking = view.of.uses.iter();
+    let ranking = ranking
+        .into_iter()
+        .find(|of| of.layer == layer && of.id == id)?;
+    ranked(ranking).nth(1)?;
+    let place = ranked(ranking).find(|place| place.card as usize == card)?;
+    Some(format!("{} {}", place.rank?, place.letters))
+}
+
+/// The cards that have a rank.
+fn ranked(ranking: &UseRanking) -> impl Iterator<Item = &UsePlace> {
+    ranking.places.iter().filter(|place| place.rank.is_some())
+}
+
+/// The best card for each use, in sentences; empty for a single card.
+pub(super) fn best(view: &View<'_>) -> Vec<(String, String)> {
+    let several = view
+        .of
+        .uses
+        .iter()
+        .filter(|ranking| ranking.places.len() > 1);
+    let sentence = |ranking: &UseRanking| {
+        let subject = view.with_layer(&plain(&ranking.title), &plain(&ranking.layer));
+        (subject, best_for(view, ranking))
+    };
+    several.map(sentence).collect()
+}
+
+/// The best card for a use, the reason, and the cards whose order is not proven.
+pub(super) fn best_for(view: &View<'_>, ranking: &UseRanking) -> String {
+    let Some(first) = ranked(ranking).next() else {
+        return text::no_best_card().to_owned();
+    };
+    let leading = letters(&first.letters);
+    let shares = |place: &&UsePlace| {
+        letters(&place.letters)
+            .iter()
+            .any(|letter| leading.contains(letter))
+    };
+    let level: Vec<String> = ranked(ranking)
+        .skip(1)
+        .filter(shares)
+        .map(|place| view.name(place.card as usize).to_owned())
+        .collect();
+    let unranked: Vec<String> = ranking
+        .places
+        .iter()
+        .filter(|place| place.rank.is_none())
+        .map(|place| view.name(place.card as usize).to_owned())
+        .collect();
+    text::best_card(&text::BestCard {
+        card: view.name(first.card as usize),
+        reason: advice_of(view, ranking, first).map(findings::use_of),
+        suitable: first.fitness != Some(Fitness::DoesNot),
+        level: &level,
+        unranked: &unranked,
+    })
+}
+
+/// The single letters of a letter display; a letter may have a number, as in `a1`.
+fn letters(text: &str) -> Vec<&str> {
+    let starts = text.char_indices().filter(|(_, c)| c.is_alphabetic());
+    let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let all = starts.iter().zip(ends);
+    all.map(|(&start, end)| &text[start..end]).collect()
+}
+
+/// The advice behind a place.
+pub(super) fn advice_of<'a>(
+    view: &View<'a>,
+    ranking: &UseRanking,
+    place: &UsePlace,
+) -> Option<&'a Advice> {
+    let layer = view.through(place.card as usize, &ranking.layer)?;
+    layer.advice.iter().find(|advice| advice.id == ranking.id)
+}
+
+/// One use in full: a row for each card with its rank, verdict, reasons and price.
+pub(super) fn in_full(view: &View<'_>, ranking: &UseRanking) -> DataTable {
+    let row = |place: &UsePlace| {
+        let card = place.card as usize;
+        let conclusion = advice_of(view, ranking, place).map(findings::use_of);
+        let [verdict, because] = match &conclusion {
+            Some(row) => [findings::verdict(row), row.because.clone()],
+            None => [NONE; 2].map(str::to_owned),
+        };
+        let rank = place
+            .rank
+            .map_or(NONE.to_owned(), |rank| format!("{rank} {}", place.letters));
+        let price = view.of.cards.get(card).and_then(CardSummary::price);
+        let price = price.map(|price| text::price(&price)).unwrap_or_default();
+        vec![view.name(card).to_owned(), rank, verdict, because, price]
+    };
+    let rows = ranking.places.iter().map(row);
+    DataTable::new(text::use_ranking_heads(), rows).without_empty_columns()
+}
+
+/// Speed for the money: a table for each layer.
+pub(super) fn money(view: &View<'_>) -> Vec<DocumentBlock> {
+    let mut blocks = Vec::new();
+    for layer in &view.layers {
+        let mut currencies: Vec<&str> = Vec::new();
+        let of_layer = || view.of.values.iter().filter(|of| of.layer == *layer);
+        for ranking in of_layer() {
+            if !currencies.contains(&ranking.currency.as_str()) {
+                currencies.push(&ranking.currency);
+            }
+        }
+        for currency in currencies {
+            let rankings: Vec<&ValueRanking> =
+                of_layer().filter(|of| of.currency == currency).collect();
+            let several = view.layers.len() > 1;
+            blocks.extend(several.then(|| DocumentBlock::Title(plain(layer))));
+            let table = money_table(view, &rankings);
+            blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
+        }
+    }
+    if !blocks.is_empty() {
+        blocks.push(DocumentBlock::Quiet(text::money_legend().to_owned()));
+    }
+    part(text::money_title(), blocks)
+}
+
+/// One row for each card with a price in this currency, in the order of the first figure.
+fn money_table(view: &View<'_>, rankings: &[&ValueRanking]) -> DataTable {
+    let mut cards: Vec<u32> = Vec::new();
+    for place in rankings.iter().flat_map(|ranking| &ranking.places) {
+        if !cards.contains(&place.card) {
+            cards.push(place.card);
+        }
+    }
+    let head = rankings.iter().map(|ranking| {
+        let per = Price {
+            amount: ranking.per,
+            currency: ranking.currency.clone(),
+        };
+        text::per_money(ranking.figure, &per)
+    });
+    let row = |card: u32| {
+        let price = view
+            .of
+            .cards
+            .get(card as usize)
+            .and_then(CardSummary::price);
+        let price = price.map_or(NONE.to_owned(), |price| text::price(&price));
+        let cells = rankings.iter().map(|ranking| {
+            let mut places = ranking.places.iter();
+            let place = places.find(|place| place.card == card);
+            place.map_or(NONE.to_owned(), |place| value(ranking, place))
+        });
+        table::row(
+            view.name(card as usize),
+            std::iter::once(price).chain(cells),
+        )
+    };
+    let head = table::row(
+        text::card_head(),
+        std::iter::once(text::price_head().to_owned()).chain(head),
+    );
+    DataTable::new(head, cards.into_iter().map(row))
+}
+
+/// A value with its deviation, and its letters if several cards have one.
+fn value(ranking: &ValueRanking, place: &ValuePlace) -> String {
+    let spread = MeanText::of_parts(place.value, place.deviation, 1.0);
+    match ranking.places.len() {
+        0 | 1 => spread.to_string(),
+        _ => format!("{spread} ({})", place.letters),
+    }
+}
+
+/// Formats an amount of money for sentences and tables.
+pub(crate) fn amount(price: &Price) -> String {
+    let amount = number::limit(price.amount);
+    match price.currency.is_empty() {
+        true => amount,
+        false => format!("{amount} {}", plain(&price.currency)),
+    }
+}
+
+/// The ranking of cards for a terminal: for each use and by price, or one use in full.
+pub(super) fn document(view: &View<'_>, only: Option<&str>) -> Document {
+    let cards = view.names.len();
+    let mut blocks = match only {
+        Some(id) => one_use(view, id),
+        None => {
+            let best = vec![DocumentBlock::Facts(best(view))];
+            let mut blocks = part(text::best_title(), best);
+            blocks.extend(brief::uses(view));
+            blocks
+        }
+    };
+    blocks.extend(money(view));
+    blocks.push(DocumentBlock::Caveats(brief::caveats(view)));
+    Document {
+        title: text::ranking_title(cards),
+        under: vec![(String::new(), counted(view.of.runs as usize, "run"))],
+        blocks,
+    }
+}
+
+/// The ranking for one use, layer by layer.
+fn one_use(view: &View<'_>, id: &str) -> Vec<DocumentBlock> {
+    let rankings = view.of.uses.iter().filter(|ranking| ranking.id == id);
+    let blocks = rankings.flat_map(|ranking| {
+        let title = view.with_layer(&plain(&ranking.title), &plain(&ranking.layer));
+        let mut facts = Vec::new();
+        if ranking.places.len() > 1 {
+            facts.push((String::new(), best_for(view, ranking)));
+        }
+        let table = DocumentBlock::Table(TableStyle::Words, in_full(view, ranking));
+        let legend = DocumentBlock::Quiet(text::use_ranks_legend().to_owned());
+        part(title, vec![DocumentBlock::Facts(facts), table, legend])
+    });
+    blocks.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_may_have_a_number() {
+        assert_eq!(letters("abc"), ["a", "b", "c"]);
+        assert_eq!(letters("za1b12"), ["z", "a1", "b12"]);
+        assert_eq!(letters(""), Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,109 @@
+//! The sentence that ends a comparison of two sides.
+
+use super::counted;
+use crate::escape::plain;
+use crate::number;
+use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
+use hakaru_model::job::Op;
+
+pub(in crate::text) fn conclusion_of_pair() -> &'static str {
+    "In short"
+}
+
+pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str, &str)) -> String {
+    match conclusion {
+        PairConclusion::Faster(found) => faster(found, names),
+        PairConclusion::Equivalent { of } => format!(
+            "No difference: {} {} the same within 5% (proven)",
+            counted(u64::from(*of), "rate"),
+            if *of == 1 { "is" } else { "are" }
+        ),
+        PairConclusion::Open {
+            rate,
+            runs,
+            needed,
+            of,
+        } => {
+            let several = match of {
+                1 => String::new(),
+                of => format!(" in {}; largest", counted(u64::from(*of), "workload")),
+            };
+            let ratio = number::significant(rate.ratio);
+            let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+            let proof = match (runs, needed) {
+                (..=1, _) => "measured once, use --repeat=5".to_owned(),
+                (_, Some(needed)) => format!("about {needed} runs each would show it"),
+                (_, None) => "more runs are needed".to_owned(),
+            };
+            format!(
+                "No difference is proven{several}: {}, {} at {ratio}× {}{interval}; {proof}",
+                workload(rate),
+                names.1,
+                names.0
+            )
+        }
+    }
+}
+
+fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
+    let FasterSide {
+        second: is_second,
+        rate,
+        deviation,
+        faster,
+        slower,
+        of,
+    } = found;
+    let (a, b) = match is_second {
+        true => (second, first),
+        false => (first, second),
+    };
+    let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
+    let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+    let mut text = format!(
+        "{a} does {} {ratio} times as fast as {b} (proven{interval})",
+        workload(rate)
+    );
+    let open = of - faster - slower;
+    if *of > 1 {
+        text += &format!("; faster in {faster} of {of} workloads");
+        if *slower > 0 {
+            text += &format!(", slower in {slower}");
+        }
+        if open > 0 {
+            text += &format!(", not proven in {open}");
+        }
+    }
+    text
+}
+
+fn interval(ends: (f64, f64)) -> String {
+    let (low, high) = crate::compare::ratio_ends(ends);
+    format!(", 95% interval [{low}, {high}]")
+}
+
+/// The kind of a workload: `sequential writes`, `random reads`, `writes with fsync`.
+fn workload(rate: &ConcludedRate) -> String {
+    let name = plain(&rate.phase);
+    let Some(shape) = rate.shape else {
+        return name;
+    };
+    let op = match rate.op {
+        Op::Read => "reads",
+        Op::Write => "writes",
+        Op::Trim => "trims",
+    };
+    let mixed = match shape.read_percent {
+        0 | 100 => "",
+        _ => "mixed ",
+    };
+    let order = if shape.random { "random" } else { "sequential" };
+    let kind = match shape.sync_every > 0 || shape.sync_open {
+        true => format!("{mixed}{op} with fsync"),
+        false => format!("{mixed}{order} {op}"),
+    };
+    match rate.ambiguous {
+        true => format!("{kind} ({name})"),
+        false => kind,
+    }
+}

@@ -1,0 +1,107 @@
+//! The sentence that ends a comparison of two sides.
+
+use crate::escape::plain;
+use crate::number;
+use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
+use hakaru_model::job::Op;
+
+pub(in crate::text) fn conclusion_of_pair() -> &'static str {
+    "概要"
+}
+
+pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str, &str)) -> String {
+    match conclusion {
+        PairConclusion::Faster(found) => faster(found, names),
+        PairConclusion::Equivalent { of } => {
+            format!("差なし: {of}項目すべてが5%以内で同等（有意）")
+        }
+        PairConclusion::Open {
+            rate,
+            runs,
+            needed,
+            of,
+        } => {
+            let several = match of {
+                1 => String::new(),
+                of => format!("（{of}項目）"),
+            };
+            let ratio = number::significant(rate.ratio);
+            let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+            let proof = match (runs, needed) {
+                (..=1, _) => "測定は1回のみ。--repeat=5を推奨".to_owned(),
+                (_, Some(needed)) => format!("示すには各約{needed}回の測定が必要"),
+                (_, None) => "測定回数の追加が必要".to_owned(),
+            };
+            let (first, second) = names;
+            format!(
+                "有意差なし{several}。最大の差は{}で、{second}は{first}の{ratio}倍{interval}。{proof}",
+                workload(rate)
+            )
+        }
+    }
+}
+
+fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
+    let FasterSide {
+        second: is_second,
+        rate,
+        deviation,
+        faster,
+        slower,
+        of,
+    } = found;
+    let (a, b) = match is_second {
+        true => (second, first),
+        false => (first, second),
+    };
+    let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
+    let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+    let mut text = format!(
+        "{a}の{}は{b}の{ratio}倍高速（有意差あり{interval}）",
+        workload(rate)
+    );
+    let open = of - faster - slower;
+    if *of > 1 {
+        text += &format!("。{of}項目中{faster}項目で高速");
+        if *slower > 0 {
+            text += &format!("、{slower}項目で低速");
+        }
+        if open > 0 {
+            text += &format!("、{open}項目は有意差なし");
+        }
+    }
+    text
+}
+
+fn interval(ends: (f64, f64)) -> String {
+    let (low, high) = crate::compare::ratio_ends(ends);
+    format!("、95%信頼区間[{low}, {high}]")
+}
+
+fn workload(rate: &ConcludedRate) -> String {
+    let name = plain(&rate.phase);
+    let Some(shape) = rate.shape else {
+        return name;
+    };
+    let op = match rate.op {
+        Op::Read => "読み込み",
+        Op::Write => "書き込み",
+        Op::Trim => "trim",
+    };
+    let mixed = match shape.read_percent {
+        0 | 100 => "",
+        _ => "読み書き混合の",
+    };
+    let order = match shape.random {
+        true => "ランダム",
+        false => "シーケンシャル",
+    };
+    let kind = match shape.sync_every > 0 || shape.sync_open {
+        true => format!("{mixed}fsync付き{op}"),
+        false => format!("{mixed}{order}{op}"),
+    };
+    match rate.ambiguous {
+        true => format!("{kind}（{name}）"),
+        false => kind,
+    }
+}

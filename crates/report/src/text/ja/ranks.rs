@@ -1,0 +1,89 @@
+//! Order of cards for uses and by price.
+
+use super::{claims::figure, listed};
+use crate::campaign::amount;
+use crate::text::BestCard;
+use hakaru_model::figure::Figure;
+use hakaru_model::price::Price;
+
+/// Maximum number of names in a list; more are only counted.
+const NAMED: usize = 4;
+
+fn cards(names: &[String]) -> String {
+    match names.len() {
+        n if n > NAMED => format!("カード{n}枚"),
+        _ => listed(names),
+    }
+}
+
+pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
+    let BestCard {
+        card,
+        reason,
+        suitable,
+        level,
+        unranked,
+    } = best;
+    let mut text = match suitable {
+        true => format!("最適: {card}"),
+        false => format!("すべて不向き。最も近い: {card}"),
+    };
+    if let Some(reason) = reason {
+        text += &format!("（{}: {}）", reason.verdict, reason.because);
+    }
+    if !level.is_empty() {
+        text += &format!("。{}との有意差なし", cards(level));
+    }
+    if !unranked.is_empty() {
+        text += &format!("。測定不足のため順位なし: {}", cards(unranked));
+    }
+    text
+}
+
+pub(in crate::text) fn no_best_card() -> &'static str {
+    "測定不足のため順位なし"
+}
+
+pub(in crate::text) fn use_ranking_heads() -> [&'static str; 5] {
+    ["カード", "順位", "判定", "根拠", "価格"]
+}
+
+pub(in crate::text) fn card_head() -> &'static str {
+    "カード"
+}
+
+pub(in crate::text) fn price_head() -> &'static str {
+    "価格"
+}
+
+pub(in crate::text) fn price(price: &Price) -> String {
+    amount(price)
+}
+
+pub(in crate::text) fn per_money(of: Figure, per: &Price) -> String {
+    format!("{}、{}あたりの{}", figure(of), amount(per), of.unit())
+}
+
+pub(in crate::text) fn money_title() -> &'static str {
+    "価格あたりの速度"
+}
+
+pub(in crate::text) fn money_legend() -> &'static str {
+    "平均 ± 標準偏差を価格で割った値。同じ文字のカード間に有意差なし（この節のすべての比較を一つの族として補正）。"
+}
+
+pub(in crate::text) fn best_title() -> &'static str {
+    "用途別の最適なカード"
+}
+
+pub(in crate::text) fn use_ranks_legend() -> &'static str {
+    "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字のカード間の順位に有意差なし（全用途と全組み合わせを一つの族として補正）"
+}
+
+pub(in crate::text) fn left_out_by_price(cards: &[String], limit: &Price) -> String {
+    format!("上限{}のため対象外: {}", amount(limit), listed(cards))
+}
+
+pub(in crate::text) fn ranking_title(cards: usize) -> String {
+    format!("カード{cards}枚の順位")
+}
