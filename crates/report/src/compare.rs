@@ -261,7 +261,7 @@ fn document(
     let both = [a.clone(), b.clone()];
     let names = naming::series(&both);
     let title = run::of_common(&both, &format!("{} against {}", names[1], names[0]));
-    let intervals = format!("{DIRECTION} {}", number::INTERVALS);
+    let intervals = format!("{DIRECTION} {}", text::intervals());
     let mut proven = Vec::new();
     if !comparisons.is_empty() {
         let table = table((&names[0], &names[1]), comparisons);
@@ -324,7 +324,7 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
     let mut how = DIRECTION.to_owned();
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     if comparisons.iter().any(with_caveats) {
-        how = format!("{how} {}", number::INTERVALS);
+        how = format!("{how} {}", text::intervals());
     }
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let proven = vec![

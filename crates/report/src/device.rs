@@ -6,6 +6,7 @@ use crate::escape::plain;
 use crate::facts::{self, FactLines};
 use crate::naming::distinct;
 use crate::table::DataTable;
+use crate::text::{DeviceLabel, Head, HealthCounter, StateWord};
 use crate::{number, text};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Health, Identity,
@@ -56,7 +57,7 @@ fn group(title: impl Into<String>, facts: DeviceFacts) -> Vec<DocumentBlock> {
         let names: Vec<&str> = names.map(|line| line.key).collect();
         let (name, value) = match names[..] {
             [only] => (only, reason),
-            _ => ("", format!("{}: {reason}", names.join(", "))),
+            _ => ("", format!("{}: {reason}", text::enumerated(&names))),
         };
         Pair {
             name: name.to_owned(),
@@ -76,19 +77,21 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
         by_hand,
         ..
     } = *known;
-    let mut blocks = group("Target", path(known));
+    let mut blocks = group(DeviceLabel::Target.text(), path(known));
     match &identity.device {
         Fact::Known(device) => {
-            blocks.extend(group("Device", hardware(device)));
+            blocks.extend(group(DeviceLabel::Device.text(), hardware(device)));
             let card = device.card.iter();
             blocks.extend(card.flat_map(|card| registers(card, by_hand)));
-            blocks.extend(group("Bus", bus(&device.bus, ceiling)));
-            blocks.extend(group("Queue", queue(device)));
+            blocks.extend(group(DeviceLabel::Bus.text(), bus(&device.bus, ceiling)));
+            blocks.extend(group(DeviceLabel::Queue.text(), queue(device)));
         }
         Fact::Unknown(_) => {
             let mut facts = DeviceFacts::new();
-            facts.fact_as("Device", &identity.device, |_| String::new());
-            blocks.extend(group("Device", facts));
+            facts.fact_as(DeviceLabel::Device.text(), &identity.device, |_| {
+                String::new()
+            });
+            blocks.extend(group(DeviceLabel::Device.text(), facts));
         }
     }
     blocks.extend(known.content.into_iter().flat_map(contents));
@@ -120,11 +123,11 @@ pub fn card_terminal(
 
 fn second_look(found: Vec<String>) -> Vec<DocumentBlock> {
     let found = found.into_iter().map(|text| (String::new(), text));
-    part(SECOND_LOOK, vec![DocumentBlock::Caveats(found.collect())])
+    part(
+        DeviceLabel::Suspicious,
+        vec![DocumentBlock::Caveats(found.collect())],
+    )
 }
-
-/// Title of the notes about unusual values.
-const SECOND_LOOK: &str = "Worth a second look";
 
 /// Renders a list of disks, one line each, and the host.
 pub fn disks_terminal(
@@ -134,9 +137,16 @@ pub fn disks_terminal(
     color: bool,
 ) -> String {
     let rows = disks.iter().map(|disk| row(disk).to_vec());
-    let table = DataTable::new(["DEVICE", "SIZE", "BUS", "WHAT", "STATE"], rows);
+    let head = [
+        Head::ListedDevice,
+        Head::ListedSize,
+        Head::ListedBus,
+        Head::ListedWhat,
+        Head::ListedState,
+    ];
+    let table = DataTable::new(head.map(Head::text), rows);
     let mut blocks = vec![match disks.is_empty() {
-        true => DocumentBlock::Text("No disk can be seen here.".to_owned()),
+        true => DocumentBlock::Text(StateWord::NoDisks.into()),
         false => DocumentBlock::Table(TableStyle::Numbers, table),
     }];
     blocks.extend(host(environment));
@@ -174,16 +184,17 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
     match &device.bus {
         Bus::Mmc { .. } => {
             let kind = device.card.as_ref().and_then(|card| card.card_type.known());
-            plain(kind.map_or(
-                "SD or eMMC",
-                |kind| if kind == "MMC" { "eMMC" } else { kind },
-            ))
+            match kind.map(String::as_str) {
+                Some("MMC") => "eMMC".to_owned(),
+                Some(kind) => plain(kind),
+                None => text::bus_kind(&device.bus),
+            }
         }
         Bus::Usb { .. } => "USB".to_owned(),
         Bus::Nvme { .. } => "NVMe".to_owned(),
         Bus::Scsi { .. } => "SATA/SCSI".to_owned(),
         Bus::Virtio => "virtio".to_owned(),
-        Bus::Software => "none".to_owned(),
+        Bus::Software => StateWord::None.into(),
         Bus::Other { name } => plain(name),
     }
 }
@@ -191,99 +202,112 @@ fn bus_in_short(device: &DeviceIdentity) -> String {
 fn path(known: &TargetInfo<'_>) -> DeviceFacts {
     let identity = known.identity;
     let mut facts = DeviceFacts::new();
-    facts.say("Path", identity.path.display());
+    facts.say(DeviceLabel::Path.text(), identity.path.display());
     if let Some(filesystem) = &identity.filesystem {
-        facts.say("File system", facts::mounted(filesystem));
+        facts.say(DeviceLabel::FileSystem.text(), facts::mounted(filesystem));
         if filesystem.size.0 > 0 {
             let Filesystem { size, free, .. } = filesystem;
-            facts.say("Space", format!("{size}, {free} free"));
+            facts.say(DeviceLabel::Space.text(), text::space(*size, *free));
         }
-        facts.say("Options", &filesystem.options);
+        facts.say(DeviceLabel::Options.text(), &filesystem.options);
     }
     // A loop device backed by a file on the system disk is not itself the system disk.
     if identity.system_disk && !known.runs_system {
-        facts.say("System", "runs from the same disk");
+        facts.say(DeviceLabel::System.text(), StateWord::SameDisk.text());
     }
-    facts.say("State", known.state.unwrap_or_default());
+    facts.say(DeviceLabel::State.text(), known.state.unwrap_or_default());
     facts
 }
 
 fn hardware(device: &DeviceIdentity) -> DeviceFacts {
     let mut facts = DeviceFacts::new();
-    facts.say("Node", device.node.display());
+    facts.say(DeviceLabel::Node.text(), device.node.display());
     let size = device.size;
     let decimal = size.decimal();
-    facts.say("Size", format!("{size} ({decimal}, {} bytes)", size.0));
-    facts.fact("Model", &device.model);
-    facts.fact("Serial number", &device.serial);
-    facts.fact("Firmware", &device.firmware);
-    facts.fact("World-wide name", &device.wwid);
-    facts.say("Also known as", device.aliases.join(", "));
-    facts.say("Stands on", facts::chain(device));
-    facts.fact("Driver", &device.driver);
-    let mut nature = vec![if device.removable {
-        "removable"
-    } else {
-        "built in"
+    facts.say(
+        DeviceLabel::Size.text(),
+        text::size_in_bytes(size, &decimal),
+    );
+    facts.fact(DeviceLabel::Model.text(), &device.model);
+    facts.fact(DeviceLabel::SerialNumber.text(), &device.serial);
+    facts.fact(DeviceLabel::Firmware.text(), &device.firmware);
+    facts.fact(DeviceLabel::WorldWideName.text(), &device.wwid);
+    facts.say(DeviceLabel::Aliases.text(), device.aliases.join(", "));
+    facts.say(DeviceLabel::Chain.text(), facts::chain(device));
+    facts.fact(DeviceLabel::Driver.text(), &device.driver);
+    let mut nature = vec![match device.removable {
+        true => StateWord::Removable.text(),
+        false => StateWord::BuiltIn.text(),
     }];
     let rotates = device.rotational.known() == Some(&true);
-    nature.extend(rotates.then_some("says that it rotates"));
-    nature.extend(device.read_only.then_some("write-protected"));
-    facts.say("Nature", nature.join(", "));
-    facts.fact_as("Temperature", &device.temperature_mc, facts::celsius);
-    facts.fact_as("Health", &device.health, health);
+    nature.extend(rotates.then_some(StateWord::Rotates.text()));
+    nature.extend(device.read_only.then_some(StateWord::WriteProtected.text()));
+    facts.say(DeviceLabel::Nature.text(), text::enumerated(&nature));
+    facts.fact_as(
+        DeviceLabel::Temperature.text(),
+        &device.temperature_mc,
+        facts::celsius,
+    );
+    facts.fact_as(DeviceLabel::Health.text(), &device.health, health);
     facts
 }
 
 /// Health counters of a disk.
 fn health(health: &Health) -> String {
-    let share = |percent: Option<u64>, of: &str| percent.map(|n| format!("{n}% of its {of}"));
-    let size = |size: Option<Bytes>, how: &str| size.map(|n| format!("{} {how}", n.decimal()));
-    let count = |n: Option<u64>, what: &str| n.map(|n| format!("{} {what}", number::count(n)));
+    use HealthCounter::*;
+    let share = |percent: Option<u64>, of| percent.map(|n| text::health_share(n, of));
+    let size = |size: Option<Bytes>, of| size.map(|n| text::health_count(&n.decimal(), of));
+    let count = |n: Option<u64>, of| n.map(|n| text::health_count(&number::count(n), of));
     let counters = [
-        share(health.percent_used, "life used up"),
-        share(health.spare_percent, "reserve left"),
-        size(health.written, "written"),
-        size(health.read, "read"),
-        count(health.power_on_hours, "hours on"),
-        count(health.unsafe_shutdowns, "unsafe shutdowns"),
-        count(health.media_errors, "media errors"),
-        count(health.reallocated_sectors, "sectors replaced"),
-        count(health.pending_sectors, "sectors to be replaced"),
+        share(health.percent_used, LifeUsed),
+        share(health.spare_percent, SpareLeft),
+        size(health.written, Written),
+        size(health.read, Read),
+        count(health.power_on_hours, PowerOnHours),
+        count(health.unsafe_shutdowns, UnsafeShutdowns),
+        count(health.media_errors, MediaErrors),
+        count(health.reallocated_sectors, Reallocated),
+        count(health.pending_sectors, Pending),
     ];
     let warnings = health.warnings.iter().cloned();
     let words: Vec<String> = warnings.chain(counters.into_iter().flatten()).collect();
     match words.is_empty() {
-        true => "nothing is counted".to_owned(),
-        false => words.join(", "),
+        true => StateWord::NothingCounted.into(),
+        false => text::enumerated(&words),
     }
 }
 
 fn queue(device: &DeviceIdentity) -> DeviceFacts {
     let mut facts = DeviceFacts::new();
-    facts.say("Block size", facts::block_size(device));
-    facts.fact("Scheduler", &device.scheduler);
-    facts.fact("Write cache", &device.write_cache);
-    facts.fact_as("Largest request", &device.max_sectors_kb, |kib| {
-        Bytes(u64::from(*kib) << 10).to_string()
+    facts.say(DeviceLabel::BlockSize.text(), facts::block_size(device));
+    facts.fact(DeviceLabel::Scheduler.text(), &device.scheduler);
+    facts.fact(DeviceLabel::WriteCache.text(), &device.write_cache);
+    facts.fact_as(
+        DeviceLabel::LargestRequest.text(),
+        &device.max_sectors_kb,
+        |kib| Bytes(u64::from(*kib) << 10).to_string(),
+    );
+    facts.fact_as(DeviceLabel::QueueLength.text(), &device.nr_requests, |n| {
+        text::queue_length(*n)
     });
-    facts.fact_as("Queue length", &device.nr_requests, |n| {
-        format!("{n} requests")
-    });
-    facts.fact_as("Discard", &device.discard_max, |most| match most.0 {
-        0 => "not offered".to_owned(),
-        _ => match device.discard_granularity.known() {
-            Some(unit) => format!("offered, in units of {unit}"),
-            None => "offered".to_owned(),
+    facts.fact_as(
+        DeviceLabel::Discard.text(),
+        &device.discard_max,
+        |most| match most.0 {
+            0 => StateWord::NotOffered.into(),
+            _ => match device.discard_granularity.known() {
+                Some(unit) => text::discard_in_units(*unit),
+                None => StateWord::Offered.into(),
+            },
         },
-    });
-    facts.fact("Zones", &device.zoned);
+    );
+    facts.fact(DeviceLabel::Zones.text(), &device.zoned);
     facts
 }
 
 fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> DeviceFacts {
     let mut facts = DeviceFacts::new();
-    facts.say("Kind", kind_of_bus(bus));
+    facts.say(DeviceLabel::Kind.text(), text::bus_kind(bus));
     match bus {
         Bus::Mmc {
             width_bits,
@@ -291,61 +315,64 @@ fn bus(bus: &Bus, ceiling: Option<BytesPerSec>) -> DeviceFacts {
             timing,
             ceiling: _,
         } => {
-            facts.fact_as("Width", width_bits, |bits| format!("{bits} bit"));
-            facts.fact_as("Clock", clock_hz, facts::megahertz);
-            facts.fact("Timing", timing);
+            facts.fact_as(DeviceLabel::Width.text(), width_bits, |bits| {
+                text::bus_width(*bits)
+            });
+            facts.fact_as(DeviceLabel::Clock.text(), clock_hz, facts::megahertz);
+            facts.fact(DeviceLabel::Timing.text(), timing);
         }
-        Bus::Usb { speed_mbps } => facts.fact_as("Speed", speed_mbps, |mbps| {
-            format!("{mbps} Mbit/s, negotiated")
+        Bus::Usb { speed_mbps } => facts.fact_as(DeviceLabel::Speed.text(), speed_mbps, |mbps| {
+            text::negotiated(*mbps)
         }),
-        Bus::Nvme { link } | Bus::Scsi { link } => facts.fact("Link", link),
+        Bus::Nvme { link } | Bus::Scsi { link } => facts.fact(DeviceLabel::Link.text(), link),
         Bus::Virtio | Bus::Software | Bus::Other { .. } => {}
     }
     if let Some(ceiling) = ceiling {
         let most = number::significant(ceiling.0 / 1e6);
-        facts.say("Ceiling", format!("{most} MB/s: faster it cannot be"));
+        facts.say(DeviceLabel::Ceiling.text(), text::ceiling(&most));
     }
     facts
 }
 
-fn kind_of_bus(bus: &Bus) -> &str {
-    match bus {
-        Bus::Mmc { .. } => "SD or eMMC",
-        Bus::Usb { .. } => "USB",
-        Bus::Nvme { .. } => "NVMe over PCI Express",
-        Bus::Scsi { .. } => "SATA or SCSI",
-        Bus::Virtio => "virtio: a virtual disk of a hypervisor",
-        Bus::Software => "none: there is no hardware below",
-        Bus::Other { name } => name,
-    }
-}
-
 fn registers(card: &CardRegisters, by_hand: &[String]) -> Vec<DocumentBlock> {
-    let title = match by_hand {
-        [] => "Card".to_owned(),
-        given => format!("Card ({} given by hand)", given.join(", ")),
-    };
+    let title = text::card_registers(by_hand);
     let mut facts = DeviceFacts::new();
-    facts.fact("Type", &card.card_type);
-    facts.fact("Specification", &card.spec);
-    facts.fact("Maker", &card.maker);
-    facts.fact("OEM id", &card.oem);
-    facts.fact("Name", &card.name);
-    facts.fact("Revision", &card.revision);
-    facts.fact("Serial number", &card.serial);
-    facts.fact("Made", &card.date);
-    facts.fact_as("Speed Class", &card.speed_class, |n| sequential("C", *n));
-    facts.fact_as("UHS grade", &card.uhs_grade, |n| sequential("U", *n));
-    facts.fact_as("Video class", &card.video_class, |n| sequential("V", *n));
-    facts.fact_as("Application class", &card.app_class, |n| application(*n));
-    facts.fact("Allocation unit", &card.allocation_unit);
-    facts.fact("Modes", &card.device_type);
-    facts.fact("Life time used up", &card.life_time);
-    facts.fact("Reserve blocks", &card.pre_eol);
-    facts.fact_as("CID", &card.cid, |digits| in_groups(digits));
-    facts.fact_as("CSD", &card.csd, |digits| in_groups(digits));
-    facts.fact_as("SCR", &card.scr, |digits| in_groups(digits));
-    facts.fact_as("SSR", &card.ssr, |digits| in_groups(digits));
+    facts.fact(DeviceLabel::CardType.text(), &card.card_type);
+    facts.fact(DeviceLabel::Specification.text(), &card.spec);
+    facts.fact(DeviceLabel::Maker.text(), &card.maker);
+    facts.fact(DeviceLabel::OemId.text(), &card.oem);
+    facts.fact(DeviceLabel::Name.text(), &card.name);
+    facts.fact(DeviceLabel::Revision.text(), &card.revision);
+    facts.fact(DeviceLabel::SerialNumber.text(), &card.serial);
+    facts.fact(DeviceLabel::Made.text(), &card.date);
+    facts.fact_as(DeviceLabel::SpeedClass.text(), &card.speed_class, |n| {
+        sequential("C", *n)
+    });
+    facts.fact_as(DeviceLabel::UhsGrade.text(), &card.uhs_grade, |n| {
+        sequential("U", *n)
+    });
+    facts.fact_as(DeviceLabel::VideoClass.text(), &card.video_class, |n| {
+        sequential("V", *n)
+    });
+    facts.fact_as(DeviceLabel::ApplicationClass.text(), &card.app_class, |n| {
+        application(*n)
+    });
+    facts.fact(DeviceLabel::AllocationUnit.text(), &card.allocation_unit);
+    facts.fact(DeviceLabel::Modes.text(), &card.device_type);
+    facts.fact(DeviceLabel::LifeTime.text(), &card.life_time);
+    facts.fact(DeviceLabel::SpareBlocks.text(), &card.pre_eol);
+    facts.fact_as(DeviceLabel::Cid.text(), &card.cid, |digits| {
+        in_groups(digits)
+    });
+    facts.fact_as(DeviceLabel::Csd.text(), &card.csd, |digits| {
+        in_groups(digits)
+    });
+    facts.fact_as(DeviceLabel::Scr.text(), &card.scr, |digits| {
+        in_groups(digits)
+    });
+    facts.fact_as(DeviceLabel::Ssr.text(), &card.ssr, |digits| {
+        in_groups(digits)
+    });
     group(title, facts)
 }
 
@@ -369,7 +396,7 @@ fn sequential(letter: &str, class: u32) -> String {
     };
     match class {
         0 => text::none_claimed().to_owned(),
-        n => format!("{letter}{n}: writes {megabytes} MB/s at least"),
+        n => text::class_demands(&format!("{letter}{n}"), megabytes),
     }
 }
 
@@ -380,26 +407,24 @@ fn application(class: u32) -> String {
         1 => (1500, 500),
         _ => (4000, 2000),
     };
-    format!(
-        "A{class}: {reads} random reads, {writes} random writes a second at least, 10 MB/s sustained"
-    )
+    text::application_class_demands(class, reads, writes)
 }
 
 fn contents(lines: &[String]) -> Vec<DocumentBlock> {
     let mut facts = DeviceFacts::new();
     if lines.is_empty() {
-        facts.say("Found", "nothing that is known");
+        facts.say(DeviceLabel::Found.text(), StateWord::NothingKnown.text());
     }
     for line in lines {
-        facts.say("Found", line);
+        facts.say(DeviceLabel::Found.text(), line);
     }
-    group("Content", facts)
+    group(DeviceLabel::Content.text(), facts)
 }
 
 fn host(host: &Environment) -> Vec<DocumentBlock> {
     let mut facts = DeviceFacts::new();
     facts::host(&mut facts, host, text::fact_of_host);
-    group("Host", facts)
+    group(DeviceLabel::Host.text(), facts)
 }
 
 /// Unusual values of the identity, and conditions that affect a measurement.
@@ -417,7 +442,7 @@ fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec
             .known()
             .filter(|state| ["warning", "urgent"].contains(&state.as_str()))
         {
-            found.push(format!("spare blocks are running out ({state})"));
+            found.push(text::spare_blocks_run_out(state));
         }
     }
     if let Some(words) = host
@@ -425,7 +450,7 @@ fn findings(identity: &Identity, host: &Environment, ceiling: Option<BytesPerSec
         .known()
         .and_then(|flags| facts::throttled(*flags))
     {
-        found.push(format!("the host was slowed down: {words}"));
+        found.push(text::host_slowed_down(&words));
     }
     found
 }
@@ -440,7 +465,7 @@ fn out_of_reach(card: &CardRegisters, ceiling: Option<BytesPerSec>) -> Option<St
         .max(known(&card.video_class));
     (f64::from(claimed) * 1e6 > ceiling.0).then(|| {
         let most = number::significant(ceiling.0 / 1e6);
-        format!("the card claims {claimed} MB/s, but this bus allows {most} MB/s at most")
+        text::claim_out_of_reach(claimed, &most)
     })
 }
 

@@ -16,14 +16,25 @@ fn commands(c: char) -> bool {
         || matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Width of a text in terminal columns; wide East Asian characters take two.
-pub(crate) fn columns_of(text: &str) -> usize {
-    let wide = |c: char| {
-        matches!(c, '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}'
-            | '\u{FE30}'..='\u{FE6F}' | '\u{FF00}'..='\u{FF60}' | '\u{FFE0}'..='\u{FFE6}' | '\u{1F300}'..='\u{1FAFF}'
-            | '\u{20000}'..='\u{3FFFD}')
-    };
-    text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
+/// Width of a text in terminal columns; wide East Asian characters take two. Characters of ambiguous width (`±`, `·`)
+/// count as one.
+pub fn columns_of(text: &str) -> usize {
+    text.chars().map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+}
+
+/// Whether a character takes two columns of a terminal.
+///
+/// Source: Unicode Standard Annex 11, East Asian Width `W` and `F`, in ranges.
+pub(crate) fn is_wide(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{FE30}'..='\u{FE6F}' | '\u{FF00}'..='\u{FF60}' | '\u{FFE0}'..='\u{FFE6}' | '\u{1F300}'..='\u{1FAFF}'
+        | '\u{20000}'..='\u{3FFFD}')
+}
+
+/// Pads a text with blanks at its end to a width in columns.
+pub fn padded(text: &str, columns: usize) -> String {
+    let blanks = columns.saturating_sub(columns_of(text));
+    format!("{text}{:blanks$}", "")
 }
 
 /// Escapes text for HTML and XML, in elements and quoted attributes.

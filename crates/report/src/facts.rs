@@ -5,13 +5,13 @@ mod brief;
 pub(crate) use brief::{FactGroup, FactKey, brief, brief_of};
 
 use crate::escape::plain;
+use crate::text::StateWord;
 use crate::{naming, number, results, text, time};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,
 };
-use hakaru_model::finding::{Cliff, Finding, PhaseSummary, Summary, Swing};
-use hakaru_model::job::Op;
-use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
+use hakaru_model::finding::{Finding, PhaseSummary, Summary};
+use hakaru_model::units::{BytesPerSec, Quantile};
 use std::fmt::Display;
 
 /// One line of the environment.
@@ -68,7 +68,7 @@ impl<Key> FactLines<Key> {
     }
 
     fn unknown(&mut self, key: Key, because: &str) {
-        self.push(key, plain(&format!("unknown ({because})")), false);
+        self.push(key, plain(&text::unknown(because)), false);
     }
 
     fn push(&mut self, key: Key, value: String, known: bool) {
@@ -121,10 +121,9 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     if let Some(ns) = summary.overhead_ns {
         lines.say(
             FactKey::ToolOverhead,
-            format!(
-                "{} per I/O{}",
-                number::nanos(ns),
-                share_of_quickest(summary, ns)
+            text::overhead(
+                &number::nanos(ns),
+                share_of_quickest(summary, ns).as_deref(),
             ),
         );
     }
@@ -137,17 +136,14 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
 }
 
 /// Tool overhead as percent of the shortest median latency, where it matters most.
-fn share_of_quickest(summary: &Summary, cost_ns: f64) -> String {
+fn share_of_quickest(summary: &Summary, cost_ns: f64) -> Option<String> {
     let medians = summary
         .phases
         .iter()
         .filter_map(|phase| results::quantile(phase.latency.as_ref()?, Quantile::MEDIAN))
         .map(|median| median.0);
-    let Some(quickest) = medians.min().filter(|&ns| ns > 0) else {
-        return String::new();
-    };
-    let percent = number::significant(cost_ns / quickest as f64 * 100.0);
-    format!(", {percent}% of the shortest median latency")
+    let quickest = medians.min().filter(|&ns| ns > 0)?;
+    Some(number::significant(cost_ns / quickest as f64 * 100.0))
 }
 
 fn filesystem_words(filesystem: &Filesystem) -> String {
@@ -155,20 +151,14 @@ fn filesystem_words(filesystem: &Filesystem) -> String {
     // Published figures name the file system, but not its mount point or size.
     match filesystem.mount_point.as_os_str().is_empty() {
         true => filesystem.fs_type.clone(),
-        false => format!("{}, {size}, {free} free", mounted(filesystem)),
+        false => text::with_space(&mounted(filesystem), *size, *free),
     }
 }
 
 /// Type, mount point and source of a file system, as far as they are known.
 pub(crate) fn mounted(filesystem: &Filesystem) -> String {
-    let mut words = filesystem.fs_type.clone();
-    if !filesystem.mount_point.as_os_str().is_empty() {
-        words += &format!(" at {}", filesystem.mount_point.display());
-    }
-    if !filesystem.source.is_empty() {
-        words += &format!(" ({})", filesystem.source);
-    }
-    words
+    let at = filesystem.mount_point.display().to_string();
+    text::mounted(&filesystem.fs_type, &at, &filesystem.source)
 }
 
 /// The devices below a device, if there are any.
@@ -181,7 +171,7 @@ pub(crate) fn chain(device: &DeviceIdentity) -> String {
 
 pub(crate) fn block_size(device: &DeviceIdentity) -> String {
     let (logical, physical) = (device.logical_block, device.physical_block);
-    format!("{logical} B logical, {physical} B physical")
+    text::block_sizes(logical.into(), physical.into())
 }
 
 pub(crate) fn megahertz(hz: &u64) -> String {
@@ -221,7 +211,7 @@ fn bus(lines: &mut RunFacts, bus: &Bus) {
             timing,
             ceiling,
         } => {
-            lines.fact_as(FactKey::BusWidth, width_bits, |bits| format!("{bits} bit"));
+            lines.fact_as(FactKey::BusWidth, width_bits, |bits| text::bus_width(*bits));
             lines.fact_as(FactKey::BusClock, clock_hz, megahertz);
             lines.fact(FactKey::BusTiming, timing);
             lines.fact_as(FactKey::BusCeiling, ceiling, |bytes| {
@@ -233,9 +223,9 @@ fn bus(lines: &mut RunFacts, bus: &Bus) {
         }),
         Bus::Nvme { link } => lines.fact_as(FactKey::Bus, link, |link| format!("NVMe, {link}")),
         Bus::Scsi { link } => lines.fact_as(FactKey::Bus, link, |link| format!("SCSI, {link}")),
-        Bus::Virtio => lines.say(FactKey::Bus, "virtio (a virtual disk)"),
-        Bus::Software => lines.say(FactKey::Bus, "none (no hardware below)"),
-        Bus::Other { name } => lines.say(FactKey::Bus, name),
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => {
+            lines.say(FactKey::Bus, text::bus_kind(bus));
+        }
     }
 }
 
@@ -265,7 +255,7 @@ pub(crate) fn host<Key>(
     lines.fact_as(key(FactKey::Processor), &host.cpu, |cpu| {
         match host.cpu_count {
             0 => cpu.clone(),
-            n => format!("{cpu}, {n} online"),
+            n => text::processors(cpu, n),
         }
     });
     lines.fact(key(FactKey::Governor), &host.governor);
@@ -280,11 +270,11 @@ pub(crate) fn host<Key>(
         hundredth(*load)
     });
     lines.fact_as(key(FactKey::IoPressure), &host.io_pressure, |share| {
-        format!("{}% of the last 10 s", hundredth(*share))
+        text::io_pressure(&hundredth(*share))
     });
     lines.fact_as(key(FactKey::Temperature), &host.temperature_mc, celsius);
     lines.fact_as(key(FactKey::Throttling), &host.throttled, |flags| {
-        throttled(*flags).unwrap_or_else(|| "none".to_owned())
+        throttled(*flags).unwrap_or_else(|| StateWord::None.into())
     });
     lines.say(key(FactKey::Clock), &host.clock);
 }
@@ -292,80 +282,20 @@ pub(crate) fn host<Key>(
 /// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 are the current state; bits 16 to
 /// 19 show the same conditions since boot.
 pub(crate) fn throttled(flags: u32) -> Option<String> {
-    let words = [
-        "under-voltage",
-        "frequency capped",
-        "throttled",
-        "soft temperature limit",
-    ];
-    let named = |shift: u32| {
-        let set = (0..4).filter(move |bit| flags >> (shift + bit) & 1 == 1);
-        set.map(|bit| words[bit as usize]).collect::<Vec<_>>()
-    };
-    let (now, before) = (named(0), named(16));
-    match (now.is_empty(), before.is_empty()) {
-        (true, true) => None,
-        (false, _) => Some(format!("{} now", now.join(", "))),
-        (true, false) => Some(format!("{} since the start, not now", before.join(", "))),
-    }
+    let (now, before) = (flags & 0xf, flags >> 16 & 0xf);
+    (now != 0 || before != 0).then(|| text::throttled(now, before))
 }
 
 /// Variation of a long write as a sentence; `None` if the write was too short.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
     let found = phase.sustained.as_ref()?;
-    let (min, max) = (megabytes(&found.min), megabytes(&found.max));
-    let deviation = Some(found.deviation.0);
-    let mean = number::MeanText::of_parts(found.mean.0, deviation, 1e6);
-    let mut even = format!("{min} to {max} MB/s over time, mean {mean} MB/s");
-    if found.falls.is_empty() {
-        even += ", no lasting fall";
-    }
-    let mut parts: Vec<String> = found.falls.iter().map(cliff).collect();
-    parts.extend(found.swing.as_ref().map(swings));
-    parts.push(even);
-    Some(parts.join("; "))
-}
-
-fn megabytes(bandwidth: &BytesPerSec) -> String {
-    number::significant(bandwidth.0 / 1e6)
-}
-
-/// Formats a fluctuation: `swings between 40 and 12 MB/s, recovers 7 times (throttling)`.
-fn swings(swing: &Swing) -> String {
-    let (high, low) = (megabytes(&swing.high), megabytes(&swing.low));
-    let why = match swing.sawtooth {
-        true => "slides down in between, as with garbage collection",
-        false => "as with throttling",
-    };
-    let times = match swing.recoveries {
-        1 => "once".to_owned(),
-        n => format!("{n} times"),
-    };
-    format!("swings between {high} and {low} MB/s and recovers {times}, {why}")
-}
-
-/// Formats a drop: `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
-fn cliff(cliff: &Cliff) -> String {
-    let (before, after) = (megabytes(&cliff.before), megabytes(&cliff.after));
-    let (at, time) = (cliff.at, long(cliff.after_time));
-    let how = match cliff.proven {
-        true => "",
-        false => ", at the end: not proven lasting",
-    };
-    format!("falls from {before} to {after} MB/s after {at} ({time}){how}")
+    Some(text::sustained(found))
 }
 
 /// I/O amplification as a sentence: bytes of the device per byte of the application.
 fn amplification(phase: &PhaseSummary) -> Option<String> {
     let spread = number::MeanText::of(phase.amplification.as_ref()?, 1.0);
-    let verb = if phase.op == Op::Read {
-        "read"
-    } else {
-        "wrote"
-    };
-    Some(format!(
-        "the device {verb} {spread} bytes per byte of the application"
-    ))
+    Some(text::device_moved(phase.op, &spread))
 }
 
 /// I/O amplification if it is notable: at least 5% from 1, and more than its standard deviation.
@@ -378,9 +308,7 @@ pub(crate) fn notable_amplification(phase: &PhaseSummary) -> Option<String> {
 /// Bytes that laying out the files wrote, if any.
 pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
     let bytes = phase.detail.laid_out.filter(|bytes| bytes.0 > 0)?;
-    Some(format!(
-        "laying out its files wrote {bytes} before it was measured"
-    ))
+    Some(text::laid_out(bytes))
 }
 
 /// The findings of a summary, merged over its phases.
@@ -388,29 +316,12 @@ pub(crate) fn findings(summary: &Summary) -> Vec<Finding> {
     Finding::merge_all(summary.caveats.iter().map(Finding::from))
 }
 
-/// Formats a long time in minutes and hours.
-pub(crate) fn long(time: Nanos) -> String {
-    let seconds = time.0 / 1_000_000_000;
-    match seconds {
-        0..120 => time.to_string(),
-        120..7200 => format!("{}\u{a0}min {}\u{a0}s", seconds / 60, seconds % 60),
-        _ => format!("{}\u{a0}h {}\u{a0}min", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 /// Formats the number of runs: `10 runs` or `1 run`.
 pub(crate) fn runs(summary: &Summary) -> String {
-    match summary.runs.len() {
-        1 => "1 run".to_owned(),
-        n => format!("{} runs", number::count(n as u64)),
-    }
+    text::runs(summary.runs.len() as u64)
 }
 
 /// Headline of a series: `standard on SanDisk SD32G, ext4`.
 pub(crate) fn headline(summary: &Summary) -> String {
-    format!(
-        "{} on {}",
-        plain(&summary.scenario),
-        naming::target(summary)
-    )
+    text::scenario_on(&plain(&summary.scenario), &naming::target(summary))
 }

@@ -5,7 +5,7 @@
 use crate::escape::plain;
 use crate::naming::distinct;
 use crate::table::DataTable;
-use crate::text;
+use crate::text::{self, Head};
 use hakaru_model::advice::{Advice, AdviceVerdict, Fitness, RunFindings};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::references::ReferenceStanding;
@@ -30,7 +30,7 @@ pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
 
 pub(crate) fn use_of(advice: &Advice) -> ConclusionRow {
     ConclusionRow {
-        about: plain(&advice.title),
+        about: plain(&text::use_title(&advice.id, &advice.title)),
         sign: sign(advice.verdict()),
         verdict: text::advice(advice.verdict()).to_owned(),
         because: reasons(advice),
@@ -77,7 +77,7 @@ fn reasons(advice: &Advice) -> String {
     if !missing.is_empty() {
         parts.push(text::not_measured(&missing, worst.is_some()));
     }
-    parts.join("; ")
+    text::reasons(&parts)
 }
 
 /// Verdicts on the claims.
@@ -110,7 +110,7 @@ fn claim(check: &ClaimCheck) -> ConclusionRow {
         about: text::claim(check.claim),
         sign: claim_sign(check.verdict),
         verdict: text::claim_verdict(check.verdict).to_owned(),
-        because: parts.join("; "),
+        because: text::reasons(&parts),
     }
 }
 
@@ -214,7 +214,8 @@ pub(crate) fn verdict(row: &ConclusionRow) -> String {
 /// Conclusions as a table; `about` is the heading of the first column.
 pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
     let row = |c: &ConclusionRow| vec![c.about.clone(), verdict(c), c.because.clone()];
-    DataTable::new([about, "Verdict", "Because"], conclusions.iter().map(row))
+    let head = [about, Head::Verdict.text(), Head::Because.text()];
+    DataTable::new(head, conclusions.iter().map(row))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Unique display names of series, phases and layers.
 
 use crate::escape::plain;
-use crate::time;
+use crate::{text, time};
 use hakaru_model::finding::{PhaseSummary, Summary};
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
         .filter(|(name, group)| group.len() > 1 || name.is_empty())
     {
         for (nth, &i) in group.iter().enumerate() {
-            numbered[i] = joined(name, &format!("series {}", nth + 1));
+            numbered[i] = joined(name, &text::nth_series(nth + 1));
         }
     }
     numbered

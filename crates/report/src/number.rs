@@ -1,5 +1,6 @@
 //! Formats numbers for readers: few digits, one unit for each column, a deviation next to each mean.
 
+use crate::text;
 use hakaru_model::finding::{Estimate, IntervalCaveat};
 use hakaru_model::units::{Nanos, Quantile};
 
@@ -16,17 +17,13 @@ pub(crate) struct MeanText {
     pub(crate) caveats: String,
 }
 
-/// Explanation of the remarks after an interval.
-pub(crate) const INTERVALS: &str = "Behind an interval: few runs (under 20: whether they are independent and evenly spread \
-    cannot be checked), dependent (each run resembles the one before), skewed, two modes. Such an interval may be too narrow.";
-
 /// Reasons why an interval may be too narrow: `few runs, skewed`; empty if there are none.
 pub(crate) fn interval_caveats(caveats: &[IntervalCaveat]) -> String {
     let words: Vec<&str> = caveats
         .iter()
-        .map(|caveat| interval_caveat(*caveat))
+        .map(|caveat| text::interval_caveat(*caveat))
         .collect();
-    words.join(", ")
+    text::enumerated(&words)
 }
 
 /// The reasons in parentheses for use after an interval: ` (few runs, skewed)`.
@@ -34,16 +31,7 @@ pub(crate) fn in_brackets(caveats: &[IntervalCaveat]) -> String {
     if caveats.is_empty() {
         String::new()
     } else {
-        format!(" ({})", interval_caveats(caveats))
-    }
-}
-
-fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
-    match caveat {
-        IntervalCaveat::FewRuns => "few runs",
-        IntervalCaveat::Dependent => "dependent",
-        IntervalCaveat::Skewed => "skewed",
-        IntervalCaveat::TwoModes => "two modes",
+        text::after_interval(&interval_caveats(caveats))
     }
 }
 
@@ -170,7 +158,7 @@ pub(crate) fn nanos(ns: f64) -> String {
 /// Name of a percentile: `median`, `P99`, `P99.9`.
 pub(crate) fn percentile(q: Quantile) -> String {
     if q == Quantile::MEDIAN {
-        "median".to_owned()
+        text::Head::MedianColumn.into()
     } else {
         format!("P{}", exact(q.percent(), 5))
     }

@@ -1,8 +1,9 @@
 //! The table of results: one row for each phase and one for its `fsync`, the same in every output format.
 
+use crate::naming;
 use crate::number::{MeanText, nanos};
 use crate::table::DataTable;
-use crate::{naming, number};
+use crate::text::{self, Head};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{Nanos, Quantile};
 
@@ -50,18 +51,18 @@ pub(crate) fn table(summary: &Summary) -> DataTable {
         ]
     };
     let rows = rows(summary).into_iter().map(cells);
-    DataTable::new(HEAD, rows).without_empty_columns()
+    DataTable::new(HEAD.map(Head::text), rows).without_empty_columns()
 }
 
-const HEAD: [&str; 8] = [
-    "Phase",
-    "MB/s",
-    "IOPS",
-    "Median",
-    "P99",
-    "P99.9",
-    "Longest",
-    "Amplification",
+const HEAD: [Head; 8] = [
+    Head::Phase,
+    Head::MegabytesPerSecond,
+    Head::Iops,
+    Head::Median,
+    Head::P99,
+    Head::P999,
+    Head::Longest,
+    Head::Amplification,
 ];
 
 /// Indexes of the columns of [`columns`] that a narrow terminal omits: workload, longest.
@@ -84,18 +85,28 @@ pub(crate) fn columns(summary: &Summary) -> DataTable {
         ]
     };
     let head = [
-        "Phase", "Workload", "MB/s", "IOPS", "median", "P99", "P99.9", "longest",
+        Head::Phase,
+        Head::Workload,
+        Head::MegabytesPerSecond,
+        Head::Iops,
+        Head::MedianColumn,
+        Head::P99,
+        Head::P999,
+        Head::LongestColumn,
     ];
-    DataTable::new(head, rows(summary).into_iter().map(cells))
+    DataTable::new(head.map(Head::text), rows(summary).into_iter().map(cells))
 }
 
 /// Formats a mean with the confidence interval below it: `33.6 ± 0.2`.
 fn with_interval(spread: &MeanText) -> String {
     match &spread.ci95 {
-        Some((low, high)) if spread.caveats.is_empty() => {
-            format!("{spread}\n95%: {low} to {high}")
+        Some((low, high)) => {
+            let behind = match spread.caveats.as_str() {
+                "" => String::new(),
+                caveats => text::after_interval(caveats),
+            };
+            format!("{spread}\n95%: {}{behind}", text::span(low, high))
         }
-        Some((low, high)) => format!("{spread}\n95%: {low} to {high} ({})", spread.caveats),
         None => spread.to_string(),
     }
 }
@@ -125,7 +136,7 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
     if let Some(sync) = phase.sync.as_ref().filter(|sync| sync.count > 0) {
         let (percentiles, max) = latency(Some(sync));
         let name = "└ fsync".to_owned();
-        let workload = format!("{} calls", number::count(sync.count));
+        let workload = text::calls(sync.count);
         rows.push(ResultRow {
             name,
             workload,

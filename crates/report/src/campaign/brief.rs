@@ -126,7 +126,7 @@ fn costs(view: &View<'_>) -> Vec<DocumentBlock> {
     if !blocks.is_empty() {
         blocks.push(DocumentBlock::Quiet(format!(
             "Ratio of the means with its 95% interval, all of them at once; = same within 5%, ? undecided. {}",
-            number::INTERVALS
+            text::intervals()
         )));
     }
     blocks

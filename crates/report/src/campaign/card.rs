@@ -127,7 +127,7 @@ fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
                state: all windows of five runs on end within 20% of their mean and without a slope over 10% (SNIA PTS), a run \
                taken for a round.";
     let blocks = vec![
-        DocumentBlock::Quiet(format!("{how} {}", crate::number::INTERVALS)),
+        DocumentBlock::Quiet(format!("{how} {}", text::intervals())),
         DocumentBlock::Table(TableStyle::Numbers, table),
     ];
     Some(folded(
@@ -151,6 +151,6 @@ fn prepared(step: &PreparedStep) -> String {
     if step.elapsed.0 == 0 {
         done
     } else {
-        format!("{done}, in {}", facts::long(step.elapsed))
+        format!("{done}, in {}", text::duration(step.elapsed))
     }
 }

@@ -215,7 +215,7 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
     }
     let mut how = "Mean ± standard deviation over the runs.".to_owned();
     if !view.held_layers().is_empty() {
-        how = format!("{how} {}", number::INTERVALS);
+        how = format!("{how} {}", text::intervals());
         how.push_str(&format!(
             " The ratio is what a layer leaves of {}, with its 95% interval; the verdict is about the layer.",
             view.of.reference_layer
@@ -268,7 +268,7 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
          proof that they are the same. All comparisons of cards in this campaign are judged as one family: if all cards \
          were alike, a false difference would come up with a probability of 5% at most. {}",
         view.name(view.reference()),
-        number::INTERVALS
+        text::intervals()
     );
     explained("How the cards differ", how, blocks)
 }

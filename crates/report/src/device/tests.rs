@@ -191,7 +191,7 @@ fn flags_of_a_pi_are_put_in_words() {
     );
     assert_eq!(
         throttled(0x8_0000).as_deref(),
-        Some("soft temperature limit since the start, not now")
+        Some("temperature limit reached since the start, not now")
     );
 }
 

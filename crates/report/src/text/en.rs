@@ -7,6 +7,7 @@ mod caveats;
 mod charts;
 mod claims;
 mod conclusion;
+mod device;
 mod facts;
 mod failures;
 mod layout;
@@ -14,15 +15,18 @@ mod lint;
 mod path;
 mod path_differences;
 mod ranks;
+mod statistics;
 mod steps;
 mod summary;
 mod verdicts;
+mod verified;
 
 pub(super) use campaign::*;
 pub(super) use caveats::*;
 pub(super) use charts::*;
 pub(super) use claims::*;
 pub(super) use conclusion::*;
+pub(super) use device::*;
 pub(super) use facts::*;
 pub(super) use failures::*;
 pub(super) use layout::*;
@@ -30,11 +34,14 @@ pub(super) use lint::*;
 pub(super) use path::*;
 pub(super) use path_differences::*;
 pub(super) use ranks::*;
+pub(super) use statistics::*;
 pub(super) use steps::*;
 pub(super) use summary::*;
 pub(super) use verdicts::*;
+pub(super) use verified::*;
 
 use crate::number;
+use crate::text::MessagePrefix;
 
 pub(in crate::text) fn all_phases() -> &'static str {
     "all phases"
@@ -71,5 +78,15 @@ pub(in crate::text) fn span(low: &str, high: &str) -> String {
     match low == high {
         true => low.to_owned(),
         false => format!("{low} to {high}"),
+    }
+}
+
+pub(in crate::text) fn prefix(prefix: MessagePrefix) -> &'static str {
+    match prefix {
+        MessagePrefix::Error => "error",
+        MessagePrefix::Cause => "cause",
+        MessagePrefix::Help => "help",
+        MessagePrefix::Warning => "warning",
+        MessagePrefix::Note => "note",
     }
 }

@@ -3,7 +3,7 @@
 use super::span;
 use crate::number;
 use hakaru_model::finding::{Figure, MinMax};
-use hakaru_model::units::Nanos;
+use hakaru_model::units::{BytesPerSec, Nanos};
 use std::fmt::Display;
 
 /// A figure or its range: `1.2 s`, `1.2 s to 3.4 s`.
@@ -72,4 +72,16 @@ pub(super) fn exact_time(latency: Nanos, max: Nanos) -> String {
     } else {
         latency.to_string()
     }
+}
+
+/// A bandwidth in MB/s, without the unit.
+pub(super) fn megabytes(bandwidth: &BytesPerSec) -> String {
+    number::significant(bandwidth.0 / 1e6)
+}
+
+/// The words for the four reasons for throttling of a Raspberry Pi, in the order of their bits, that are set.
+pub(super) fn throttling(bits: u32, words: [&'static str; 4]) -> Vec<&'static str> {
+    let all = words.into_iter().enumerate();
+    let set = all.filter(|(bit, _)| bits >> bit & 1 == 1);
+    set.map(|(_, word)| word).collect()
 }

@@ -8,6 +8,7 @@ mod caveats;
 mod charts;
 mod claims;
 mod conclusion;
+mod device;
 mod facts;
 mod failures;
 mod layout;
@@ -15,15 +16,18 @@ mod lint;
 mod path;
 mod path_differences;
 mod ranks;
+mod statistics;
 mod steps;
 mod summary;
 mod verdicts;
+mod verified;
 
 pub(super) use campaign::*;
 pub(super) use caveats::*;
 pub(super) use charts::*;
 pub(super) use claims::*;
 pub(super) use conclusion::*;
+pub(super) use device::*;
 pub(super) use facts::*;
 pub(super) use failures::*;
 pub(super) use layout::*;
@@ -31,9 +35,13 @@ pub(super) use lint::*;
 pub(super) use path::*;
 pub(super) use path_differences::*;
 pub(super) use ranks::*;
+pub(super) use statistics::*;
 pub(super) use steps::*;
 pub(super) use summary::*;
 pub(super) use verdicts::*;
+pub(super) use verified::*;
+
+use crate::text::MessagePrefix;
 
 pub(in crate::text) fn all_phases() -> &'static str {
     "全フェーズ"
@@ -54,4 +62,14 @@ pub(in crate::text) fn span(low: &str, high: &str) -> String {
 fn listed(items: &[impl AsRef<str>]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     items.join("、")
+}
+
+pub(in crate::text) fn prefix(prefix: MessagePrefix) -> &'static str {
+    match prefix {
+        MessagePrefix::Error => "エラー",
+        MessagePrefix::Cause => "原因",
+        MessagePrefix::Help => "対処",
+        MessagePrefix::Warning => "警告",
+        MessagePrefix::Note => "参考",
+    }
 }

@@ -3,20 +3,21 @@
 //! To add a text, add its line here, and a function of the same name to a file of `en` and to one of `ja`. A text that
 //! one of them lacks does not compile.
 
-use super::{
-    BecameText, BestCard, DeviceSplitText, LayerEffect, LongerText, Ranked, SideTraffic, en, ja,
-};
-use super::{Language, language};
+use super::values::*;
+use super::{HealthCounter, Language, en, ja, language};
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::facts::{FactGroup, FactKey};
 use crate::findings::ConclusionKind;
+use crate::number::MeanText;
 use hakaru_model::advice::{AdviceVerdict, Decision};
 use hakaru_model::campaign::{FillContent, PlanNote, StepKind, Weakness};
 use hakaru_model::conclusion::PairConclusion;
-use hakaru_model::facts::{DeviceIdentity, LinkRole};
+use hakaru_model::facts::{Bus, DeviceIdentity, LinkRole};
 use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimPart, ClaimVerdict, Condition, Figure, FindingKind,
+    IntervalCaveat, Sustained,
 };
+use hakaru_model::integrity::{BlockState, Scope, Verification};
 use hakaru_model::io_path::{
     ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, OperationDifference, PathFigure,
     PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart,
@@ -26,7 +27,7 @@ use hakaru_model::lint::LintWarning;
 use hakaru_model::price::Price;
 use hakaru_model::record::IoError;
 use hakaru_model::references::ReferenceStanding;
-use hakaru_model::units::Bytes;
+use hakaru_model::units::{Bytes, Nanos};
 
 /// Defines functions that call the function of the same name in the language of the thread.
 macro_rules! texts {
@@ -44,6 +45,10 @@ macro_rules! texts {
 }
 
 texts! {
+    // messages
+    /// The prefix of a line of a message.
+    pub fn prefix(prefix: MessagePrefix) -> &'static str;
+
     // scopes
     /// Text in place of the names if a finding concerns every phase.
     pub(crate) fn all_phases() -> &'static str;
@@ -53,6 +58,18 @@ texts! {
     // findings
     /// A finding as a sentence, without its scope.
     pub(crate) fn kind(kind: &FindingKind) -> String;
+
+    // statistics
+    /// A reason why an interval may be too narrow.
+    pub(crate) fn interval_caveat(caveat: IntervalCaveat) -> &'static str;
+    /// Reasons in parentheses after an interval, with the blank before them.
+    pub(crate) fn after_interval(caveats: &str) -> String;
+    /// Explanation of the remarks after an interval.
+    pub(crate) fn intervals() -> &'static str;
+    /// A number of calls of `fsync`.
+    pub(crate) fn calls(n: u64) -> String;
+    /// Name of one of several series that differ in nothing.
+    pub(crate) fn nth_series(n: usize) -> String;
 
     // campaign
     /// A weakness of the design as a sentence.
@@ -153,6 +170,70 @@ texts! {
     pub(crate) fn chain_role(role: &LinkRole) -> String;
     /// A device and all devices below it, down to the bus.
     pub(crate) fn chain(device: &DeviceIdentity) -> Vec<String>;
+    /// Text for a value that is unknown for a reason.
+    pub(crate) fn unknown(because: &str) -> String;
+    /// Tool overhead per I/O, and as percent of the shortest median latency.
+    pub(crate) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String;
+    /// A mounted file system with its size.
+    pub(crate) fn with_space(mounted: &str, size: Bytes, free: Bytes) -> String;
+    /// Size and free space of a file system.
+    pub(crate) fn space(size: Bytes, free: Bytes) -> String;
+    /// Type, mount point and source of a file system; the latter two may be empty.
+    pub(crate) fn mounted(fs_type: &str, at: &str, source: &str) -> String;
+    /// Sizes of the logical and the physical block in bytes.
+    pub(crate) fn block_sizes(logical: u64, physical: u64) -> String;
+    /// Width of a bus.
+    pub(crate) fn bus_width(bits: u32) -> String;
+    /// Kind of a bus.
+    pub(crate) fn bus_kind(bus: &Bus) -> String;
+    /// A processor with its number of online cores.
+    pub(crate) fn processors(cpu: &str, online: u32) -> String;
+    /// Share of the time in which tasks waited for I/O.
+    pub(crate) fn io_pressure(percent: &str) -> String;
+    /// Reasons for throttling of a Raspberry Pi, as sets of four bits.
+    pub(crate) fn throttled(now: u32, since_start: u32) -> String;
+    /// Variation of a long write.
+    pub(crate) fn sustained(found: &Sustained) -> String;
+    /// I/O amplification of a phase.
+    pub(crate) fn device_moved(op: Op, ratio: &MeanText) -> String;
+    /// Bytes written to lay out files.
+    pub(crate) fn laid_out(bytes: Bytes) -> String;
+    /// A long time in minutes and hours: `2 min 56 s`.
+    pub(crate) fn duration(time: Nanos) -> String;
+    /// A number of runs.
+    pub(crate) fn runs(n: u64) -> String;
+    /// Headline of a series: `standard on SanDisk SD32G, ext4`.
+    pub(crate) fn scenario_on(scenario: &str, target: &str) -> String;
+
+    // devices
+    /// Items of one line, separated by commas.
+    pub(crate) fn enumerated(items: &[impl AsRef<str>]) -> String;
+    /// A size in binary and decimal units and in bytes.
+    pub(crate) fn size_in_bytes(size: Bytes, decimal: &str) -> String;
+    /// A health counter in percent.
+    pub(crate) fn health_share(percent: u64, of: HealthCounter) -> String;
+    /// A health counter.
+    pub(crate) fn health_count(value: &str, of: HealthCounter) -> String;
+    /// Maximum number of queued requests.
+    pub(crate) fn queue_length(requests: u32) -> String;
+    /// Discard is supported in units of a size.
+    pub(crate) fn discard_in_units(unit: Bytes) -> String;
+    /// Negotiated speed of USB.
+    pub(crate) fn negotiated(mbps: u64) -> String;
+    /// The limit of a bus in MB/s.
+    pub(crate) fn ceiling(megabytes: &str) -> String;
+    /// Title of the registers of a card; some may be given by hand.
+    pub(crate) fn card_registers(by_hand: &[String]) -> String;
+    /// What a class of sequential writes demands.
+    pub(crate) fn class_demands(class: &str, megabytes: u32) -> String;
+    /// What an Application Performance Class demands.
+    pub(crate) fn application_class_demands(class: u32, reads: u32, writes: u32) -> String;
+    /// The state of the spare blocks of an eMMC device.
+    pub(crate) fn spare_blocks_run_out(state: &str) -> String;
+    /// The host is or was throttled.
+    pub(crate) fn host_slowed_down(throttled: &str) -> String;
+    /// A claim in MB/s that the bus cannot reach.
+    pub(crate) fn claim_out_of_reach(claimed: u32, most: &str) -> String;
 
     // failures
     /// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, or
@@ -337,9 +418,31 @@ texts! {
     /// Number of met claims, and the share of the rated speeds that was reached.
     pub(crate) fn claims_in_short(of: usize, counts: &[(ClaimVerdict, usize)], shares: &[(Op, String)]) -> String;
 
+    // verifications
+    /// The verdict of a verification without defects.
+    pub(crate) fn verified_good(verification: &Verification) -> String;
+    /// The verdict of a verification with defects.
+    pub(crate) fn verified_bad(verification: &Verification) -> String;
+    /// The verdict of a verification that ended early and found no defect.
+    pub(crate) fn verified_in_part(verification: &Verification) -> String;
+    /// Advice, or completed actions; empty if there are none.
+    pub(crate) fn verified_advice(verification: &Verification) -> String;
+    /// Defects that a verification of this scope cannot find.
+    pub(crate) fn verified_limits(scope: &Scope) -> Vec<&'static str>;
+    /// Description of a block state.
+    pub(crate) fn block_state(state: BlockState) -> String;
+    /// Headline of a verification.
+    pub(crate) fn verification_of(target: &str) -> String;
+    /// The free space of a directory as a target.
+    pub(crate) fn free_space_at(directory: &str) -> String;
+
     // verdicts
     /// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
     pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str;
+    /// Title of a use; titles of the user's own rules are kept.
+    pub(crate) fn use_title(id: &str, title: &str) -> String;
+    /// Reasons for a verdict, one after another.
+    pub(crate) fn reasons(parts: &[String]) -> String;
     /// The deciding figure and its limits.
     pub(crate) fn decision(decision: &Decision) -> String;
     /// Figures that a verdict needs but no phase measured; `beside` is whether others were measured.

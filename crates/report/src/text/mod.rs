@@ -8,16 +8,20 @@
 mod en;
 mod figures;
 mod ja;
+mod labels;
 mod language;
 mod list;
 mod values;
 
+pub(crate) use labels::*;
 pub use language::{Language, language, with_language};
 pub use list::*;
+pub use values::MessagePrefix;
 pub(crate) use values::*;
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, FindingScope};
+use hakaru_model::integrity::Scope;
 use hakaru_model::io_path::TimeDifference;
 use hakaru_model::record::{Outcome, RunRecord};
 
@@ -72,4 +76,12 @@ pub(crate) fn signed_time(time: &TimeDifference) -> String {
         Some((low, high)) => format!("{value} [{}, {}]", signed_nanos(low), signed_nanos(high)),
         None => value,
     }
+}
+
+/// Whether the verification put the previous content back.
+fn was_restored(scope: &Scope) -> bool {
+    matches!(
+        scope,
+        Scope::Whole { restored: true } | Scope::Samples { restored: true }
+    )
 }

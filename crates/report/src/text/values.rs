@@ -89,3 +89,18 @@ pub(crate) struct BestCard<'a> {
     /// Names of cards without a rank, because figures are missing.
     pub(crate) unranked: &'a [String],
 }
+
+/// What a line of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessagePrefix {
+    /// What failed.
+    Error,
+    /// Why it failed.
+    Cause,
+    /// What to do.
+    Help,
+    /// What makes a result less trustworthy.
+    Warning,
+    /// What is worth knowing.
+    Note,
+}

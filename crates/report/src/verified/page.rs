@@ -1,6 +1,6 @@
 //! The report of a verification: verdict, figures, speed map, bad blocks, limits, environment.
 
-use super::{Grade, VerdictText, begins_at, duration, headline, place, state, verdict_text};
+use super::{Grade, VerdictText, begins_at, headline, place, verdict_text};
 use crate::chart::{Chart, Plot, Section};
 use crate::document::{
     Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, chart_parts, part,
@@ -9,7 +9,7 @@ use crate::run::target_device_and_host;
 use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
-use crate::{facts, number, time};
+use crate::{facts, number, text, time};
 use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
 
@@ -75,7 +75,7 @@ fn whole(verification: &Verification, blocks: Vec<DocumentBlock>) -> Document {
     let under = [
         format!("hakaru {}", verification.version),
         time::utc(verification.started_unix_ms),
-        duration(verification.elapsed),
+        text::duration(verification.elapsed),
     ];
     Document {
         title: headline(verification),
@@ -172,7 +172,12 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
     let bands = found.bad.iter().map(|span| Band {
         from: span.offset.0 as f64 / scale,
         to: (span.offset.0 as f64 + span.len.0 as f64) / scale,
-        text: format!("{} from {}: {}", span.len, span.offset, state(span.state)),
+        text: format!(
+            "{} from {}: {}",
+            span.len,
+            span.offset,
+            text::block_state(span.state)
+        ),
     });
     let mut note = "Mean speed of each segment, from the beginning to the end.".to_owned();
     if !found.bad.is_empty() {
@@ -277,7 +282,7 @@ fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
             place(span.offset),
             span.offset.0.to_string(),
             span.len.to_string(),
-            state(span.state),
+            text::block_state(span.state),
         ]
     };
     let head = ["At", "Byte", "Length", "What was found"].map(str::to_owned);

@@ -4,7 +4,10 @@ use super::page::{verification_html, verification_terminal};
 use super::*;
 use crate::escape::columns_of;
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
-use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint};
+use hakaru_model::integrity::{
+    BlockState, Capacity, FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint,
+};
+use hakaru_model::units::Nanos;
 
 fn span(offset: u64, len: u64, state: BlockState) -> Span {
     Span {

@@ -1,5 +1,6 @@
 //! Sentences for caveats and other findings.
 
+use super::facts::throttled_by;
 use super::{counted, listed, op_did, os_error, rule_of, times};
 use crate::number;
 use crate::text::figures::{self, correlation, count, load, percent, range};
@@ -278,20 +279,9 @@ fn paused(kind: PauseKind) -> &'static str {
 
 /// The current state in the throttling flags of a Raspberry Pi.
 fn throttled(flags: u32) -> String {
-    let all = [
-        (1, "under-voltage"),
-        (2, "CPU frequency capped"),
-        (4, "throttled"),
-        (8, "temperature limit reached"),
-    ];
-    let set: Vec<&str> = all
-        .iter()
-        .filter(|(bit, _)| flags & bit != 0)
-        .map(|(_, words)| *words)
-        .collect();
-    match set[..] {
-        [] => "reason unknown".to_owned(),
-        _ => set.join(", "),
+    match flags & 0xf {
+        0 => "reason unknown".to_owned(),
+        now => throttled_by(now),
     }
 }
 

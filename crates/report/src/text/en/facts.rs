@@ -1,7 +1,13 @@
 //! Labels of the environment.
 
+use super::times;
 use crate::facts::{FactGroup, FactKey};
+use crate::number::{self, MeanText};
+use crate::text::figures::{megabytes, throttling};
 use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
+use hakaru_model::finding::{Cliff, Sustained, Swing};
+use hakaru_model::job::Op;
+use hakaru_model::units::{Bytes, Nanos};
 
 pub(in crate::text) fn fact_name(key: FactKey) -> &'static str {
     match key {
@@ -171,4 +177,146 @@ fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
         Some(driver) => format!("{words} ({driver})"),
         None => words,
     })
+}
+
+pub(in crate::text) fn unknown(because: &str) -> String {
+    format!("unknown ({because})")
+}
+
+pub(in crate::text) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String {
+    match percent_of_median {
+        Some(percent) => format!("{per_io} per I/O, {percent}% of the shortest median latency"),
+        None => format!("{per_io} per I/O"),
+    }
+}
+
+pub(in crate::text) fn with_space(mounted: &str, size: Bytes, free: Bytes) -> String {
+    format!("{mounted}, {}", space(size, free))
+}
+
+pub(in crate::text) fn space(size: Bytes, free: Bytes) -> String {
+    format!("{size}, {free} free")
+}
+
+pub(in crate::text) fn mounted(fs_type: &str, at: &str, source: &str) -> String {
+    match (at, source) {
+        ("", "") => fs_type.to_owned(),
+        ("", source) => format!("{fs_type} ({source})"),
+        (at, "") => format!("{fs_type} at {at}"),
+        (at, source) => format!("{fs_type} at {at} ({source})"),
+    }
+}
+
+pub(in crate::text) fn block_sizes(logical: u64, physical: u64) -> String {
+    format!("{logical} B logical, {physical} B physical")
+}
+
+pub(in crate::text) fn bus_width(bits: u32) -> String {
+    format!("{bits} bit")
+}
+
+pub(in crate::text) fn bus_kind(bus: &Bus) -> String {
+    let kind = match bus {
+        Bus::Mmc { .. } => "SD or eMMC",
+        Bus::Usb { .. } => "USB",
+        Bus::Nvme { .. } => "NVMe over PCI Express",
+        Bus::Scsi { .. } => "SATA or SCSI",
+        Bus::Virtio => "virtio (a virtual disk)",
+        Bus::Software => "none (no hardware below)",
+        Bus::Other { name } => name,
+    };
+    kind.to_owned()
+}
+
+pub(in crate::text) fn processors(cpu: &str, online: u32) -> String {
+    format!("{cpu}, {online} online")
+}
+
+pub(in crate::text) fn io_pressure(percent: &str) -> String {
+    format!("{percent}% of the last 10 s")
+}
+
+pub(in crate::text) fn throttled(now: u32, since_start: u32) -> String {
+    match now {
+        0 => format!("{} since the start, not now", throttled_by(since_start)),
+        now => format!("{} now", throttled_by(now)),
+    }
+}
+
+/// The reasons for throttling in a set of four bits.
+pub(super) fn throttled_by(bits: u32) -> String {
+    let words = [
+        "under-voltage",
+        "CPU frequency capped",
+        "throttled",
+        "temperature limit reached",
+    ];
+    throttling(bits, words).join(", ")
+}
+
+pub(in crate::text) fn sustained(found: &Sustained) -> String {
+    let (min, max) = (megabytes(&found.min), megabytes(&found.max));
+    let mean = MeanText::of_parts(found.mean.0, Some(found.deviation.0), 1e6);
+    let mut even = format!("{min} to {max} MB/s over time, mean {mean} MB/s");
+    if found.falls.is_empty() {
+        even += ", no lasting fall";
+    }
+    let mut parts: Vec<String> = found.falls.iter().map(cliff).collect();
+    parts.extend(found.swing.as_ref().map(swings));
+    parts.push(even);
+    parts.join("; ")
+}
+
+/// A fluctuation: `swings between 40 and 12 MB/s and recovers 7 times, as with throttling`.
+fn swings(swing: &Swing) -> String {
+    let (high, low) = (megabytes(&swing.high), megabytes(&swing.low));
+    let why = match swing.sawtooth {
+        true => "slides down in between, as with garbage collection",
+        false => "as with throttling",
+    };
+    let times = times(swing.recoveries);
+    format!("swings between {high} and {low} MB/s and recovers {times}, {why}")
+}
+
+/// A drop: `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
+fn cliff(cliff: &Cliff) -> String {
+    let (before, after) = (megabytes(&cliff.before), megabytes(&cliff.after));
+    let (at, time) = (cliff.at, duration(cliff.after_time));
+    let how = match cliff.proven {
+        true => "",
+        false => ", at the end: not proven lasting",
+    };
+    format!("falls from {before} to {after} MB/s after {at} ({time}){how}")
+}
+
+pub(in crate::text) fn device_moved(op: Op, ratio: &MeanText) -> String {
+    let verb = match op {
+        Op::Read => "read",
+        Op::Write | Op::Trim => "wrote",
+    };
+    format!("the device {verb} {ratio} bytes per byte of the application")
+}
+
+pub(in crate::text) fn laid_out(bytes: Bytes) -> String {
+    format!("laying out its files wrote {bytes} before it was measured")
+}
+
+pub(in crate::text) fn duration(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000;
+    match seconds {
+        0..60 => time.to_string(),
+        60..3600 => format!("{}\u{a0}min {}\u{a0}s", seconds / 60, seconds % 60),
+        _ => format!("{}\u{a0}h {}\u{a0}min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+pub(in crate::text) fn runs(n: u64) -> String {
+    match n {
+        1 => "1 run".to_owned(),
+        n => format!("{} runs", number::count(n)),
+    }
+}
+
+pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
+    format!("{scenario} on {target}")
 }

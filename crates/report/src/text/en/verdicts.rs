@@ -23,6 +23,14 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
+pub(in crate::text) fn use_title(_id: &str, title: &str) -> String {
+    title.to_owned()
+}
+
+pub(in crate::text) fn reasons(parts: &[String]) -> String {
+    parts.join("; ")
+}
+
 pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fitness = decision.fitness;
     let of = decision.criterion.figure;

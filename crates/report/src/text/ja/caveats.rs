@@ -1,5 +1,6 @@
 //! Sentences for caveats and other findings.
 
+use super::facts::throttled_by;
 use super::{listed, op_did, os_error, rule_of};
 use crate::number;
 use crate::text::figures::{self, correlation, count, load, percent, range};
@@ -271,19 +272,8 @@ fn paused(kind: PauseKind) -> &'static str {
 
 /// The current state in the throttling flags of a Raspberry Pi.
 fn throttled(flags: u32) -> String {
-    let all = [
-        (1, "電圧低下"),
-        (2, "CPUクロックの制限"),
-        (4, "スロットリング"),
-        (8, "温度上限"),
-    ];
-    let set: Vec<&str> = all
-        .iter()
-        .filter(|(bit, _)| flags & bit != 0)
-        .map(|(_, words)| *words)
-        .collect();
-    match set[..] {
-        [] => "原因不明".to_owned(),
-        _ => listed(&set),
+    match flags & 0xf {
+        0 => "原因不明".to_owned(),
+        now => throttled_by(now),
     }
 }

@@ -2,7 +2,12 @@
 
 use super::listed;
 use crate::facts::{FactGroup, FactKey};
+use crate::number::{self, MeanText};
+use crate::text::figures::{megabytes, throttling};
 use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
+use hakaru_model::finding::{Cliff, Sustained, Swing};
+use hakaru_model::job::Op;
+use hakaru_model::units::{Bytes, Nanos};
 
 pub(in crate::text) fn fact_name(key: FactKey) -> &'static str {
     match key {
@@ -172,4 +177,145 @@ fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
         Some(driver) => format!("{words}（{driver}）"),
         None => words,
     })
+}
+
+pub(in crate::text) fn unknown(because: &str) -> String {
+    format!("不明（{because}）")
+}
+
+pub(in crate::text) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String {
+    match percent_of_median {
+        Some(percent) => {
+            format!("I/O 1件あたり{per_io}（最短のレイテンシ中央値の{percent}%）")
+        }
+        None => format!("I/O 1件あたり{per_io}"),
+    }
+}
+
+pub(in crate::text) fn with_space(mounted: &str, size: Bytes, free: Bytes) -> String {
+    format!("{mounted}、{}", space(size, free))
+}
+
+pub(in crate::text) fn space(size: Bytes, free: Bytes) -> String {
+    format!("{size}（空き{free}）")
+}
+
+pub(in crate::text) fn mounted(fs_type: &str, at: &str, source: &str) -> String {
+    match (at, source) {
+        ("", "") => fs_type.to_owned(),
+        ("", source) => format!("{fs_type}（{source}）"),
+        (at, "") => format!("{fs_type}、マウント先{at}"),
+        (at, source) => format!("{fs_type}、マウント先{at}（{source}）"),
+    }
+}
+
+pub(in crate::text) fn block_sizes(logical: u64, physical: u64) -> String {
+    format!("論理{logical} B、物理{physical} B")
+}
+
+pub(in crate::text) fn bus_width(bits: u32) -> String {
+    format!("{bits} bit")
+}
+
+pub(in crate::text) fn bus_kind(bus: &Bus) -> String {
+    let kind = match bus {
+        Bus::Mmc { .. } => "SDまたはeMMC",
+        Bus::Usb { .. } => "USB",
+        Bus::Nvme { .. } => "NVMe(PCI Express)",
+        Bus::Scsi { .. } => "SATAまたはSCSI",
+        Bus::Virtio => "virtio（仮想ディスク）",
+        Bus::Software => "なし（下位にハードウェアなし）",
+        Bus::Other { name } => name,
+    };
+    kind.to_owned()
+}
+
+pub(in crate::text) fn processors(cpu: &str, online: u32) -> String {
+    format!("{cpu}、{online}コアがオンライン")
+}
+
+pub(in crate::text) fn io_pressure(percent: &str) -> String {
+    format!("直近10秒の{percent}%")
+}
+
+pub(in crate::text) fn throttled(now: u32, since_start: u32) -> String {
+    match now {
+        0 => format!("起動後に{}あり（現在はなし）", throttled_by(since_start)),
+        now => format!("現在、{}", throttled_by(now)),
+    }
+}
+
+/// The reasons for throttling in a set of four bits.
+pub(super) fn throttled_by(bits: u32) -> String {
+    let words = [
+        "電圧低下",
+        "CPUクロックの制限",
+        "スロットリング",
+        "温度上限",
+    ];
+    listed(&throttling(bits, words))
+}
+
+pub(in crate::text) fn sustained(found: &Sustained) -> String {
+    let (min, max) = (megabytes(&found.min), megabytes(&found.max));
+    let mean = MeanText::of_parts(found.mean.0, Some(found.deviation.0), 1e6);
+    let mut even = format!("{min}〜{max} MB/sで推移、平均{mean} MB/s");
+    if found.falls.is_empty() {
+        even += "。持続的な低下なし";
+    }
+    let mut parts: Vec<String> = found.falls.iter().map(cliff).collect();
+    parts.extend(found.swing.as_ref().map(swings));
+    parts.push(even);
+    parts.join("。")
+}
+
+/// A fluctuation: `40.0と12.0 MB/sの間を変動し、7回回復（スロットリングの傾向）`.
+fn swings(swing: &Swing) -> String {
+    let (high, low) = (megabytes(&swing.high), megabytes(&swing.low));
+    let why = match swing.sawtooth {
+        true => "徐々に低下、ガーベジコレクションの傾向",
+        false => "スロットリングの傾向",
+    };
+    let times = swing.recoveries;
+    format!("{high}と{low} MB/sの間を変動し、{times}回回復（{why}）")
+}
+
+/// A drop: `5.60 GiB（2分56秒）で34.1から11.9 MB/sに低下`.
+fn cliff(cliff: &Cliff) -> String {
+    let (before, after) = (megabytes(&cliff.before), megabytes(&cliff.after));
+    let (at, time) = (cliff.at, duration(cliff.after_time));
+    let how = match cliff.proven {
+        true => "",
+        false => "（終了間際のため持続するかは不明）",
+    };
+    format!("{at}（{time}）で{before}から{after} MB/sに低下{how}")
+}
+
+pub(in crate::text) fn device_moved(op: Op, ratio: &MeanText) -> String {
+    let done = match op {
+        Op::Read => format!("デバイスから{ratio}バイト読み込み"),
+        Op::Write | Op::Trim => format!("デバイスに{ratio}バイト書き込み"),
+    };
+    format!("アプリケーションの1バイトあたり{done}（ホスト側の値）")
+}
+
+pub(in crate::text) fn laid_out(bytes: Bytes) -> String {
+    format!("測定前にテストファイルの作成で{bytes}書き込み")
+}
+
+pub(in crate::text) fn duration(time: Nanos) -> String {
+    let seconds = time.0 / 1_000_000_000;
+    match seconds {
+        0..60 => time.to_string(),
+        60..3600 => format!("{}分{}秒", seconds / 60, seconds % 60),
+        _ => format!("{}時間{}分", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+pub(in crate::text) fn runs(n: u64) -> String {
+    format!("{}回", number::count(n))
+}
+
+pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
+    format!("{target}の{scenario}")
 }

@@ -23,6 +23,25 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
+pub(in crate::text) fn use_title(id: &str, title: &str) -> String {
+    // A rule of the user may have the ID of a built-in one, but its own title.
+    let said = match (id, title) {
+        ("os", "OS boot and packages") => "OS起動・パッケージ管理",
+        ("database", "database and logs") => "データベース・ログ",
+        ("docker", "Docker and web services") => "Docker・Webサービス",
+        ("nas", "NAS and photo archive") => "NAS・写真保管",
+        ("sensors", "sensors and small scripts") => "センサー・小規模スクリプト",
+        ("camera", "camera recording") => "動画撮影",
+        ("games", "game and emulator storage") => "ゲーム・エミュレータ",
+        (_, title) => title,
+    };
+    said.to_owned()
+}
+
+pub(in crate::text) fn reasons(parts: &[String]) -> String {
+    parts.join("。")
+}
+
 pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fitness = decision.fitness;
     let of = decision.criterion.figure;
