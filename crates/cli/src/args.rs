@@ -2,6 +2,7 @@
 
 use crate::cmd;
 use crate::exit::{Exit, complain, is_closed_pipe};
+use crate::language::LanguageArg;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +17,15 @@ pub(crate) struct Cli {
     /// Database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
     #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
     pub(crate) db: Option<PathBuf>,
+    /// Language of messages and reports
+    #[arg(
+        long,
+        global = true,
+        value_name = "LANGUAGE",
+        env = "HAKARU_LANG",
+        default_value = "auto"
+    )]
+    lang: LanguageArg,
     #[command(subcommand)]
     command: Command,
 }

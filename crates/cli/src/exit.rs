@@ -1,5 +1,6 @@
 //! Exit codes, which are part of the interface: scripts rely on them.
 
+use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::{FindError, OpenError};
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -137,8 +138,16 @@ pub(crate) fn complain(error: &anyhow::Error) {
     if error.is::<Ended>() {
         return;
     }
+    let prefix = text::prefix(MessagePrefix::Error);
+    let red = format!("\u{1b}[1;31m{prefix}\u{1b}[0m:");
     for line in error_lines(error) {
-        let line = line.replacen("error:", "\u{1b}[1;31merror\u{1b}[0m:", 1);
+        let line = match line
+            .strip_prefix(prefix)
+            .and_then(|rest| rest.strip_prefix(':'))
+        {
+            Some(rest) => format!("{red}{rest}"),
+            None => line,
+        };
         anstream::eprintln!("{line}");
     }
 }
@@ -157,12 +166,13 @@ fn error_lines(error: &anyhow::Error) -> Vec<String> {
         // Many errors end with their cause: skip a cause that the previous message contains.
         if depth == 0 || !said.contains(&message) {
             let mut parts = message.split("; help: ");
-            let lead = if depth == 0 { "error" } else { "  cause" };
-            lines.push(format!(
-                "{lead}: {}",
-                plain(parts.next().unwrap_or_default())
-            ));
-            cures.extend(parts.map(|cure| format!("  help: {}", plain(cure))));
+            let what = plain(parts.next().unwrap_or_default());
+            lines.push(match depth {
+                0 => format!("{}: {what}", text::prefix(MessagePrefix::Error)),
+                _ => format!("  {}: {what}", text::prefix(MessagePrefix::Cause)),
+            });
+            let help = text::prefix(MessagePrefix::Help);
+            cures.extend(parts.map(|cure| format!("  {help}: {}", plain(cure))));
         }
         said = message;
     }

@@ -6,6 +6,7 @@ mod args;
 mod cmd;
 mod exit;
 mod imports;
+mod language;
 mod output;
 mod place;
 mod rules;
@@ -40,5 +41,6 @@ fn main() -> ExitCode {
     if argv.get(1).is_some_and(|word| word == "fio") {
         return cmd::fio::main_of_hakaru(&argv[2..], None).into();
     }
-    args::main(&argv).into()
+    let language = language::chosen(&argv, |name| std::env::var(name).ok());
+    hakaru_report::with_language(language, || args::main(&argv)).into()
 }

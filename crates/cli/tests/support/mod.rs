@@ -44,7 +44,8 @@ pub(crate) fn hakaru(home: &Home) -> Command {
     command
         .env("HAKARU_DB", home.path().join("hakaru.db"))
         .env("HOME", home.path())
-        .env("NO_COLOR", "1");
+        .env("NO_COLOR", "1")
+        .env("HAKARU_LANG", "en");
     command
         .env_remove("XDG_STATE_HOME")
         .env_remove("XDG_DATA_HOME");
