@@ -52,6 +52,8 @@ enum Command {
     Import(cmd::import::ImportArgs),
     /// Export stored records as JSON lines
     Export(cmd::export::ExportArgs),
+    /// Change label, title and note of stored results
+    Relabel(cmd::relabel::RelabelArgs),
     /// Manage reference results, published or your own, that `bench` compares against
     #[command(alias = "shelf")]
     Reference(cmd::reference::ReferencesArgs),
@@ -117,6 +119,7 @@ impl Cli {
             Command::Rank(args) => cmd::rank::main(&args, db),
             Command::Import(args) => cmd::import::main(&args, db),
             Command::Export(args) => cmd::export::main(&args, db),
+            Command::Relabel(args) => cmd::relabel::main(&args, db),
             Command::Reference(args) => cmd::reference::main(&args, db),
             Command::Lint(args) => cmd::lint::main(&args),
             Command::Info(args) => cmd::info::main(&args),
@@ -124,7 +127,7 @@ impl Cli {
             Command::Prepare(args) => cmd::prepare::main(&args),
             Command::Recover(args) => cmd::recover::main(&args, db),
             Command::Fio { args } => Ok(cmd::fio::main_of_hakaru(&args, db)),
-            Command::Iozone { args } => Ok(cmd::iozone::main(&args)),
+            Command::Iozone { args } => Ok(cmd::iozone::main_of_hakaru(&args, db)),
         }
     }
 }

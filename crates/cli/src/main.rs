@@ -5,8 +5,10 @@
 mod args;
 mod cmd;
 mod exit;
+mod front_end;
 mod imports;
 mod language;
+mod names;
 mod output;
 mod place;
 mod rules;
@@ -36,7 +38,7 @@ fn main() -> ExitCode {
         return cmd::iozone::main(&argv[1..]).into();
     }
     if argv.get(1).is_some_and(|word| word == "iozone") {
-        return cmd::iozone::main(&argv[2..]).into();
+        return cmd::iozone::main_of_hakaru(&argv[2..], None).into();
     }
     if argv.get(1).is_some_and(|word| word == "fio") {
         return cmd::fio::main_of_hakaru(&argv[2..], None).into();

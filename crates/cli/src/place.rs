@@ -2,10 +2,11 @@
 
 use crate::cmd::unreadable::{self, Unreadable};
 use crate::exit::{NamedPath, not_there};
+use crate::names;
 use anyhow::Result;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
-use hakaru_store::{Filter, FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
+use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
 use std::path::{Path, PathBuf};
 
 /// Returns the path of the given database, or of the user's default one.
@@ -31,12 +32,9 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     Ok(store)
 }
 
-/// Opens the user's default database for a front end if `HAKARU_STORE=1` requests that its runs are stored: programs
-/// that call fio or iozone do not expect a database in a home directory.
-pub(crate) fn open_if_asked() -> Result<Option<Store>> {
-    let asked = set("HAKARU_STORE").is_some_and(|value| value != "0");
-    let db = from_environment();
-    asked.then(|| open(db.as_deref())).transpose()
+/// Returns whether `HAKARU_STORE` requests that runs of the front ends are stored (`1`), or not (`0`).
+pub(crate) fn is_store_asked() -> Option<bool> {
+    set("HAKARU_STORE").map(|value| value != "0")
 }
 
 /// Returns the database that the environment names.
@@ -91,22 +89,45 @@ fn was_cut_short(store: &Store, spool: &Path) -> bool {
     matches!(store.look_into(spool), Ok(OrphanedRun::Run(_)))
 }
 
-/// Returns the verification with this ID if no run has it; `latest` is a verification only if there are no runs.
+/// Returns the verification with this ID or label if no run has it; `latest` is a verification only if there are no
+/// runs.
 pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
-    let run_is_there = match name {
-        "latest" => store.count()? > 0,
-        name => !matches!(store.run(name), Err(FindError::NotFound { .. })),
-    };
-    if run_is_there {
+    if names::position(name).is_some() {
+        return match name {
+            "latest" if store.count()? == 0 => Ok(store.latest_verification()?),
+            _ => Ok(None),
+        };
+    }
+    let is_run = || !matches!(store.run(name), Err(FindError::NotFound { .. }));
+    if !store.series_called(name)?.is_empty() || is_run() {
         return Ok(None);
     }
-    if name == "latest" {
-        return Ok(store.latest_verification()?);
-    }
     match store.verification(name) {
-        Err(FindError::NotFound { .. }) => Ok(None),
+        Err(FindError::NotFound { .. }) => verification_called(store, name),
         found => Ok(Some(found?)),
     }
+}
+
+/// Returns the verification with a label or target name.
+///
+/// # Errors
+/// If several have it; the error lists them.
+fn verification_called(store: &Store, name: &str) -> Result<Option<Verification>> {
+    let mut found = store.verifications(u32::MAX)?.records;
+    found.retain(|of| of.target.display_name().eq_ignore_ascii_case(name));
+    if found.len() < 2 {
+        return Ok(found.pop());
+    }
+    let line = |of: &Verification| {
+        let started = hakaru_report::time::utc(of.started_unix_ms);
+        format!("  {}  {started}", of.id)
+    };
+    let lines: Vec<String> = found.iter().map(line).collect();
+    Err(not_there(format!(
+        "`{name}` is the label of {} verifications; use one of these IDs:\n{}",
+        found.len(),
+        lines.join("\n")
+    )))
 }
 
 /// Like [`verification`], with an unreadable record listed separately.
@@ -130,7 +151,7 @@ pub(crate) fn readable_verification(
     }
 }
 
-/// Returns the run with this ID, or its whole series; `latest` is the newest run.
+/// Returns the run with this ID, or its whole series; a label stands for the whole series, `latest` for the newest run.
 pub(crate) fn runs(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
     Unreadable::default().skip_some("run", readable_runs(store, name, series)?)
 }
@@ -141,21 +162,19 @@ pub(crate) fn readable_runs(
     name: &str,
     series: bool,
 ) -> Result<Readable<RunRecord>> {
-    let id = match name {
-        "latest" => {
-            let newest = Filter {
-                limit: Some(1),
-                ..Filter::default()
-            };
-            let newest = store.runs(&newest)?.into_iter().next();
-            let none = "no runs are stored yet; help: create one with `hakaru bench`";
-            newest.ok_or_else(|| not_there(none))?.id
+    if let Some(found) = names::series_of_name(store, name)? {
+        let found = names::only_series(store, name, found)?;
+        if series || names::position(name).is_none() {
+            return Ok(store.readable_series(&found)?);
         }
-        name => name.to_owned(),
-    };
+        let rows = names::rows_of(store, &found)?;
+        let newest = rows.into_iter().max_by_key(|row| row.stored);
+        let id = newest.map_or(found, |row| row.id);
+        return Ok(unreadable::one(&id, store.run(&id))?);
+    }
     match series {
-        true => Ok(store.readable_series(&store.series_id(&id)?)?),
-        false => Ok(unreadable::one(&id, store.run(&id))?),
+        true => Ok(store.readable_series(&store.series_id(name)?)?),
+        false => Ok(unreadable::one(name, store.run(name))?),
     }
 }
 

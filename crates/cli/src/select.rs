@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SelectorKind {
     Series,
+    Label,
     Card,
     Layer,
     Host,
@@ -23,8 +24,9 @@ pub(crate) enum SelectorKind {
     Workload,
 }
 
-const KINDS: [(&str, SelectorKind); 7] = [
+const KINDS: [(&str, SelectorKind); 8] = [
     ("series", SelectorKind::Series),
+    ("label", SelectorKind::Label),
     ("card", SelectorKind::Card),
     ("layer", SelectorKind::Layer),
     ("host", SelectorKind::Host),
@@ -41,6 +43,8 @@ const SHORTEST_ID: usize = 4;
 pub(crate) struct Term {
     pub(crate) kind: SelectorKind,
     pub(crate) value: String,
+    /// Series that have the value as a label given later, which is not in their records.
+    called: Vec<String>,
 }
 
 impl Term {
@@ -52,6 +56,7 @@ impl Term {
         Some(Term {
             kind,
             value: value.trim().to_owned(),
+            called: Vec::new(),
         })
     }
 
@@ -73,9 +78,10 @@ impl Term {
             let value = self.value.to_ascii_lowercase();
             return Ok(value.len() >= SHORTEST_ID && record.series.starts_with(&value));
         }
-        Ok(values(record, self.kind)
-            .iter()
-            .any(|value| value.eq_ignore_ascii_case(&self.value)))
+        Ok(self.called.contains(&record.series)
+            || values(record, self.kind)
+                .iter()
+                .any(|value| value.eq_ignore_ascii_case(&self.value)))
     }
 }
 
@@ -85,6 +91,7 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
     let target = &record.target;
     match kind {
         SelectorKind::Series => vec![record.series.chars().take(8).collect()],
+        SelectorKind::Label => target.label.iter().cloned().collect(),
         SelectorKind::Card => {
             let device = target.device.known();
             let known = [
@@ -132,10 +139,14 @@ pub(crate) fn runs(
         outcome: Some(OutcomeKind::Completed),
         ..Filter::default()
     })?;
-    narrow(
-        readable(rows.iter().rev().map(|row| store.run(&row.id)), notes)?,
-        terms,
-    )
+    let found = readable(rows.iter().rev().map(|row| store.run(&row.id)), notes)?;
+    let mut terms = terms.to_vec();
+    for term in &mut terms {
+        if matches!(term.kind, SelectorKind::Card | SelectorKind::Label) {
+            term.called = store.series_called(&term.value)?;
+        }
+    }
+    narrow(found, &terms)
 }
 
 /// Returns the readable records. A damaged record, or a record of a newer version, is listed in the notes and does not

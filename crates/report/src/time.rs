@@ -3,7 +3,7 @@
 /// Formats a time of the proleptic Gregorian calendar: `2026-01-05 10:00:00 UTC`. Every number is valid.
 ///
 /// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
-pub(crate) fn utc(unix_ms: i64) -> String {
+pub fn utc(unix_ms: i64) -> String {
     let seconds = unix_ms.div_euclid(1000);
     let (year, month, day) = civil(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400);

@@ -40,7 +40,7 @@ fn a_label_is_beside_the_record() {
 
     // Without the label, the record's own name counts again; the history keeps both.
     let removed = annotation(&first.series, AnnotationKind::Label, "");
-    assert_eq!(store.annotate(&[removed]).unwrap(), 1);
+    assert_eq!(store.annotate(std::slice::from_ref(&removed)).unwrap(), 1);
     assert_eq!(store.runs(&named).unwrap().len(), 0);
     assert_eq!(store.run(&first.id).unwrap(), first);
     assert_eq!(store.annotation_history(&first.series).unwrap().len(), 2);
@@ -61,7 +61,7 @@ fn one_series_has_several_labels() {
     assert_eq!(store.series_called("Card").unwrap(), [b.clone()]);
     assert_eq!(store.series_called("CARD").unwrap(), [b, a.clone()]);
     let renamed = annotation(&a, AnnotationKind::Label, "new");
-    store.annotate(&[renamed]).unwrap();
+    store.annotate(std::slice::from_ref(&renamed)).unwrap();
     assert!(store.series_called("spare").unwrap().is_empty());
 }
 
@@ -69,7 +69,7 @@ fn one_series_has_several_labels() {
 fn a_label_of_a_series_without_runs_waits_for_them() {
     let (_dir, mut store) = holding(&[]);
     let label = annotation(&record(1).series, AnnotationKind::Label, "ssd");
-    store.annotate(&[label]).unwrap();
+    store.annotate(std::slice::from_ref(&label)).unwrap();
     store.append(&record(1)).unwrap();
     assert_eq!(store.series_called("ssd").unwrap(), [record(1).series]);
 }
@@ -80,7 +80,7 @@ fn verifications_have_labels() {
     let of = verification(1);
     store.append_verification(&of).unwrap();
     let label = annotation(&of.id, AnnotationKind::Label, "fake card");
-    store.annotate(&[label]).unwrap();
+    store.annotate(std::slice::from_ref(&label)).unwrap();
     let found = store.latest_verification().unwrap().unwrap();
     assert_eq!(found.target.display_name(), "fake card");
     assert_eq!(store.raw_verification(&of.id).unwrap(), of);
@@ -108,7 +108,7 @@ fn databases_of_schema_4_get_labels() {
     let series = rows[0].series.clone();
     let body = export(&store.raw_run(&rows[0].id).unwrap()).unwrap();
     let label = annotation(&series, AnnotationKind::Label, "old card");
-    store.annotate(&[label]).unwrap();
+    store.annotate(std::slice::from_ref(&label)).unwrap();
     assert_eq!(store.series_called("old card").unwrap(), [series]);
     assert_eq!(export(&store.raw_run(&rows[0].id).unwrap()).unwrap(), body);
 }

@@ -2,6 +2,7 @@
 
 use super::{counted, erase, print, size, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
+use crate::names::LabelArgs;
 use crate::{place, status_reporter::StatusReporter, stop};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
@@ -62,6 +63,8 @@ pub(crate) struct BenchArgs {
     /// Show what would be measured and what would be lost, and exit
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    names: LabelArgs,
     /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
@@ -86,7 +89,8 @@ fn engine(name: &str) -> IoEngine {
 /// Plans and runs the benchmark, prints the summary, and writes the report.
 pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     let request = args.request();
-    let plan = plan(args, &request)?;
+    let mut plan = plan(args, &request)?;
+    plan.identity.label = args.names.label.clone().or(plan.identity.label);
     if !args.quiet || args.dry_run {
         announce(&plan);
     }
@@ -110,6 +114,9 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     );
     reporter.end();
     let BenchResult { records, error } = measured.map_err(ended)?;
+    if let Some(first) = records.first() {
+        args.names.text.store(&mut store, &first.series)?;
+    }
     let shown = show(args, &store, &records);
     // Print the results before the error that ended the run.
     Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
@@ -172,7 +179,7 @@ impl BenchArgs {
 }
 
 fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
-    let summary = hakaru_analysis::summarize(records);
+    let summary = super::summarize(store, records)?;
     let findings = super::findings(&summary, &super::reference::load(store));
     let page = hakaru_report::html_with(
         std::slice::from_ref(&summary),

@@ -15,7 +15,7 @@ file. Tracing needs root, or: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ExplainArgs {
-    /// Run id or a unique prefix; `latest` for the newest run
+    /// Label, run id or a unique prefix; `latest` for the newest run
     run: String,
     /// Write to FILE as HTML (.html), Markdown (.md) or JSON (.json); `-` for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -49,7 +49,7 @@ impl ExplainFormat {
 pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let records = place::runs(&store, &args.run, false)?;
-    let summary = hakaru_analysis::summarize(&records);
+    let summary = super::summarize(&store, &records)?;
     if summary.paths.is_empty() {
         complain(&not_traced(&args.run, &summary));
         return Ok(Exit::Failed);

@@ -15,7 +15,8 @@ use self::run::FioRun;
 use self::status::FioStatusReporter;
 use self::total_log::TotalLog;
 use crate::exit::Exit;
-use crate::{place, stop};
+use crate::front_end::{CalledAs, FrontEndOptions, RunStorage};
+use crate::stop;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use hakaru_campaign::{RunRequest, RunResult, Session, SessionError, SessionPolicy};
 use hakaru_dialects::fio::output::{self, StartView};
@@ -26,8 +27,6 @@ use hakaru_engine::{ClockChoice, IdleProfiler};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
-use hakaru_store::Store;
-
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
@@ -35,49 +34,34 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Instant;
 
-/// Option of hakaru itself, which is not part of fio's command line.
-const TRACE: &str = "--hakaru-trace";
-
-/// Runs the command line of `hakaru fio`, which may have options of hakaru. `db` is the database of a traced run.
+/// Runs the command line of `hakaru fio`; `db` is the database that it names.
 pub(crate) fn main_of_hakaru(args: &[OsString], db: Option<&Path>) -> Exit {
-    let (own, args): (Vec<OsString>, _) = args.iter().cloned().partition(|arg| arg == TRACE);
-    match own.is_empty() {
-        true => main(&args),
-        false => run_line(&args, RunStorage::Traced { db }),
-    }
+    with_options(args, CalledAs::Hakaru, db)
 }
 
-/// Where the run of a command line is stored, and whether it is traced.
-#[derive(Clone, Copy)]
-enum RunStorage<'a> {
-    /// In the user's database, if the environment asks for it.
-    IfAsked,
-    /// In this database or the user's, with its trace.
-    Traced { db: Option<&'a Path> },
+/// Runs the command line of a link named `fio`. `args` does not include the program name.
+pub(crate) fn main(args: &[OsString]) -> Exit {
+    with_options(args, CalledAs::Link, None)
 }
 
-impl RunStorage<'_> {
-    fn open(self) -> anyhow::Result<Option<Store>> {
-        match self {
-            RunStorage::IfAsked => place::open_if_asked(),
-            RunStorage::Traced { db: Some(db) } => place::open(Some(db)).map(Some),
-            RunStorage::Traced { db: None } => {
-                place::open(place::from_environment().as_deref()).map(Some)
-            }
+fn with_options(args: &[OsString], called: CalledAs, db: Option<&Path>) -> Exit {
+    match FrontEndOptions::take(args, called) {
+        Ok((options, args)) => {
+            let storage = RunStorage {
+                options,
+                called,
+                db,
+            };
+            run_line(&args, &storage)
+        }
+        Err(why) => {
+            anstream::eprintln!("fio: {}", hakaru_report::plain(&why));
+            Exit::Failed
         }
     }
-
-    fn is_traced(self) -> bool {
-        matches!(self, RunStorage::Traced { .. })
-    }
 }
 
-/// Runs one command line. `args` does not include the program name.
-pub(crate) fn main(args: &[OsString]) -> Exit {
-    run_line(args, RunStorage::IfAsked)
-}
-
-fn run_line(args: &[OsString], storage: RunStorage<'_>) -> Exit {
+fn run_line(args: &[OsString], storage: &RunStorage<'_>) -> Exit {
     let mut invocation = match parse(args) {
         Ok(invocation) => invocation,
         Err(error) => {
@@ -266,9 +250,9 @@ fn prepare(invocation: &Invocation) -> anyhow::Result<FioRun<'_>> {
         begun: Instant::now(),
     })
 }
-fn carry_out(run: FioRun<'_>, storage: RunStorage<'_>) -> anyhow::Result<Exit> {
+fn carry_out(run: FioRun<'_>, storage: &RunStorage<'_>) -> anyhow::Result<Exit> {
     let (settings, plan) = (&run.invocation.settings, run.session.plan());
-    let mut store = storage.open()?;
+    let mut store = storage.open("fio")?;
     let normal = settings.formats.contains(&OutputFormat::Normal);
     let mut out = begin_output(&run, normal)?;
     let stop = stop::flag_as_in_fio();
@@ -280,7 +264,7 @@ fn carry_out(run: FioRun<'_>, storage: RunStorage<'_>) -> anyhow::Result<Exit> {
     let profiler = settings.idle_prof.map(|_| IdleProfiler::start());
     let mut reporter = FioStatusReporter::new(&run, logs, normal, &mut *out);
     let request = RunRequest {
-        trace: storage.is_traced(),
+        trace: storage.options.trace,
         ..RunRequest::single(ClockChoice::best(), stop)
     };
     let ended = run.session.run(request, store.as_mut(), &mut reporter);
@@ -311,11 +295,10 @@ fn carry_out(run: FioRun<'_>, storage: RunStorage<'_>) -> anyhow::Result<Exit> {
     run.print(&phases, idleness, 0, &mut *out)?;
     if let Some(unstored) = &unstored {
         anstream::eprintln!("fio: {unstored}");
-    } else if store.is_some() {
-        let id = &record.id;
-        anstream::eprintln!("fio: stored as {id}; hakaru show {id} shows it");
-        if storage.is_traced() {
-            print_trace(&record.caveats, id);
+    } else if let Some(store) = &mut store {
+        storage.finish("fio", store, &record.series)?;
+        if storage.options.trace {
+            print_trace(&record.caveats, &record.id);
         }
     }
     Ok(match logged && unstored.is_none() {

@@ -1,7 +1,6 @@
 //! `hakaru iozone …` and `argv[0]` = `iozone`: runs an iozone command line on the hakaru engine.
 //!
-//! Results are printed as they arrive. A run is stored only on request by environment variable:
-//! programs that call iozone do not expect a database in the home directory.
+//! Results are printed as they arrive.
 
 mod files;
 mod observer;
@@ -9,9 +8,9 @@ mod workbook;
 
 use self::files::FileCleanup;
 use self::observer::IozoneObserver;
-use super::counted;
 use crate::exit::Exit;
-use crate::{place, stop};
+use crate::front_end::{CalledAs, FrontEndOptions, RunStorage};
+use crate::stop;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anyhow::{Context, anyhow};
 use hakaru_campaign::{RunRequest, Session, SessionError, SessionPolicy};
@@ -22,9 +21,40 @@ use hakaru_model::record::{IoError, Outcome, RunRecord};
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
-/// Runs one command line. `args` does not include the program name.
+/// Runs the command line of `hakaru iozone`; `db` is the database that it names.
+pub(crate) fn main_of_hakaru(args: &[OsString], db: Option<&Path>) -> Exit {
+    with_options(args, CalledAs::Hakaru, db)
+}
+
+/// Runs the command line of a link named `iozone`. `args` does not include the program name.
 pub(crate) fn main(args: &[OsString]) -> Exit {
+    with_options(args, CalledAs::Link, None)
+}
+
+fn with_options(args: &[OsString], called: CalledAs, db: Option<&Path>) -> Exit {
+    match FrontEndOptions::take(args, called) {
+        Ok((options, args)) if !options.trace => {
+            let storage = RunStorage {
+                options,
+                called,
+                db,
+            };
+            run_line(&args, &storage)
+        }
+        Ok(_) => {
+            anstream::eprintln!("iozone: --hakaru-trace works with `hakaru fio` only");
+            Exit::Failed
+        }
+        Err(why) => {
+            anstream::eprintln!("iozone: {}", hakaru_report::plain(&why));
+            Exit::Failed
+        }
+    }
+}
+
+fn run_line(args: &[OsString], storage: &RunStorage<'_>) -> Exit {
     let request = match iozone::parse(args) {
         Ok(IozoneAction::Run(request)) => request,
         Ok(IozoneAction::Print(text)) => {
@@ -44,7 +74,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
     }
     let words = args.iter().map(|arg| arg.to_string_lossy().into_owned());
     let command: Vec<String> = std::iter::once("iozone".to_owned()).chain(words).collect();
-    match carry_out(&request, &command.join(" ")) {
+    match carry_out(&request, &command.join(" "), storage) {
         Ok(exit) => exit,
         Err(error) => {
             anstream::eprintln!("iozone: {error:#}");
@@ -78,7 +108,11 @@ fn complain_about(error: &IozoneError, args: &[OsString]) {
     anstream::eprintln!("{}", Renderer::styled().render(&report));
 }
 
-fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
+fn carry_out(
+    request: &IozoneRequest,
+    command: &str,
+    storage: &RunStorage<'_>,
+) -> anyhow::Result<Exit> {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let scenario = request.whole_scenario(cpus);
     // Report an impossible plan before anything is printed or written.
@@ -91,7 +125,7 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
         SessionError::Plan(error) => anyhow!(iozone::cure(&error)),
         other => other.into(),
     })?;
-    let mut store = place::open_if_asked()?;
+    let mut store = storage.open("iozone")?;
     // From here on, Ctrl-C keeps the results and removes the test files.
     let stop = stop::flag();
     print_head(request, command)?;
@@ -113,15 +147,11 @@ fn carry_out(request: &IozoneRequest, command: &str) -> anyhow::Result<Exit> {
         .context("cannot write the result")
         .and_then(|results| end(request, &results, exit?));
     // Results are stored even if they could not be printed.
-    let id = record.filter(|_| store.is_some()).map(|record| record.id);
-    match (unstored, id) {
-        (Some(unstored), _) if ended.is_ok() => return Err(unstored.into()),
-        (Some(unstored), _) => anstream::eprintln!("iozone: {unstored}"),
-        (None, Some(id)) => {
-            let rows = counted(request.kinds.len(), "test");
-            anstream::eprintln!("iozone: stored as {id} ({rows}); show it with `hakaru show {id}`");
-        }
-        (None, None) => {}
+    match (unstored, record, &mut store) {
+        (Some(unstored), ..) if ended.is_ok() => return Err(unstored.into()),
+        (Some(unstored), ..) => anstream::eprintln!("iozone: {unstored}"),
+        (None, Some(record), Some(store)) => storage.finish("iozone", store, &record.series)?,
+        (None, ..) => {}
     }
     ended
 }

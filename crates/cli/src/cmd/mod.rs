@@ -16,6 +16,7 @@ pub(crate) mod prepare;
 pub(crate) mod rank;
 pub(crate) mod recover;
 pub(crate) mod reference;
+pub(crate) mod relabel;
 pub(crate) mod report;
 pub(crate) mod show;
 pub(crate) mod unreadable;
@@ -23,8 +24,10 @@ pub(crate) mod verify;
 
 use hakaru_model::advice::{RunFindings, UseRule};
 use hakaru_model::finding::Summary;
+use hakaru_model::record::RunRecord;
 use hakaru_model::references::ReferenceSet;
 use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
+use hakaru_store::Store;
 use std::io::Write;
 
 /// Writes to standard output. A closed pipe is an error that ends the program without a message.
@@ -38,6 +41,11 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// Formats a count, such as `1 run` or `12 runs`.
 pub(crate) fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Formats a count of series, whose plural is the same.
+pub(crate) fn counted_series(count: usize) -> String {
+    format!("{count} series")
 }
 
 /// Formats a count of figures, such as `1 figure` or `12 figures`.
@@ -61,6 +69,13 @@ pub(crate) fn terminal_width() -> Option<usize> {
     size.ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|&columns| columns > 0)
+}
+
+/// Summarizes the runs of a series, with its title and note.
+pub(crate) fn summarize(store: &Store, records: &[RunRecord]) -> anyhow::Result<Summary> {
+    let mut summary = hakaru_analysis::summarize(records);
+    summary.annotations = store.annotations(&summary.series)?;
+    Ok(summary)
 }
 
 /// Evaluates a summary with the built-in rules, and compares it with the reference results.

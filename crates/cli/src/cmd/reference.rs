@@ -27,7 +27,7 @@ enum ReferencesAction {
         /// Name of the reference result
         #[arg(value_parser = some_name)]
         name: String,
-        /// Run id or a unique prefix; all repeats of its series are included
+        /// Label, run id or a unique prefix; all repeats of its series are included
         #[arg(default_value = "latest")]
         run: String,
     },

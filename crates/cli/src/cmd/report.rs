@@ -3,6 +3,7 @@
 use super::unreadable::Unreadable;
 use super::{print, width};
 use crate::exit::{Exit, NamedPath};
+use crate::names;
 use crate::place;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `hakaru report`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReportArgs {
-    /// Run ids or unique prefixes, each with all repeats of its series; `latest` for the newest run
+    /// Labels, run ids or unique prefixes, each with all repeats of its series; `latest` for the newest, `latest:2` for the one before
     #[arg(required = true)]
     runs: Vec<String>,
     /// Format of the report [default: by the ending of the output, else html]
@@ -114,12 +115,14 @@ fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Re
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for name in names {
-        let records = unreadable.skip_some("run", place::readable_runs(store, name, true)?)?;
-        if records
-            .first()
-            .is_some_and(|first| seen.insert(first.series.clone()))
-        {
-            all.push(hakaru_analysis::summarize(&records));
+        let series = names::series_named(store, name)?;
+        names::note_several(store, name, &series)?;
+        for series in series {
+            if seen.insert(series.clone()) {
+                let found = store.readable_series(&series)?;
+                let records = unreadable.skip_some("run", found)?;
+                all.push(super::summarize(store, &records)?);
+            }
         }
     }
     Ok(all)

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Arguments of `hakaru show`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// Run id or a unique prefix; `latest` for the newest run
+    /// Label, run id or a unique prefix; `latest` for the newest run, `latest:2` for the series before
     run: String,
     /// Print the raw record as JSON
     #[arg(long)]
@@ -51,7 +51,7 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
             print(&line_by_line(&as_fio(record)))?;
         }
     } else {
-        let summary = hakaru_analysis::summarize(&records);
+        let summary = super::summarize(&store, &records)?;
         let mut findings = super::findings(&summary, &super::reference::load(&store));
         // Suitability is that of the whole series, so that each command prints the same verdict.
         if !args.series

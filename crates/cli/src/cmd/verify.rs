@@ -2,6 +2,7 @@
 
 use super::{erase, print, recover, size, width};
 use crate::exit::{Exit, complain};
+use crate::names::LabelArgs;
 use crate::place;
 use crate::scan_reporter::ScanReporter;
 use anyhow::{Context, Result, bail};
@@ -52,6 +53,8 @@ pub(crate) struct VerifyArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    names: LabelArgs,
     /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
@@ -112,6 +115,8 @@ struct VerifyTarget {
 impl VerifyTarget {
     fn new(args: &VerifyArgs, identity: Identity, scope: Scope) -> VerifyTarget {
         let started_unix_ms = hakaru_campaign::now_unix_ms();
+        let label = args.names.label.clone().or(identity.label);
+        let identity = Identity { label, ..identity };
         // Use a new seed each time: leftovers of an earlier run must not look like data of this run.
         let seed = args.seed.unwrap_or(started_unix_ms as u64);
         VerifyTarget {
@@ -298,8 +303,10 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
         (false, false) => Exit::Interrupted,
     };
     let stored = store.append_verification(verification);
+    let described = args.names.text.store(store, &verification.id);
     exit.and(show(args, store, verification))
         .and(stored.map(|_| ()).context("cannot store the result"))
+        .and(described)
 }
 
 fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result<()> {

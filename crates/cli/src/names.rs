@@ -1,0 +1,217 @@
+//! Names of stored results: IDs and their prefixes, labels, and `latest`.
+
+use crate::exit::not_there;
+use anyhow::Result;
+use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
+use hakaru_report::plain;
+use hakaru_store::{Filter, RunRow, Store};
+
+/// Maximum number of characters of a label.
+const LONGEST_LABEL: usize = 100;
+/// Maximum number of candidates in an error.
+const SHOWN: usize = 10;
+
+/// Options that name and describe a result.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Names")]
+pub(crate) struct LabelArgs {
+    /// Name of what is measured, such as `ssd`: reports use it, and commands accept it in place of an ID
+    #[arg(long, value_name = "NAME", value_parser = label)]
+    pub(crate) label: Option<String>,
+    #[command(flatten)]
+    pub(crate) text: DescriptionArgs,
+}
+
+/// Options that describe a result.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Names")]
+pub(crate) struct DescriptionArgs {
+    /// Title of reports on this result
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Note to keep with this result
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+impl DescriptionArgs {
+    /// Stores title and note beside a series or verification.
+    pub(crate) fn store(&self, store: &mut Store, subject: &str) -> Result<()> {
+        let annotations = Annotations {
+            title: self.title.clone(),
+            note: self.note.clone(),
+            ..Annotations::default()
+        };
+        if !annotations.is_empty() {
+            let now = hakaru_campaign::now_unix_ms();
+            store.annotate(&annotations.to_history(subject, now))?;
+        }
+        Ok(())
+    }
+}
+
+/// Parses a label: one line that is neither empty nor a word with a meaning of its own.
+pub(crate) fn label(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("a label needs at least one character".to_owned());
+    }
+    if text.chars().count() > LONGEST_LABEL {
+        return Err(format!("a label has at most {LONGEST_LABEL} characters"));
+    }
+    if text.chars().any(|c| c.is_control() || c == ',') {
+        return Err("a label contains no commas and no control characters".to_owned());
+    }
+    if position(text).is_some() {
+        return Err("`latest` stands for the newest result".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Parses `latest` as 1, and `latest:N` as N.
+pub(crate) fn position(name: &str) -> Option<Result<usize>> {
+    let rest = name.strip_prefix("latest")?;
+    if rest.is_empty() {
+        return Some(Ok(1));
+    }
+    let number = rest.strip_prefix(':')?.parse().ok();
+    let number = number.filter(|number| *number > 0);
+    Some(number.ok_or_else(|| {
+        not_there(format!(
+            "`{name}` is no position; help: `latest:1` is the newest result, `latest:2` the one before"
+        ))
+    }))
+}
+
+/// Returns the series at a position, 1 for the one stored last.
+pub(crate) fn series_at(store: &Store, position: usize) -> Result<String> {
+    let all = store.series_by_age()?;
+    if all.is_empty() {
+        return Err(not_there(
+            "no runs are stored yet; help: create one with `hakaru bench`",
+        ));
+    }
+    let found = all.get(position - 1).cloned();
+    found.ok_or_else(|| {
+        let count = super::cmd::counted_series(all.len());
+        not_there(format!(
+            "there is no latest:{position}: the database has {count}; help: `hakaru list` shows them"
+        ))
+    })
+}
+
+/// Returns the series with a label or position; `None` if the name is neither, and may be an ID.
+pub(crate) fn series_of_name(store: &Store, name: &str) -> Result<Option<Vec<String>>> {
+    if let Some(position) = position(name) {
+        return Ok(Some(vec![series_at(store, position?)?]));
+    }
+    let called = store.series_called(name)?;
+    Ok((!called.is_empty()).then_some(called))
+}
+
+/// Returns the series that a name stands for: an ID, a prefix, a label, `latest` or `latest:N`. A label may stand for
+/// several series.
+pub(crate) fn series_named(store: &Store, name: &str) -> Result<Vec<String>> {
+    match series_of_name(store, name)? {
+        Some(series) => Ok(series),
+        None => Ok(vec![store.series_id(name)?]),
+    }
+}
+
+/// Returns the only series of a label.
+///
+/// # Errors
+/// If it stands for several series; the error lists them.
+pub(crate) fn only_series(store: &Store, name: &str, series: Vec<String>) -> Result<String> {
+    match <[String; 1]>::try_from(series) {
+        Ok([only]) => Ok(only),
+        Err(several) => Err(ambiguous(store, name, &several)?),
+    }
+}
+
+/// Returns the error for a label of several series.
+fn ambiguous(store: &Store, name: &str, series: &[String]) -> Result<anyhow::Error> {
+    let mut lines = vec![format!(
+        "`{name}` is the label of {} series; use one of these IDs:",
+        series.len()
+    )];
+    for id in series.iter().take(SHOWN) {
+        lines.push(format!("  {}", described(store, id)?));
+    }
+    if series.len() > SHOWN {
+        lines.push("  …".to_owned());
+    }
+    Ok(not_there(lines.join("\n")))
+}
+
+/// Describes a series in one line: ID, start, scenario and number of runs.
+pub(crate) fn described(store: &Store, series: &str) -> Result<String> {
+    let rows = rows_of(store, series)?;
+    let Some(first) = rows.iter().min_by_key(|row| row.repeat) else {
+        return Ok(series.to_owned());
+    };
+    let started = hakaru_report::time::utc(first.started_unix_ms);
+    let runs = super::cmd::counted(rows.len(), "run");
+    let text = format!("{}  {started}  {}, {runs}", first.short, first.scenario);
+    Ok(plain(&text))
+}
+
+/// Returns the runs of a series, newest first.
+pub(crate) fn rows_of(store: &Store, series: &str) -> Result<Vec<RunRow>> {
+    Ok(store.runs(&Filter {
+        series: Some(series.to_owned()),
+        ..Filter::default()
+    })?)
+}
+
+/// Prints which series a label with several of them stands for.
+pub(crate) fn note_several(store: &Store, name: &str, series: &[String]) -> Result<()> {
+    if series.len() > 1 {
+        let count = series.len();
+        anstream::eprintln!("note: `{}` is the label of {count} series:", plain(name));
+        for id in series {
+            anstream::eprintln!("  {}", described(store, id)?);
+        }
+    }
+    Ok(())
+}
+
+/// Returns annotations of one kind for several subjects.
+pub(crate) fn annotations(
+    subjects: &[String],
+    kind: AnnotationKind,
+    value: &str,
+) -> Vec<Annotation> {
+    let at_unix_ms = hakaru_campaign::now_unix_ms();
+    let one = |subject: &String| Annotation {
+        subject: subject.clone(),
+        kind,
+        value: value.to_owned(),
+        at_unix_ms,
+    };
+    subjects.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_from_the_newest() {
+        let number = |name| position(name).map(|found| found.ok());
+        assert_eq!(number("latest"), Some(Some(1)));
+        assert_eq!(number("latest:3"), Some(Some(3)));
+        assert_eq!(number("latest:0"), Some(None));
+        assert_eq!(number("latest:x"), Some(None));
+        assert_eq!(number("latest card"), None);
+        assert_eq!(number("ssd"), None);
+    }
+
+    #[test]
+    fn labels_are_one_line() {
+        assert_eq!(label(" Samsung T7 "), Ok("Samsung T7".to_owned()));
+        for wrong in ["", "  ", "a,b", "a\nb", "latest", "latest:2"] {
+            assert!(label(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
