@@ -1,6 +1,7 @@
 //! Sides of a comparison: runs from the database or from files, pooled and summarized.
 
 use crate::imports;
+use crate::names;
 use crate::place;
 use crate::select::{self, Term};
 use anyhow::{Result, bail};
@@ -66,7 +67,7 @@ impl StoreSource<'_> {
         if let Some(records) = of_thing(store, name)? {
             return Ok(records);
         }
-        let found = place::runs(store, name, name == "latest")?;
+        let found = place::runs(store, name, names::position(name).is_some())?;
         if let [only] = &found[..] {
             let rows = store.runs(&Filter::default())?;
             let repeats = rows.iter().filter(|row| row.series == only.series).count();
@@ -128,7 +129,8 @@ fn records_of(names: &str, stored: &mut StoreSource<'_>) -> Result<(Vec<RunRecor
         false => Term::read(word),
     };
     let terms: Vec<Term> = words.iter().filter_map(term).collect();
-    let mut records = match terms.len() == words.len() && !terms.is_empty() {
+    let selected = terms.len() == words.len() && !terms.is_empty();
+    let mut records = match selected {
         true => stored.chosen(&terms)?,
         false => Vec::new(),
     };
@@ -139,7 +141,9 @@ fn records_of(names: &str, stored: &mut StoreSource<'_>) -> Result<(Vec<RunRecor
             }
         }
     }
-    records = select::narrow(records, &terms)?;
+    if !selected {
+        records = select::narrow(records, &terms)?;
+    }
     if records.is_empty() {
         bail!(
             "nothing to compare in `{names}`; help: name runs, cards or files, or a common \
@@ -202,22 +206,13 @@ fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
         .collect()
 }
 
-/// Returns the runs of a label; `None` if it is unknown.
+/// Returns the runs of a label, in the order of measurement; `None` if it is unknown.
 fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
-    let rows = store.runs(&Filter {
-        target: Some(name.to_owned()),
-        ..Filter::default()
-    })?;
-    let ids: Vec<&str> = rows
-        .iter()
-        .rev()
-        .filter(|row| row.target == name)
-        .map(|row| row.id.as_str())
-        .collect();
-    let records = ids
-        .iter()
-        .map(|id| store.run(id))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut records = Vec::new();
+    for series in store.series_called(name)? {
+        records.extend(store.series(&series)?);
+    }
+    records.sort_by_key(|record| record.started_unix_ms);
     Ok((!records.is_empty()).then_some(records))
 }
 

@@ -418,8 +418,13 @@ fn one_measurement_in_two_forms_is_one_run() {
         );
     }
     assert_eq!(records(&home).len(), 1);
-    // A new name given by the user stores it again under that name.
-    assert!(said(&home, &["import", "--label=other", b]).contains("1 run imported"));
+    // A new name given by the user is a further label of it.
+    let named = said(&home, &["import", "--label=other", b]);
+    assert!(
+        named.contains("0 runs imported") && named.contains("other is now a further label"),
+        "{named}"
+    );
+    assert!(said(&home, &["show", "other"]).contains("(imported)"));
     // Another run of the same job is another run.
     std::fs::write(a, said(&home, &job)).unwrap();
     assert!(said(&home, &["import", a]).contains("1 run imported"));

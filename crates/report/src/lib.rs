@@ -47,7 +47,7 @@ pub use compare::{
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::{columns_of, padded, plain};
-pub use list::{ListedRun, list_terminal};
+pub use list::{ListedRate, ListedSeries, list_terminal};
 pub use path::{path_charts, path_html, path_markdown, path_terminal};
 pub use png::{ChartFonts, PngError, PngPicture};
 pub use references::references_terminal;

@@ -1,44 +1,149 @@
-//! The list of stored runs and verifications for a terminal.
+//! The list of stored series and verifications for a terminal.
 
 use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::table::DataTable;
 use crate::time;
 use crate::verified::verified_target;
 use hakaru_model::integrity::Verification;
+use hakaru_model::job::Op;
+use hakaru_model::units::{BytesPerSec, Iops};
 
-/// A run in a list.
+/// A series of runs in a list.
 #[derive(Clone, Debug)]
-pub struct ListedRun {
+pub struct ListedSeries {
     /// Its shortest unique ID.
     pub id: String,
-    /// Start of the run in milliseconds since 1970.
-    pub started_unix_ms: i64,
-    /// Number in its series, from 1.
-    pub number: u32,
+    /// Label or name of the target; may be empty.
+    pub label: String,
+    /// File system, or `raw`; empty if unknown.
+    pub layer: String,
+    /// Completed runs.
+    pub completed: u32,
+    /// All runs.
+    pub runs: u32,
+    /// Whether one of the runs was traced.
+    pub traced: bool,
     /// Name of the scenario.
     pub scenario: String,
-    /// How it ended.
-    pub outcome: &'static str,
-    /// Name of the target; may be empty.
-    pub target: String,
+    /// Rates of its phases, in the order of measurement.
+    pub rates: Vec<ListedRate>,
+    /// Start of the last run in milliseconds since 1970.
+    pub started_unix_ms: i64,
 }
 
-/// Renders runs and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
+/// Mean rate of one operation of a phase over the runs of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedRate {
+    /// Name of the phase.
+    pub phase: String,
+    /// The operation.
+    pub op: Op,
+    /// Bandwidth.
+    pub bandwidth: BytesPerSec,
+    /// Completions per second.
+    pub iops: Iops,
+}
+
+impl ListedRate {
+    /// I/Os of less than this size, in bytes, are given as IOPS.
+    const SMALL: f64 = 64.0 * 1024.0;
+
+    fn is_small(&self) -> bool {
+        self.iops.0 > 0.0 && self.bandwidth.0 / self.iops.0 < Self::SMALL
+    }
+
+    /// Formats the rate without its unit, and its unit.
+    fn figure(&self) -> (String, &'static str) {
+        match self.is_small() {
+            true => (short(self.iops.0), "IOPS"),
+            false => (short(self.bandwidth.0 / 1e6), "MB/s"),
+        }
+    }
+}
+
+/// Formats a figure with three significant digits: `0.87`, `92.1`, `512`, `8.44k`.
+fn short(value: f64) -> String {
+    let (value, unit) = match value {
+        value if value >= 999_500.0 => (value / 1e6, "M"),
+        value if value >= 9_999.5 => (value / 1e3, "k"),
+        value => (value, ""),
+    };
+    let digits = match value {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}{unit}")
+}
+
+/// Maximum number of figures in a line.
+const FIGURES: usize = 4;
+
+/// Formats the headline figures of a series: reads and writes of one kind share a unit, `seq 92.1/34.0 MB/s, rand
+/// 2140/640 IOPS`.
+fn headline(rates: &[ListedRate]) -> String {
+    let suite = [
+        ("seq", "seq-read", "seq-write"),
+        ("rand", "rand-read", "rand-write"),
+    ];
+    let of = |phase: &str| rates.iter().find(|rate| rate.phase == phase);
+    let mut parts = Vec::new();
+    let mut shown = Vec::new();
+    for (name, read, write) in suite {
+        let (read, write) = (of(read), of(write));
+        let units = (read.map(|r| r.figure().1), write.map(|w| w.figure().1));
+        let (Some(read), Some(write), true) = (read, write, units.0 == units.1) else {
+            continue;
+        };
+        let unit = read.figure().1;
+        parts.push(format!(
+            "{name} {}/{} {unit}",
+            read.figure().0,
+            write.figure().0
+        ));
+        shown.extend([read.phase.as_str(), write.phase.as_str()]);
+    }
+    if parts.is_empty() {
+        let mut left = rates
+            .iter()
+            .filter(|rate| !shown.contains(&rate.phase.as_str()));
+        while let Some(rate) = left.next().filter(|_| parts.len() < FIGURES) {
+            let (figure, unit) = rate.figure();
+            let mixed = rates
+                .iter()
+                .filter(|other| other.phase == rate.phase)
+                .count()
+                > 1;
+            let op = if mixed {
+                format!(" {}", rate.op.name())
+            } else {
+                String::new()
+            };
+            parts.push(format!("{}{op} {figure} {unit}", rate.phase));
+        }
+        if left.next().is_some() {
+            parts.push("…".to_owned());
+        }
+    }
+    parts.join(", ")
+}
+
+/// Renders series and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn list_terminal(
-    runs: Vec<ListedRun>,
-    verifications: Vec<Verification>,
+    series: &[ListedSeries],
+    verifications: &[Verification],
     width: usize,
     color: bool,
 ) -> String {
-    let runs = DataTable::new(
-        ["RUN", "STARTED (UTC)", "#", "SCENARIO", "OUTCOME", "TARGET"],
-        runs.into_iter().map(run),
+    let series = DataTable::new(
+        ["ID", "LABEL", "LAYER", "RUNS", "RESULT", "LAST RUN (UTC)"],
+        series.iter().map(line),
     );
     let verifications = DataTable::new(
         ["VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"],
         verifications.iter().map(verification),
     );
-    let tables = [runs, verifications].map(DataTable::nonempty);
+    let tables = [series, verifications].map(DataTable::nonempty);
     let blocks = tables.into_iter().flatten();
     let blocks = blocks.map(|table| DocumentBlock::Table(TableStyle::Words, table));
     let document = Document {
@@ -48,15 +153,26 @@ pub fn list_terminal(
     document.terminal(width, color)
 }
 
-fn run(run: ListedRun) -> Vec<String> {
-    let target = Some(run.target).filter(|target| !target.is_empty());
+fn line(of: &ListedSeries) -> Vec<String> {
+    let or_dash = |text: &str| if text.is_empty() { "–" } else { text }.to_owned();
+    let runs = match of.completed == of.runs {
+        true => of.runs.to_string(),
+        false => format!("{} of {}", of.completed, of.runs),
+    };
+    let mut result = match headline(&of.rates).as_str() {
+        "" => of.scenario.clone(),
+        figures => figures.to_owned(),
+    };
+    if of.traced {
+        result += " (traced)";
+    }
     vec![
-        run.id,
-        started(run.started_unix_ms),
-        run.number.to_string(),
-        run.scenario,
-        run.outcome.to_owned(),
-        target.unwrap_or("–".to_owned()),
+        of.id.clone(),
+        or_dash(&of.label),
+        or_dash(&of.layer),
+        runs,
+        result,
+        started(of.started_unix_ms),
     ]
 }
 
@@ -76,43 +192,76 @@ fn verification(of: &Verification) -> Vec<String> {
 
 fn started(unix_ms: i64) -> String {
     let text = time::utc(unix_ms);
-    text.trim_end_matches(" UTC").to_owned()
+    let text = text.trim_end_matches(" UTC");
+    // Seconds are of no use here.
+    text.rsplit_once(':')
+        .map_or(text, |(minutes, _)| minutes)
+        .to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run(id: &str, target: &str) -> ListedRun {
-        ListedRun {
+    fn rate(phase: &str, op: Op, bytes: f64, block: f64) -> ListedRate {
+        ListedRate {
+            phase: phase.to_owned(),
+            op,
+            bandwidth: BytesPerSec(bytes),
+            iops: Iops(bytes / block),
+        }
+    }
+
+    fn series(id: &str, label: &str) -> ListedSeries {
+        ListedSeries {
             id: id.to_owned(),
-            started_unix_ms: 1_767_607_200_000,
-            number: 1,
+            label: label.to_owned(),
+            layer: "ext4".to_owned(),
+            completed: 3,
+            runs: 3,
+            traced: false,
             scenario: "quick".to_owned(),
-            outcome: "completed",
-            target: target.to_owned(),
+            rates: vec![
+                rate("seq-write", Op::Write, 34.0e6, 1048576.0),
+                rate("seq-read", Op::Read, 92.1e6, 1048576.0),
+                rate("rand-write", Op::Write, 2.6e6, 4096.0),
+                rate("rand-read", Op::Read, 86.5e6, 4096.0),
+                rate("durable", Op::Write, 1.0e6, 4096.0),
+            ],
+            started_unix_ms: 1_767_607_200_000,
         }
     }
 
     #[test]
-    fn a_list_fits_its_terminal() {
-        let runs = vec![
-            run("019b8d5e", "SanDisk SE32G in a reader with a long name"),
-            run("019b8d5f", "\u{1b}[2J"),
-            run("019b8d60", ""),
+    fn a_list_has_one_line_a_series() {
+        let mut own = series("019b8d60", "");
+        own.layer = String::new();
+        (own.completed, own.traced) = (1, true);
+        own.rates = vec![
+            rate("mix", Op::Read, 1.0e6, 4096.0),
+            rate("mix", Op::Write, 0.5e6, 4096.0),
+            rate("log", Op::Write, 870e3, 65536.0),
         ];
-        insta::assert_snapshot!(list_terminal(runs.clone(), Vec::new(), usize::MAX, false), @r"
-        RUN       STARTED (UTC)        #  SCENARIO  OUTCOME    TARGET
-        019b8d5e  2026-01-05 10:00:00  1  quick     completed  SanDisk SE32G in a reader with a long name
-        019b8d5f  2026-01-05 10:00:00  1  quick     completed  �[2J
-        019b8d60  2026-01-05 10:00:00  1  quick     completed  –
-        ");
-        insta::assert_snapshot!(list_terminal(runs, Vec::new(), 80, false), @r"
-        RUN       STARTED (UTC)        #  SCENARIO  OUTCOME    TARGET
-        019b8d5e  2026-01-05 10:00:00  1  quick     completed  SanDisk SE32G in a reader
-                                                               with a long name
-        019b8d5f  2026-01-05 10:00:00  1  quick     completed  �[2J
-        019b8d60  2026-01-05 10:00:00  1  quick     completed  –
-        ");
+        let mut unknown = series("019b8d61", "published");
+        unknown.rates = Vec::new();
+        let all = [
+            series("019b8d5e", "SanDisk SE32G in a reader with a long name"),
+            series("019b8d5f", "\u{1b}[2J"),
+            own,
+            unknown,
+        ];
+        insta::assert_snapshot!(list_terminal(&all, &[], usize::MAX, false));
+        insta::assert_snapshot!(list_terminal(&all, &[], 100, false));
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        let texts = [0.0, 0.874, 92.13, 512.4, 1355.0, 8436.0, 21_119.0, 1.5e6].map(short);
+        assert_eq!(
+            texts,
+            [
+                "0.00", "0.87", "92.1", "512", "1355", "8436", "21.1k", "1.50M"
+            ]
+        );
     }
 }

@@ -201,3 +201,13 @@ fn rename_runs(connection: &Connection, series: &str, label: &str) -> rusqlite::
     }
     Ok(())
 }
+
+/// Adds annotations to an exported record or verification, which is one line of JSON.
+pub fn with_annotations(line: String, annotations: &Annotations) -> String {
+    match (line.strip_suffix('}'), serde_json::to_string(annotations)) {
+        (Some(head), Ok(text)) if !annotations.is_empty() => {
+            format!("{head},\"annotations\":{text}}}")
+        }
+        _ => line,
+    }
+}

@@ -23,6 +23,7 @@ mod rows;
 mod spool;
 mod verified;
 
+pub use annotations::with_annotations;
 pub use append::{AppendError, Appended};
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::{FindError, Readable};

@@ -3,17 +3,19 @@
 use super::print;
 use super::unreadable::Unreadable;
 use crate::exit::{Exit, NamedPath};
+use crate::names;
 use crate::place;
 use anyhow::Result;
 use hakaru_model::integrity::Verification;
-use hakaru_store::{Filter, Store};
+use hakaru_model::record::RunRecord;
+use hakaru_store::{Filter, Readable, Store};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// Ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]
+    /// Labels, ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]
     runs: Vec<String>,
     /// Include all repeats of the series of each run
     #[arg(long)]
@@ -40,9 +42,12 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
             verifications.splice(0..0, unreadable.skip("verification", found));
             continue;
         }
-        for record in unreadable.skip("run", place::readable_runs(&store, name, args.series)?) {
+        for record in unreadable.skip("run", runs(&store, name, args.series)?) {
             if seen.insert(record.id.clone()) {
-                text += &(hakaru_store::export(&record)? + "\n");
+                // Labels given later are beside the record, which is exported as it was measured.
+                let line = hakaru_store::export(&store.raw_run(&record.id)?)?;
+                let annotations = store.annotations(&record.series)?;
+                text += &(hakaru_store::with_annotations(line, &annotations) + "\n");
             }
         }
     }
@@ -55,11 +60,39 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     // Oldest first, like the runs.
     for verification in verifications.iter().rev() {
         if seen.insert(verification.id.clone()) {
-            text += &(hakaru_store::export_verification(verification)? + "\n");
+            let verification = store.raw_verification(&verification.id)?;
+            let line = hakaru_store::export_verification(&verification)?;
+            let annotations = store.annotations(&verification.id)?;
+            text += &(hakaru_store::with_annotations(line, &annotations) + "\n");
         }
     }
     write(args.output.as_deref(), &text)?;
     Ok(unreadable.exit())
+}
+
+/// The runs that a name stands for; of a label, the runs of all its series.
+fn runs(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> {
+    let mut all = Readable {
+        records: Vec::new(),
+        unreadable: Vec::new(),
+    };
+    let labelled = names::position(name).is_none();
+    let found = match labelled {
+        true => store.series_called(name)?,
+        false => Vec::new(),
+    };
+    if found.is_empty() {
+        return place::readable_runs(store, name, series);
+    }
+    for series in found {
+        let Readable {
+            records,
+            unreadable,
+        } = store.readable_series(&series)?;
+        all.records.extend(records);
+        all.unreadable.extend(unreadable);
+    }
+    Ok(all)
 }
 
 /// IDs of all runs, oldest first, and all verifications.

@@ -3,14 +3,18 @@
 //! Prints the results that were read and the reasons for those that were not. Importing the same text again stores
 //! nothing new.
 
-use super::{counted, figures, print};
+use super::{counted, figures, json, print};
 use crate::exit::Exit;
-use crate::imports::{self, ImportText, Imported, LabelRules, OwnRecords};
+use crate::imports::{self, DuplicateResults, ImportText, Imported, LabelRules, OwnRecords};
+use crate::names::{self, DescriptionArgs};
 use crate::place;
 use anyhow::Result;
 use hakaru_dialects::import::ImportResult;
+use hakaru_model::annotation::{AnnotationKind, Annotations};
 use hakaru_report::plain;
-use hakaru_store::{Appended, Filter, Store};
+use hakaru_store::{Appended, Filter, RunRow, Store};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru import`.
@@ -26,9 +30,14 @@ pub(crate) struct ImportArgs {
     /// TOML file that maps the columns of a CSV table (see below)
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
+    #[command(flatten)]
+    names: DescriptionArgs,
     /// Show what would be imported, and exit
     #[arg(long)]
     dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 const AFTER: &str = "\
@@ -62,51 +71,230 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let foreign = imports::records_of(&texts, &found, &labels);
     let total = own.records.len() + foreign.len();
     let verified = own.verifications.len();
-    if args.dry_run {
+    let count = total + verified;
+    if args.dry_run || count == 0 {
         let (runs, verified) = (counted(total, "run"), imports::and_verified(verified));
-        print(&format!(
-            "{notes}{runs}{verified} found; nothing was stored.\n"
-        ))?;
-        return Ok(Exit::Ok);
-    }
-    if total + verified == 0 {
-        print(&format!("{notes}No results were found.\n"))?;
-        return Ok(Exit::Failed);
+        let end = match args.dry_run {
+            true => format!("{runs}{verified} found; nothing was stored."),
+            false => "No results were found.".to_owned(),
+        };
+        let stored = StoredResults {
+            notes,
+            found: count,
+            ..StoredResults::default()
+        };
+        stored.print(args, &end)?;
+        return Ok(match args.dry_run {
+            true => Exit::Ok,
+            false => Exit::Failed,
+        });
     }
     let mut store = place::open(db)?;
-    let result = store_all(&mut store, own, foreign, !rules.is_empty(), &mut notes)?;
-    print(&format!("{notes}{result}.\n"))?;
+    let mut stored = StoredResults {
+        found: count,
+        ..StoredResults::default()
+    };
+    let mut duplicates = DuplicateResults {
+        notes,
+        ..DuplicateResults::default()
+    };
+    let result = stored.store(&mut store, own, foreign, &mut duplicates)?;
+    stored.finish(&mut store, args, duplicates)?;
+    stored.print(args, &format!("{result}."))?;
     Ok(Exit::Ok)
 }
 
-/// Stores the records that are new, and describes how many they were.
-fn store_all(
-    store: &mut Store,
-    own: OwnRecords,
-    foreign: Vec<Imported>,
-    labelled: bool,
-    notes: &mut String,
-) -> Result<String> {
-    let total = own.records.len() + foreign.len() + own.verifications.len();
-    let rows = store.runs(&Filter {
-        imported: Some(true),
-        ..Filter::default()
-    })?;
-    let foreign = imports::without_duplicates(store, &rows, foreign, labelled, notes)?;
-    let mut records = own.records;
-    records.extend(imports::joined(store, &rows, foreign, notes)?);
-    let new = store.append_all(&records)? as usize;
-    let mut verified = 0;
-    for verification in &own.verifications {
-        verified += usize::from(store.append_verification(verification)? == Appended::Stored);
+/// What an import stored.
+#[derive(Default)]
+struct StoredResults {
+    notes: String,
+    found: usize,
+    /// IDs of the new runs and verifications.
+    new: Vec<String>,
+    new_verifications: Vec<String>,
+    /// IDs of stored runs that were found again.
+    known: Vec<String>,
+    /// Series of new runs and of those found again, in order.
+    series: Vec<SeriesLine>,
+}
+
+/// One series of an import.
+#[derive(Serialize)]
+struct SeriesLine {
+    series: String,
+    label: String,
+    scenario: String,
+    runs: usize,
+    #[serde(skip)]
+    short: String,
+}
+
+impl StoredResults {
+    /// Stores the records that are new, and describes how many they were.
+    fn store(
+        &mut self,
+        store: &mut Store,
+        own: OwnRecords,
+        foreign: Vec<Imported>,
+        duplicates: &mut DuplicateResults,
+    ) -> Result<String> {
+        let rows = store.runs(&Filter::default())?;
+        let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let foreign = imports::without_duplicates(store, &rows, foreign, duplicates)?;
+        let named = own.records.iter();
+        let named = named.chain(foreign.iter().map(|made| &made.record));
+        let again = named.map(|record| record.id.clone());
+        self.known = again.filter(|id| known.contains(id.as_str())).collect();
+        self.known.append(&mut duplicates.stored);
+        let of_others: Vec<RunRow> = rows.iter().filter(|row| row.imported).cloned().collect();
+        let mut records = own.records;
+        let joined = imports::joined(store, &of_others, foreign, &mut duplicates.notes)?;
+        records.extend(joined);
+        store.append_all(&records)?;
+        let new = records.iter().map(|record| record.id.clone());
+        self.new = new.filter(|id| !known.contains(id.as_str())).collect();
+        for verification in &own.verifications {
+            if store.append_verification(verification)? == Appended::Stored {
+                self.new_verifications.push(verification.id.clone());
+            }
+        }
+        let (new, verified) = (self.new.len(), self.new_verifications.len());
+        let rest = match self.found - verified - new {
+            0 => String::new(),
+            1 => ", 1 was stored already".to_owned(),
+            there => format!(", {there} were stored already"),
+        };
+        annotate_missing(store, &own.annotations)?;
+        let (runs, verified) = (counted(new, "run"), imports::and_verified(verified));
+        Ok(format!("{runs}{verified} imported{rest}"))
     }
-    let rest = match total - verified - new {
-        0 => String::new(),
-        1 => ", 1 was stored already".to_owned(),
-        there => format!(", {there} were stored already"),
-    };
-    let (runs, verified) = (counted(new, "run"), imports::and_verified(verified));
-    Ok(format!("{runs}{verified} imported{rest}"))
+
+    /// Stores the names that the user gave, and lists the series.
+    fn finish(
+        &mut self,
+        store: &mut Store,
+        args: &ImportArgs,
+        duplicates: DuplicateResults,
+    ) -> Result<()> {
+        self.notes = duplicates.notes;
+        for (series, label) in &duplicates.aliases {
+            let subject = std::slice::from_ref(series);
+            store.annotate(&names::annotations(subject, AnnotationKind::Alias, label))?;
+            self.notes += &plain(&format!("{label} is now a further label of it"));
+            self.notes.push('\n');
+        }
+        let mut seen = BTreeSet::new();
+        for id in self.new.iter().chain(&self.known) {
+            let series = store.series_id(id)?;
+            if !seen.insert(series.clone()) {
+                continue;
+            }
+            let rows = names::rows_of(store, &series)?;
+            if let Some(first) = rows.iter().min_by_key(|row| row.repeat) {
+                self.series.push(SeriesLine {
+                    label: first.target.clone(),
+                    scenario: first.scenario.clone(),
+                    runs: rows.len(),
+                    short: first.short.clone(),
+                    series: series.clone(),
+                });
+            }
+            args.names.store(store, &series)?;
+        }
+        for id in &self.new_verifications {
+            args.names.store(store, id)?;
+        }
+        Ok(())
+    }
+
+    /// Prints notes, the series with their IDs, what to type next, and how it ended.
+    fn print(&self, args: &ImportArgs, end: &str) -> Result<()> {
+        if args.json {
+            let body = ImportJson {
+                found: self.found,
+                new: &self.new,
+                known: &self.known,
+                new_verifications: &self.new_verifications,
+                series: &self.series,
+                notes: self.notes.lines().collect(),
+            };
+            return json::print(json::IMPORT, &body);
+        }
+        let mut text = self.notes.clone();
+        for line in self.series.iter().take(SHOWN) {
+            let runs = counted(line.runs, "run");
+            let SeriesLine {
+                short,
+                label,
+                scenario,
+                ..
+            } = line;
+            text += &(plain(&format!("{short}  {label}: {scenario}, {runs}")) + "\n");
+        }
+        if self.series.len() > SHOWN {
+            let others = self.series.len() - SHOWN;
+            text += &format!("and {others} more series; `hakaru list` shows them\n");
+        }
+        for id in &self.new_verifications {
+            text += &format!("{id}  verification\n");
+        }
+        text += &self.next();
+        print(&format!("{text}{end}\n"))
+    }
+
+    /// Returns what to type next.
+    fn next(&self) -> String {
+        let show = |series: &SeriesLine| format!("`hakaru report {}`", series.short);
+        match &self.series[..] {
+            [] => match self.new_verifications.first() {
+                Some(id) => format!("Next: `hakaru show {id}`\n"),
+                None => String::new(),
+            },
+            [only] => format!("Next: {}\n", show(only)),
+            [first, second, ..] => {
+                let (a, b) = (&first.short, &second.short);
+                format!("Next: {}, `hakaru compare {a} {b}`\n", show(first))
+            }
+        }
+    }
+}
+
+/// Maximum number of series that are listed.
+const SHOWN: usize = 20;
+
+/// Output of `hakaru import --json`.
+#[derive(Serialize)]
+struct ImportJson<'a> {
+    found: usize,
+    new: &'a [String],
+    known: &'a [String],
+    new_verifications: &'a [String],
+    series: &'a [SeriesLine],
+    notes: Vec<&'a str>,
+}
+
+/// Stores exported annotations where this database has none of their kind.
+fn annotate_missing(store: &mut Store, exported: &BTreeMap<String, Annotations>) -> Result<()> {
+    for (subject, theirs) in exported {
+        let ours = store.annotations(subject)?;
+        let missing = Annotations {
+            label: theirs.label.clone().filter(|_| ours.label.is_none()),
+            // A new label would remove the aliases that are there.
+            aliases: theirs.aliases.clone(),
+            title: theirs.title.clone().filter(|_| ours.title.is_none()),
+            note: theirs.note.clone().filter(|_| ours.note.is_none()),
+        };
+        let missing = match ours.aliases.is_empty() {
+            true => missing,
+            false => Annotations {
+                label: None,
+                ..missing
+            },
+        };
+        let now = hakaru_campaign::now_unix_ms();
+        store.annotate(&missing.to_history(subject, now))?;
+    }
+    Ok(())
 }
 
 /// Describes the results that were read, and why others were not. Control characters are removed.

@@ -10,6 +10,7 @@ pub(crate) mod fio;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod iozone;
+pub(crate) mod json;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod prepare;

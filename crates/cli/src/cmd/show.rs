@@ -1,14 +1,17 @@
 //! `hakaru show`: shows one stored run, a series, or a verification.
 
 use super::unreadable::Unreadable;
-use super::{print, width};
+use super::{json, print, width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
 use hakaru_dialects::fio::JobExtras;
 use hakaru_dialects::fio::output::{RunView, normal};
+use hakaru_model::annotation::Annotations;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::references::ReferenceSet;
+use hakaru_store::Store;
+use serde::Serialize;
 use std::path::Path;
 
 /// Arguments of `hakaru show`.
@@ -32,7 +35,11 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     if let Some(verification) = place::verification(&store, &args.run)? {
         print(&match args.json {
-            true => serde_json::to_string_pretty(&verification)? + "\n",
+            true => {
+                let raw = store.raw_verification(&verification.id)?;
+                let annotations = store.annotations(&verification.id)?;
+                json::text(json::VERIFICATION, &AnnotatedResult::new(&raw, annotations))?
+            }
             false => hakaru_report::verification_terminal(&verification, width(), true),
         })?;
         return Ok(Exit::Ok);
@@ -41,11 +48,7 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     let found = place::readable_runs(&store, &args.run, args.series)?;
     let records = unreadable.skip_some("run", found)?;
     if args.json {
-        let text = match &records[..] {
-            [only] if !args.series => serde_json::to_string_pretty(only)?,
-            all => serde_json::to_string_pretty(all)?,
-        };
-        print(&(text + "\n"))?;
+        print(&records_json(&store, &records, args.series)?)?;
     } else if args.format.is_some() {
         for record in &records {
             print(&line_by_line(&as_fio(record)))?;
@@ -66,6 +69,41 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
         print(&text)?;
     }
     Ok(unreadable.exit())
+}
+
+/// A record or verification as stored, with its current labels, title and note.
+#[derive(Serialize)]
+struct AnnotatedResult<'a, T> {
+    #[serde(flatten)]
+    result: &'a T,
+    #[serde(skip_serializing_if = "Annotations::is_empty")]
+    annotations: Annotations,
+}
+
+impl<'a, T> AnnotatedResult<'a, T> {
+    fn new(result: &'a T, annotations: Annotations) -> AnnotatedResult<'a, T> {
+        AnnotatedResult {
+            result,
+            annotations,
+        }
+    }
+}
+
+/// Formats one record as an object, and the runs of a series as a list of objects.
+fn records_json(store: &Store, records: &[RunRecord], series: bool) -> Result<String> {
+    let mut texts = Vec::new();
+    for record in records {
+        let raw = store.raw_run(&record.id)?;
+        let annotations = store.annotations(&raw.series)?;
+        texts.push(json::text(
+            json::RECORD,
+            &AnnotatedResult::new(&raw, annotations),
+        )?);
+    }
+    Ok(match (&texts[..], series) {
+        ([only], false) => only.clone(),
+        _ => format!("[\n{}]\n", texts.join(",\n")),
+    })
 }
 
 /// Formats a record as fio would print it.

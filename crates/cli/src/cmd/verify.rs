@@ -1,6 +1,6 @@
 //! `hakaru verify`: checks capacity and data integrity of storage, and maps its speed by position.
 
-use super::{erase, print, recover, size, width};
+use super::{erase, json, print, recover, size, width};
 use crate::exit::{Exit, complain};
 use crate::names::LabelArgs;
 use crate::place;
@@ -315,7 +315,7 @@ fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result
         return print(&page());
     }
     if args.json {
-        let printed = print(&(serde_json::to_string_pretty(verification)? + "\n"));
+        let printed = json::print(json::VERIFICATION, verification);
         if args.output.is_some() {
             let path =
                 place::write_report(store, args.output.as_deref(), &verification.id, &page())?;

@@ -9,14 +9,13 @@ use super::record::Imported;
 use anyhow::Result;
 use hakaru_dialects::import::SourceFormat;
 use hakaru_model::job::Op;
-use hakaru_model::record::{OpRecord, Origin, RunRecord, Samples, WorkerRecord};
+use hakaru_model::record::{Origin, RunRecord, Samples, WorkerRecord};
 use hakaru_report::plain;
 use hakaru_store::{RunRow, Store};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Removes results that exist in another format or are stored, and prints notes.
-///
-/// With a given name, only results of that name count as equal.
+/// Removes results that exist in another format or are stored, and prints notes. A name that the user gave to a stored
+/// result becomes a further label of it.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -24,8 +23,7 @@ pub(crate) fn without_duplicates(
     store: &Store,
     rows: &[RunRow],
     found: Vec<Imported>,
-    labelled: bool,
-    notes: &mut String,
+    result: &mut DuplicateResults,
 ) -> Result<Vec<Imported>> {
     let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
@@ -35,20 +33,25 @@ pub(crate) fn without_duplicates(
     let mut stored = KnownRuns {
         store,
         of_ios,
-        labelled,
         taken: BTreeSet::new(),
     };
     let mut kept = Vec::with_capacity(found.len());
     for (made, better) in found.iter().zip(better(&found)) {
-        let twin = match better {
+        let source = plain(source(&made.record));
+        let note = match better {
             _ if known.contains(made.record.id.as_str()) => None,
             Some(other) => Some(words(&found[other].record, "is imported too")),
-            None => stored.twin(made)?,
+            None => match stored.twin(made)? {
+                Some((twin, short)) => {
+                    result.add(made, &twin);
+                    Some(words(&twin, &format!("is stored as run {short}")))
+                }
+                None => None,
+            },
         };
-        kept.push(twin.is_none());
-        let source = plain(source(&made.record));
-        *notes += &twin
-            .map(|twin| format!("{source}: {twin}\n"))
+        kept.push(note.is_none());
+        result.notes += &note
+            .map(|note| format!("{source}: {note}\n"))
             .unwrap_or_default();
     }
     let mut kept = kept.into_iter();
@@ -56,11 +59,38 @@ pub(crate) fn without_duplicates(
     Ok(found.filter(|_| kept.next().unwrap_or(false)).collect())
 }
 
+/// What is known about results that are not stored again.
+#[derive(Debug, Default)]
+pub(crate) struct DuplicateResults {
+    /// One line per result.
+    pub(crate) notes: String,
+    /// Further labels of stored series.
+    pub(crate) aliases: Vec<(String, String)>,
+    /// IDs of the stored runs.
+    pub(crate) stored: Vec<String>,
+}
+
+impl DuplicateResults {
+    fn add(&mut self, made: &Imported, twin: &RunRecord) {
+        self.stored.push(twin.id.clone());
+        let label = made.record.target.label.as_ref();
+        if let Some(label) = label.filter(|_| made.asked)
+            && *label != twin.target.display_name()
+        {
+            let alias = (twin.series.clone(), label.clone());
+            if !self.aliases.contains(&alias) {
+                self.aliases.push(alias);
+            }
+        }
+    }
+}
+
 fn words(twin: &RunRecord, where_it_is: &str) -> String {
-    format!(
-        "the same measurement as in {}, which {where_it_is}: not stored again",
-        plain(source(twin))
-    )
+    let twin = match &twin.origin {
+        Origin::Imported { source, .. } => format!("in {}", plain(source)),
+        Origin::Measured { .. } => format!("of {}", plain(&twin.target.display_name())),
+    };
+    format!("the same measurement as {twin}, which {where_it_is}: not stored again")
 }
 
 fn source(record: &RunRecord) -> &str {
@@ -119,13 +149,13 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
 struct KnownRuns<'a> {
     store: &'a Store,
     of_ios: BTreeMap<u64, Vec<&'a RunRow>>,
-    labelled: bool,
     /// IDs of stored runs that already match an imported one.
     taken: BTreeSet<String>,
 }
 
 impl KnownRuns<'_> {
-    fn twin(&mut self, made: &Imported) -> Result<Option<String>> {
+    /// Returns the stored run of the same measurement, and its short ID.
+    fn twin(&mut self, made: &Imported) -> Result<Option<(RunRecord, String)>> {
         for row in self.of_ios.get(&ios(&made.record)).into_iter().flatten() {
             if self.taken.contains(&row.id) {
                 continue;
@@ -134,18 +164,14 @@ impl KnownRuns<'_> {
                 Err(error) if error.is_unreadable() => continue,
                 found => found?,
             };
-            if self.labelled && stored.target.label != made.record.target.label {
-                continue;
-            }
-            // Content from a pipe has no name to distinguish it from the same content in a file.
+            // Content from a pipe has no name to distinguish it from the same content in a file, and a name that the
+            // user gives does not make another measurement of the same file.
+            let one_source = !made.named || made.asked && source(&stored) == source(&made.record);
             if same_measurement(&stored, &made.record)
-                || !made.named && same_content(&stored, &made.record)
+                || one_source && same_content(&stored, &made.record)
             {
                 self.taken.insert(row.id.clone());
-                return Ok(Some(words(
-                    &stored,
-                    &format!("is stored as run {}", row.short),
-                )));
+                return Ok(Some((stored, row.short.clone())));
             }
         }
         Ok(None)
@@ -173,27 +199,62 @@ fn same_content(a: &RunRecord, b: &RunRecord) -> bool {
 /// Maximum difference between the times of one measurement: a day and the time zones.
 const APART_MS: u64 = 26 * 3_600_000;
 
-/// Whether two results are of one measurement.
+/// Whether two results are of one measurement. Workers that one of them reports as a group are added up.
 fn same_measurement(a: &RunRecord, b: &RunRecord) -> bool {
-    let workers = |record: &RunRecord| -> Vec<WorkerRecord> {
-        record
-            .phases
-            .iter()
-            .flat_map(|phase| phase.workers.iter().cloned())
-            .collect()
-    };
     let (of_a, of_b) = (workers(a), workers(b));
-    let ops =
-        |(a, b): (&WorkerRecord, &WorkerRecord)| Op::ALL.map(|op| same_op(&a.ops[op], &b.ops[op]));
+    let near = |(a, b): (&WorkerFigures, &WorkerFigures)| a.runtime_ms.abs_diff(b.runtime_ms) <= 1;
+    let (of_a, of_b) = match of_a.len() == of_b.len() {
+        true if !of_a.iter().zip(&of_b).all(near) => return false,
+        true => (of_a, of_b),
+        false => (vec![sum(of_a)], vec![sum(of_b)]),
+    };
+    let ops = |(a, b): (&WorkerFigures, &WorkerFigures)| {
+        Op::ALL.map(|op| same_op(&a.ops[op as usize], &b.ops[op as usize]))
+    };
     let judged: Vec<MatchStrength> = of_a.iter().zip(&of_b).flat_map(ops).collect();
-    of_a.len() == of_b.len()
-        && of_a
-            .iter()
-            .zip(&of_b)
-            .all(|(a, b)| a.runtime.as_millis() == b.runtime.as_millis())
-        && a.started_unix_ms.abs_diff(b.started_unix_ms) <= APART_MS
+    a.started_unix_ms.abs_diff(b.started_unix_ms) <= APART_MS
         && judged.iter().all(|sameness| *sameness != MatchStrength::No)
         && judged.contains(&MatchStrength::Shown)
+}
+
+/// The figures of a worker that are compared.
+#[derive(Clone, Default)]
+struct WorkerFigures {
+    runtime_ms: u64,
+    ops: [OpFigures; Op::ALL.len()],
+}
+
+/// The figures of one operation that are compared.
+#[derive(Clone, Default)]
+struct OpFigures {
+    ios: u64,
+    clat: Samples,
+    lat: Samples,
+}
+
+fn workers(record: &RunRecord) -> Vec<WorkerFigures> {
+    let workers = record.phases.iter().flat_map(|phase| &phase.workers);
+    let figures = |worker: &WorkerRecord| WorkerFigures {
+        runtime_ms: worker.runtime.as_millis(),
+        ops: Op::ALL.map(|op| OpFigures {
+            ios: worker.ops[op].ios,
+            clat: worker.ops[op].clat.stat,
+            lat: worker.ops[op].lat.stat,
+        }),
+    };
+    workers.map(figures).collect()
+}
+
+fn sum(workers: Vec<WorkerFigures>) -> WorkerFigures {
+    let mut all = WorkerFigures::default();
+    for worker in workers {
+        for (all, one) in all.ops.iter_mut().zip(worker.ops) {
+            all.ios = all.ios.saturating_add(one.ios);
+            all.clat.merge(&one.clat);
+            all.lat.merge(&one.lat);
+        }
+    }
+    all
 }
 
 /// Evidence from the figures of one operation that two results are of one measurement.
@@ -207,11 +268,11 @@ enum MatchStrength {
     Shown,
 }
 
-fn same_op(a: &OpRecord, b: &OpRecord) -> MatchStrength {
+fn same_op(a: &OpFigures, b: &OpFigures) -> MatchStrength {
     if a.ios != b.ios {
         return MatchStrength::No;
     }
-    let kinds = [(&a.clat.stat, &b.clat.stat), (&a.lat.stat, &b.lat.stat)];
+    let kinds = [(&a.clat, &b.clat), (&a.lat, &b.lat)];
     let kind = kinds.into_iter().find(|(a, b)| a.count > 1 && b.count > 1);
     let Some((a, b)) = kind.filter(|_| a.ios > 0) else {
         return MatchStrength::Perhaps;

@@ -69,11 +69,6 @@ impl LabelRules {
         of.map(|(_, name)| name.clone())
             .or_else(|| self.all.clone())
     }
-
-    /// Whether any name was given.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_none() && self.of.is_empty()
-    }
 }
 
 fn unknown(of: &str, texts: &[ImportText], found: &ImportResult) -> String {

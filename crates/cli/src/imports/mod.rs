@@ -9,7 +9,7 @@ mod record;
 mod series;
 mod texts;
 
-pub(crate) use duplicates::without_duplicates;
+pub(crate) use duplicates::{DuplicateResults, without_duplicates};
 pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
 pub(crate) use record::{Imported, about_the_clock, records_of};
@@ -20,10 +20,11 @@ use crate::cmd::counted;
 use crate::exit::NamedPath;
 use anyhow::{Context, Result};
 use hakaru_dialects::import::{FoundRun, ImportResult, SourceText, Unread, csv, import};
+use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Returns the runs in files as records, without storing them.
@@ -58,6 +59,17 @@ pub(crate) struct OwnRecords {
     pub(crate) texts: BTreeSet<usize>,
     pub(crate) records: Vec<RunRecord>,
     pub(crate) verifications: Vec<Verification>,
+    /// Labels, titles and notes, by series or verification.
+    pub(crate) annotations: BTreeMap<String, Annotations>,
+}
+
+/// The parts of an exported record that say what its annotations belong to.
+#[derive(serde::Deserialize)]
+struct AnnotatedRecord {
+    id: String,
+    series: Option<String>,
+    #[serde(default)]
+    annotations: Annotations,
 }
 
 /// Parses records and verifications written by `hakaru export` and `hakaru show --json`, with
@@ -94,6 +106,17 @@ pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
 impl OwnRecords {
     /// Parses one line of JSON; the error is the reason why it is invalid.
     fn read(&mut self, line: &str) -> Result<(), String> {
+        self.read_record(line)?;
+        if let Ok(of) = serde_json::from_str::<AnnotatedRecord>(line)
+            && !of.annotations.is_empty()
+        {
+            let subject = of.series.unwrap_or(of.id);
+            self.annotations.insert(subject, of.annotations);
+        }
+        Ok(())
+    }
+
+    fn read_record(&mut self, line: &str) -> Result<(), String> {
         match hakaru_store::import_verification(line) {
             Some(Ok(verification)) => self.verifications.push(verification),
             Some(Err(error)) => return Err(error.to_string()),

@@ -46,7 +46,6 @@ pub(crate) fn joined(
     let mut ids: BTreeSet<String> = BTreeSet::new();
     for mut made in found {
         if known.contains(made.record.id.as_str()) {
-            joined.push(store.run(&made.record.id)?);
             continue;
         }
         if !ids.insert(made.record.id.clone()) {

@@ -2,6 +2,8 @@
 //!
 //! The terminal is provided by `script` from util-linux, which most Linux systems have.
 
+#![allow(dead_code)] // Each test binary uses a part.
+
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};

@@ -252,8 +252,10 @@ the flush.
 - `offset` above `100%` is refused. fio uses an offset far beyond the end and does no I/O.
 - `offset=100%` is refused, because nothing remains after it. fio extends the file by `size`.
 - `offset` in percent of a file that does not exist yet refers to its future size. fio then starts at offset 0.
-- `HAKARU_STORE=1` in the environment stores a run in the database and prints a note on standard error. fio has no such \
-function.
+- `hakaru fio` typed on a terminal stores the run in the database and prints one line about it on standard error. \
+`--hakaru-store`, `--hakaru-label=NAME`, `--hakaru-title=TEXT`, `--hakaru-note=TEXT` and `HAKARU_STORE=1` in the \
+environment ask for it, also of a link named `fio`, which stores nothing otherwise. `HAKARU_STORE=0` forbids it. \
+Standard output is unchanged.
 - `hakaru fio --hakaru-trace` also traces the path of each I/O and stores the run. It is an option of hakaru, which a \
 link named `fio` refuses.
 - SIGHUP ends the run, prints the result and exits with status 129, unless the program was started with SIGHUP \

@@ -103,7 +103,7 @@ fn compatibility_head() -> String {
          - A child that another child ended writes the rest of its new file without measuring it.\n\
          - The parent's time is that from the first start to the last end.\n\
          - A row of `-i 4` needs `-i 0` before it. Neither `-i 4` nor the retests of `-i 9` to `-i 12` run with children.\n\
-         - With `HAKARU_STORE=1` in the environment, a run is stored like any other run of hakaru.\n\n",
+         - `hakaru iozone` typed on a terminal is stored like any other run of hakaru; so is a run with `--hakaru-store` or with `HAKARU_STORE=1` in the environment.\n\n",
     );
     let count = |wanted: &str| {
         all()
