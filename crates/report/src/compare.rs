@@ -5,7 +5,7 @@ use crate::escape;
 use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::{merged, naming, run, text};
+use crate::{merged, naming, path, run, text};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
@@ -327,6 +327,8 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
         how = format!("{how} {}", text::intervals());
     }
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
+    let subjects = [(names.0.to_owned(), sides.0), (names.1.to_owned(), sides.1)];
+    let path = path::compared(&subjects);
     let proven = vec![
         numbers(table(names, comparisons)),
         DocumentBlock::Quiet(how),
@@ -334,6 +336,7 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
     blocks.extend(part("What this proves", proven));
     let tests = tests(comparisons).map(numbers);
     blocks.extend(part("The tests behind it", tests.into_iter().collect()));
+    blocks.extend(path);
     let both = [names.0, names.1].map(escape::plain);
     blocks.extend(run::uses_of(findings, &both));
     for (side, name) in [(sides.0, names.0), (sides.1, names.1)] {

@@ -66,16 +66,13 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
                 out += &format!("{of_phase},{figure},{unit},{cells},{caveats}\r\n");
             }
         }
-        for traced in &summary.paths {
-            let phase = quoted(&traced.phase);
-            for line in path::csv::lines(traced) {
-                let (cells, unit) = (cells(&line.row), line.unit);
-                let figure = quoted(&line.figure);
-                out += &format!(
-                    "{of_series},{phase},{},{figure},{unit},{cells},\r\n",
-                    line.op
-                );
-            }
+        for (phase, line) in path::csv::all_lines(summary) {
+            let (phase, figure) = (quoted(phase), quoted(&line.figure));
+            let (cells, caveats) = (cells(&line.row), &line.row.caveats);
+            out += &format!(
+                "{of_series},{phase},{},{figure},{},{cells},{caveats}\r\n",
+                line.op, line.unit
+            );
         }
         for (figure, value) in findings.get(index).map(verdicts).unwrap_or_default() {
             let (figure, cells) = (quoted(&figure), cells(&CsvStats::single(value)));
@@ -220,7 +217,8 @@ fn sustained(phase: &PhaseSummary) -> Vec<CsvFigure> {
     rows
 }
 
-fn estimate(estimate: &Estimate, unit: f64) -> CsvStats {
+/// Statistics of an estimate in a unit.
+pub(crate) fn estimate(estimate: &Estimate, unit: f64) -> CsvStats {
     let text = |value: f64| number::exact(value / unit, 6);
     let optional = |value: Option<f64>| value.map_or_else(String::new, text);
     CsvStats {

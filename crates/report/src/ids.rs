@@ -4,7 +4,7 @@
 
 use hakaru_model::advice::{AdviceVerdict, Fitness};
 use hakaru_model::finding::{Bottleneck, Claim, ClaimVerdict, Comparison, IntervalCaveat, Verdict};
-use hakaru_model::io_path::{IoClass, TimePart};
+use hakaru_model::io_path::{DifferencePart, IoClass, PathLimit, TimePart};
 
 /// Whether storage is suitable for a use, and how certain that is.
 pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
@@ -102,6 +102,24 @@ pub(crate) fn io_class(class: IoClass) -> &'static str {
         IoClass::OtherPartition => "other_partition",
         IoClass::Unknown => "unknown",
         IoClass::Flush => "flush",
+    }
+}
+
+/// Part of a difference of times, in the names of figures.
+pub(crate) fn difference_part(part: DifferencePart) -> String {
+    match part {
+        DifferencePart::Device(class) => format!("device_{}", io_class(class)),
+        DifferencePart::Behind(class) => format!("behind_{}", io_class(class)),
+        DifferencePart::Time(part) => time_part(part).to_owned(),
+    }
+}
+
+/// What limits the speed of a traced phase.
+pub(crate) fn path_limit(limit: PathLimit) -> &'static str {
+    match limit {
+        PathLimit::Device => "device",
+        PathLimit::Host => "host",
+        PathLimit::Both => "both",
     }
 }
 

@@ -10,7 +10,7 @@ use crate::findings::{self, ConclusionKind};
 use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::table::{DataTable, row};
-use crate::{merged, text};
+use crate::{merged, path, text};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Verdict};
 
@@ -25,6 +25,7 @@ pub(super) fn document(view: &View<'_>) -> Document {
     }
     blocks.push(DocumentBlock::Quiet(legend(view)));
     blocks.extend(costs(view));
+    blocks.extend(path::cards::in_brief(&view.traced_cards()));
     blocks.extend(claims(view));
     let kind = ConclusionKind::Limits;
     let paces = view.layers.iter().flat_map(|layer| paces(view, layer));

@@ -93,16 +93,20 @@ fn points(view: &View<'_>, card: usize, all: &mut Vec<CampaignCsvRow>) {
                 }));
             }
         }
-        for traced in &layer.summary.paths {
-            let lines = path::csv::lines(traced).into_iter();
-            all.extend(lines.map(|line| CampaignCsvRow {
-                phase: traced.phase.clone(),
+        for (phase, line) in path::csv::all_lines(&layer.summary) {
+            let against = match line.is_difference() {
+                true => view.of.reference_layer.clone(),
+                false => String::new(),
+            };
+            all.push(CampaignCsvRow {
+                phase: phase.to_owned(),
                 op: line.op,
                 figure: line.figure,
                 unit: line.unit,
                 row: line.row,
+                against,
                 ..lead(view, card, &layer.layer)
-            }));
+            });
         }
     }
 }

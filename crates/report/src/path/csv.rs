@@ -1,10 +1,14 @@
 //! The figures of traced phases in CSV and Parquet.
 
 use super::figures;
-use crate::csv::CsvStats;
+use crate::csv::{CsvStats, estimate};
 use crate::{ids, number};
-use hakaru_model::finding::TracedPhase;
-use hakaru_model::io_path::{ClassTraffic, IoPath, OperationPath, TimePart};
+use hakaru_model::finding::{Estimate, Summary, TracedPhase};
+use hakaru_model::io_path::{
+    ClassTraffic, IoPath, OperationDifference, OperationPath, PathDifference, PathFigure,
+    TimeDifference, TimePart, TracedSeries,
+};
+use hakaru_model::job::Op;
 use hakaru_model::record::Latency;
 use hakaru_model::units::Quantile;
 
@@ -26,10 +30,36 @@ impl PathCsvLine {
             row,
         }
     }
+
+    /// Whether the figure compares with another series or layer.
+    pub(crate) fn is_difference(&self) -> bool {
+        ["path_difference_", "path_ratio_"]
+            .iter()
+            .any(|prefix| self.figure.starts_with(prefix))
+    }
+}
+
+/// All figures of the traced runs of a series, each with its phase: those of each run, those over all runs, and the
+/// differences from the series compared with.
+pub(crate) fn all_lines(summary: &Summary) -> Vec<(&str, PathCsvLine)> {
+    let mut all = Vec::new();
+    for traced in &summary.paths {
+        let lines = lines(traced).into_iter();
+        all.extend(lines.map(|line| (traced.phase.as_str(), line)));
+    }
+    for series in &summary.traced {
+        let lines = figure_lines(series).into_iter();
+        all.extend(lines.map(|line| (series.phase.as_str(), line)));
+    }
+    for of in &summary.path_differences {
+        let lines = difference_lines(of).into_iter();
+        all.extend(lines.map(|line| (of.phase.as_str(), line)));
+    }
+    all
 }
 
 /// All figures of a traced phase.
-pub(crate) fn lines(traced: &TracedPhase) -> Vec<PathCsvLine> {
+fn lines(traced: &TracedPhase) -> Vec<PathCsvLine> {
     let path = &traced.path;
     let value =
         |figure: &str, unit, value: String| PathCsvLine::new(figure, unit, CsvStats::single(value));
@@ -123,13 +153,18 @@ fn distribution(latency: &Latency) -> Option<CsvStats> {
     })
 }
 
-/// Mean time of each part, and those of the median and the P99 operation.
-fn times(of: &OperationPath) -> Vec<PathCsvLine> {
-    let kind = match (of.op, of.with_sync) {
+/// Kind of an operation in the name of a figure.
+fn kind(op: Option<Op>, with_sync: bool) -> &'static str {
+    match (op, with_sync) {
         (None, _) => "sync_time",
         (Some(_), true) => "synced_time",
         (Some(_), false) => "time",
-    };
+    }
+}
+
+/// Mean time of each part, and those of the median and the P99 operation.
+fn times(of: &OperationPath) -> Vec<PathCsvLine> {
+    let kind = kind(of.op, of.with_sync);
     let op = of.op.map_or("", |op| op.name());
     let exact = |nanos: f64| number::exact(nanos, 3);
     let part = |part: TimePart| {
@@ -154,6 +189,102 @@ fn times(of: &OperationPath) -> Vec<PathCsvLine> {
     let mut all: Vec<PathCsvLine> = TimePart::ALL.into_iter().flat_map(part).collect();
     for line in &mut all {
         line.op = op;
+    }
+    all
+}
+
+/// Figures over all traced runs of a phase, and what limits it.
+fn figure_lines(series: &TracedSeries) -> Vec<PathCsvLine> {
+    let line = |(figure, of): &(PathFigure, Estimate)| {
+        let (op, name, unit) = match *figure {
+            PathFigure::RequestsPerIo { op } => (Some(op), "requests_per_io".to_owned(), "1"),
+            PathFigure::Amplification { op } => (Some(op), "amplification".to_owned(), "1"),
+            PathFigure::FlushesPerIo => (None, "flushes_per_io".to_owned(), "1"),
+            PathFigure::DeviceShare => (None, "device_share".to_owned(), "1"),
+            PathFigure::Latency { op, with_sync } => (op, kind(op, with_sync).to_owned(), "ns"),
+            PathFigure::Part {
+                op,
+                with_sync,
+                part,
+            } => {
+                let kind = kind(op, with_sync);
+                (op, format!("{kind}_{}", ids::time_part(part)), "ns")
+            }
+        };
+        PathCsvLine {
+            op: op.map_or("", Op::name),
+            ..PathCsvLine::new(format!("path_runs_{name}"), unit, estimate(of, 1.0))
+        }
+    };
+    let limit = CsvStats::single(ids::path_limit(series.limit));
+    let limit = PathCsvLine::new("path_limit", "", limit);
+    series.figures.iter().map(line).chain([limit]).collect()
+}
+
+/// Why a side takes longer than the one compared with; empty if they cannot be compared.
+fn difference_lines(of: &PathDifference) -> Vec<PathCsvLine> {
+    let Ok(comparison) = &of.outcome else {
+        return Vec::new();
+    };
+    let runs = u64::from(of.runs.1);
+    let operations = comparison.operations.iter();
+    let mut all: Vec<PathCsvLine> = operations
+        .flat_map(|of| operation_lines(of, runs))
+        .collect();
+    if let Some(identity) = &comparison.identity {
+        let ratios = [
+            ("time", identity.time),
+            ("bytes", identity.bytes),
+            ("time_per_byte", identity.time_per_byte),
+            ("flush", identity.flush),
+            ("waiting", identity.waiting),
+        ];
+        all.extend(ratios.map(|(name, ratio)| {
+            let row = CsvStats::single(number::exact(ratio, 6));
+            PathCsvLine::new(format!("path_ratio_{name}"), "1", row)
+        }));
+    }
+    all
+}
+
+fn operation_lines(of: &OperationDifference, runs: u64) -> Vec<PathCsvLine> {
+    let prefix = format!("path_difference_{}", kind(of.op, of.with_sync));
+    let exact = |nanos: f64| number::exact(nanos, 3);
+    let time = |name: String, time: &TimeDifference| {
+        let (low, high) = time.ci95.unzip();
+        let row = CsvStats {
+            n: Some(runs),
+            ci95: (
+                low.map(exact).unwrap_or_default(),
+                high.map(exact).unwrap_or_default(),
+            ),
+            ..CsvStats::single(exact(time.value))
+        };
+        PathCsvLine::new(name, "ns", row)
+    };
+    let mut all = vec![time(prefix.clone(), &of.total)];
+    all.extend(of.parts.iter().map(|part| {
+        let name = ids::difference_part(part.part);
+        time(format!("{prefix}_{name}"), &part.time)
+    }));
+    if let Some(split) = &of.device {
+        let prices = [
+            ("more_requests", split.requests),
+            ("more_bytes", split.bytes),
+            ("jumps", split.jumps),
+            ("unexplained", split.remainder),
+        ];
+        all.extend(prices.map(|(name, nanos)| {
+            let row = CsvStats::single(exact(nanos));
+            PathCsvLine::new(format!("{prefix}_price_{name}"), "ns", row)
+        }));
+    }
+    if of.base > 0.0 {
+        let row = CsvStats::single(number::exact(of.other / of.base, 6));
+        all.push(PathCsvLine::new(format!("{prefix}_ratio"), "1", row));
+    }
+    for line in &mut all {
+        line.op = of.op.map_or("", Op::name);
     }
     all
 }

@@ -9,7 +9,7 @@ mod pictures;
 mod section;
 mod tables;
 
-pub(crate) use section::{blocks, charts, in_brief};
+pub(crate) use section::{blocks, charts, compared, in_brief};
 
 use crate::document::{Document, DocumentBlock, Pair};
 use crate::escape::plain;

@@ -462,3 +462,30 @@ pub(crate) fn in_brief(summary: &Summary) -> Vec<(String, String)> {
     };
     phases.iter().flat_map(of_phase).collect()
 }
+
+/// Why two series differ, for a terminal: sentences and differences by part. Empty without traced runs.
+pub(crate) fn compared(subjects: &[PathSubject<'_>]) -> Vec<DocumentBlock> {
+    let of_phase = |phase: &PathPhase<'_>| {
+        let differ = phase.differences.iter();
+        let mut facts: Vec<(String, String)> = differ
+            .clone()
+            .flat_map(SideDifference::sentences)
+            .map(|said| (String::new(), said))
+            .collect();
+        for side in &phase.sides {
+            facts.extend(limit(side).map(|said| (side.name.clone(), said)));
+        }
+        let charts: Vec<Chart> = differ.flat_map(|of| of.charts(phase)).collect();
+        [
+            DocumentBlock::Title(phase.name.clone()),
+            DocumentBlock::Facts(facts),
+            DocumentBlock::Charts(charts),
+        ]
+    };
+    let phases = phases(subjects);
+    let differing = phases.iter().filter(|phase| !phase.differences.is_empty());
+    part(
+        Section::Path.title(),
+        differing.flat_map(of_phase).collect(),
+    )
+}

@@ -9,6 +9,7 @@ use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::facts::{FactGroup, FactKey};
 use crate::findings::ConclusionKind;
 use crate::number::MeanText;
+use crate::path::cards::CostColumn;
 use hakaru_model::advice::{AdviceVerdict, Decision};
 use hakaru_model::campaign::{FillContent, PlanNote, StepKind, Weakness};
 use hakaru_model::conclusion::PairConclusion;
@@ -363,6 +364,20 @@ texts! {
     pub(crate) fn on_side(side: &str) -> String;
     /// The raw device as a layer.
     pub(crate) fn raw_device() -> &'static str;
+    /// Title of the table of all cards.
+    pub(crate) fn path_costs_title() -> &'static str;
+    /// Explanation of the table of all cards.
+    pub(crate) fn path_costs_note() -> &'static str;
+    /// Head of a group of parts in the table of all cards.
+    pub(crate) fn cost_column(column: CostColumn) -> &'static str;
+    /// First heads of the table of all cards: layers, workload, difference, ratio.
+    pub(crate) fn cost_heads() -> [&'static str; 4];
+    /// Last heads of the table of all cards: share of the device, limit.
+    pub(crate) fn cost_ends() -> [&'static str; 2];
+    /// The card whose charts are shown.
+    pub(crate) fn charts_of_card(card: &str) -> String;
+    /// Heading of the sentences of one card.
+    pub(crate) fn path_of_card(card: &str) -> String;
     /// Both sides take the same time within a percent.
     pub(crate) fn takes_the_same(operation: &str, sides: (&str, &str), nanos: f64) -> String;
 

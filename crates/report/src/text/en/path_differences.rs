@@ -3,6 +3,7 @@
 use super::path::{io_class, of_difference};
 use super::{counted, listed, time_part, traced_operation};
 use crate::number;
+use crate::path::cards::CostColumn;
 use crate::text::{DeviceSplitText, LongerText, signed_nanos, signed_time};
 use hakaru_model::io_path::{
     DifferencePart, IoClass, OperationDifference, PathFigure, PathLimit, PriceModel, PriceRefusal,
@@ -322,4 +323,41 @@ pub(in crate::text) fn raw_device() -> &'static str {
 pub(in crate::text) fn takes_the_same(operation: &str, (a, b): (&str, &str), nanos: f64) -> String {
     let time = number::nanos(nanos);
     format!("A {operation} takes as long on {a} as on {b} ({time}, within 1%)")
+}
+
+pub(in crate::text) fn path_costs_title() -> &'static str {
+    "Why layers differ"
+}
+
+pub(in crate::text) fn path_costs_note() -> &'static str {
+    "Difference of the mean time of an operation in traced runs, and its parts; the parts of a row add up to its \
+     difference. Brackets: 95% interval, where both layers have several traced runs."
+}
+
+pub(in crate::text) fn cost_column(column: CostColumn) -> &'static str {
+    match column {
+        CostColumn::Data => "Device: data",
+        CostColumn::OtherClasses => "Device: journal, metadata",
+        CostColumn::Flush => "Device: flush",
+        CostColumn::Waiting => "Waiting behind others",
+        CostColumn::Queue => "Block queue",
+        CostColumn::WakeUp => "Wake-up",
+        CostColumn::Host => "File system, journal thread",
+    }
+}
+
+pub(in crate::text) fn cost_heads() -> [&'static str; 4] {
+    ["Layer", "Workload", "Difference", "Ratio"]
+}
+
+pub(in crate::text) fn cost_ends() -> [&'static str; 2] {
+    ["Device had work", "Limit"]
+}
+
+pub(in crate::text) fn charts_of_card(card: &str) -> String {
+    format!("Charts: {card}; the other cards are below, in sentences.")
+}
+
+pub(in crate::text) fn path_of_card(card: &str) -> String {
+    format!("Path of an I/O, {card}")
 }

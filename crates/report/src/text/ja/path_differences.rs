@@ -4,6 +4,7 @@ use super::failures::operation as op_name;
 use super::path::{io_class, of_difference};
 use super::{listed, time_part, traced_operation};
 use crate::number;
+use crate::path::cards::CostColumn;
 use crate::text::{DeviceSplitText, LongerText, signed_nanos, signed_time};
 use hakaru_model::io_path::{
     DifferencePart, IoClass, OperationDifference, PathFigure, PathLimit, PriceModel, PriceRefusal,
@@ -301,4 +302,40 @@ pub(in crate::text) fn raw_device() -> &'static str {
 pub(in crate::text) fn takes_the_same(operation: &str, (a, b): (&str, &str), nanos: f64) -> String {
     let time = number::nanos(nanos);
     format!("{operation}の時間は{a}と{b}で同じ（{time}、差は1%以内）")
+}
+
+pub(in crate::text) fn path_costs_title() -> &'static str {
+    "レイヤの差の理由"
+}
+
+pub(in crate::text) fn path_costs_note() -> &'static str {
+    "トレースした測定での操作の平均時間の差とその内訳。各行の内訳の合計は差に等しい。角括弧内は95%信頼区間（両方のレイヤに複数のトレースがある場合）。"
+}
+
+pub(in crate::text) fn cost_column(column: CostColumn) -> &'static str {
+    match column {
+        CostColumn::Data => "デバイス: データ",
+        CostColumn::OtherClasses => "デバイス: ジャーナル、メタデータ",
+        CostColumn::Flush => "デバイス: フラッシュ",
+        CostColumn::Waiting => "先行するI/Oの待ち",
+        CostColumn::Queue => "ブロック層のキュー",
+        CostColumn::WakeUp => "スレッドの起床",
+        CostColumn::Host => "ファイルシステム、ジャーナルスレッド",
+    }
+}
+
+pub(in crate::text) fn cost_heads() -> [&'static str; 4] {
+    ["レイヤ", "ワークロード", "差", "比"]
+}
+
+pub(in crate::text) fn cost_ends() -> [&'static str; 2] {
+    ["デバイスが処理中", "上限"]
+}
+
+pub(in crate::text) fn charts_of_card(card: &str) -> String {
+    format!("グラフは{card}。他のカードは下に文章で示す。")
+}
+
+pub(in crate::text) fn path_of_card(card: &str) -> String {
+    format!("I/Oの経路、{card}")
 }
