@@ -8,6 +8,8 @@ use crate::svg::{DepthPlot, DepthPoint};
 use crate::table::{self, DataTable};
 use crate::text;
 
+/// Most steps of the picture: more would be narrower than a line.
+const STEPS: usize = 150;
 /// Rows of the table: each joins steps of the picture.
 const ROWS: usize = 12;
 
@@ -24,6 +26,7 @@ pub(super) fn depth(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
         })
         .filter(|point| point.device.is_finite() && point.queue.is_finite())
         .collect();
+    let points = joined(&points, STEPS);
     let until_s = path.window.as_secs_f64();
     let deepest = points.iter().map(|point| point.device + point.queue);
     let deepest = deepest.fold(0.0, f64::max);
@@ -42,23 +45,30 @@ pub(super) fn depth(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
     })
 }
 
+/// Joins neighboring steps to at most so many; a joined step has their mean.
+fn joined(points: &[DepthPoint], most: usize) -> Vec<DepthPoint> {
+    let each = points.len().div_ceil(most).max(1);
+    let mean = |steps: &[DepthPoint]| {
+        let mean =
+            |of: fn(&DepthPoint) -> f64| steps.iter().map(of).sum::<f64>() / steps.len() as f64;
+        DepthPoint {
+            at_s: steps[0].at_s,
+            device: mean(|point| point.device),
+            queue: mean(|point| point.queue),
+        }
+    };
+    points.chunks(each).map(mean).collect()
+}
+
 fn depth_table(points: &[DepthPoint], until_s: f64) -> DataTable {
-    let each = points.len().div_ceil(ROWS).max(1);
-    let rows = points.chunks(each).enumerate().map(|(i, steps)| {
-        let mean = |of: fn(&DepthPoint) -> f64| {
-            number::significant(steps.iter().map(of).sum::<f64>() / steps.len() as f64)
-        };
-        let next = points.get((i + 1) * each);
-        let end = next.map_or(until_s, |point| point.at_s);
-        let time = format!(
-            "{}–{} s",
-            number::exact(steps[0].at_s, 3),
-            number::exact(end, 3)
-        );
-        table::row(
-            time,
-            [mean(|point| point.queue), mean(|point| point.device)],
-        )
-    });
+    let steps = joined(points, ROWS);
+    let ends = steps.iter().skip(1).map(|step| step.at_s);
+    let ends = ends.chain([until_s]);
+    let row = |(step, end): (&DepthPoint, f64)| {
+        let (begin, end) = (number::exact(step.at_s, 3), number::exact(end, 3));
+        let means = [step.queue, step.device].map(number::significant);
+        table::row(text::seconds_range(&begin, &end), means)
+    };
+    let rows = steps.iter().zip(ends).map(row);
     DataTable::new(text::depth_table_heads(), rows)
 }

@@ -180,7 +180,7 @@ impl<'a> SideDifference<'a> {
             let name = text::smaller_parts(small.len());
             rows.push((Paint::Speckled, name, sum, text::signed_nanos(sum)));
         }
-        let sum = text::against(other, base);
+        let sum = text::sum().to_owned();
         rows.push((
             Paint::Plain,
             sum,

@@ -182,6 +182,16 @@ pub(super) fn main_operation(path: &IoPath) -> Option<&OperationPath> {
     all.max_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
+/// Kinds of operations that a picture shows: an operation with its `fsync` stands for both of its calls.
+pub(super) fn shown_operations(path: &IoPath) -> Vec<&OperationPath> {
+    let synced = |of: &OperationPath| {
+        let mut pairs = path.operations.iter().filter(|it| it.with_sync);
+        pairs.any(|pair| of.op.is_none() || of.op == pair.op)
+    };
+    let all = path.operations.iter();
+    all.filter(|of| of.with_sync || !synced(of)).collect()
+}
+
 /// Whether the file system has a journal.
 pub(super) fn has_journal(path: &IoPath) -> bool {
     let of_path = path.classes.iter().map(|class| class.class);

@@ -173,8 +173,9 @@ pub(super) fn shares(phase: &PathPhase<'_>) -> Option<Chart> {
     let journal = sides.any(|side| figures::has_journal(side.path()));
     let mut bars = Vec::new();
     for side in &phase.sides {
-        let several = side.path().operations.len() > 1;
-        for of in &side.path().operations {
+        let operations = figures::shown_operations(side.path());
+        let several = operations.len() > 1;
+        for of in operations {
             bars.extend(share_bars(side, of, several, journal));
         }
     }

@@ -358,6 +358,8 @@ texts! {
     pub(crate) fn on_the_device() -> &'static str;
     /// Requests that wait in the block layer.
     pub(crate) fn in_the_queue() -> &'static str;
+    /// A range of time in seconds.
+    pub(crate) fn seconds_range(begin: &str, end: &str) -> String;
     /// Heads of the table of queue depth.
     pub(crate) fn depth_table_heads() -> [&'static str; 3];
     /// The side of a chart at the end of its title.

@@ -361,3 +361,7 @@ pub(in crate::text) fn charts_of_card(card: &str) -> String {
 pub(in crate::text) fn path_of_card(card: &str) -> String {
     format!("Path of an I/O, {card}")
 }
+
+pub(in crate::text) fn seconds_range(begin: &str, end: &str) -> String {
+    format!("{begin} to {end} s")
+}

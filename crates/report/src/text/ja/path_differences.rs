@@ -339,3 +339,7 @@ pub(in crate::text) fn charts_of_card(card: &str) -> String {
 pub(in crate::text) fn path_of_card(card: &str) -> String {
     format!("I/Oの経路、{card}")
 }
+
+pub(in crate::text) fn seconds_range(begin: &str, end: &str) -> String {
+    format!("{begin}〜{end}秒")
+}
