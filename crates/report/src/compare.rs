@@ -9,6 +9,7 @@ use crate::{merged, naming, path, run, text};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
+use hakaru_model::io_path::PathDifference;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
 /// The verdict as text, with its p-value.
@@ -189,11 +190,21 @@ fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     DataTable::new(head, comparisons.iter().map(row))
 }
 
-/// Renders comparisons as CSV (RFC 4180), one line each; the ratio is `b` to `a`.
-pub fn comparison_csv(comparisons: &[Comparison], names: (&str, &str)) -> String {
+/// Renders comparisons as CSV (RFC 4180), one line each; the ratio is `b` to `a`. Below them are the differences of the
+/// paths of the second side, if it was traced.
+pub fn comparison_csv(
+    comparisons: &[Comparison],
+    names: (&str, &str),
+    paths: &[PathDifference],
+) -> String {
     let head = "figure,unit,a,a_n,a_mean,a_stdev,b,b_n,b_mean,b_stdev,ratio,ratio_ci95_low,ratio_ci95_high,p,p_adjusted,\
-                p_ranks,effect,delta,verdict,effect_ci95_low,effect_ci95_high,p_equivalence,primary,family,interval_caveats";
+                p_ranks,effect,delta,verdict,effect_ci95_low,effect_ci95_high,p_equivalence,primary,family,interval_caveats,\
+                difference,difference_ci95_low,difference_ci95_high";
     let lines = comparisons.iter().map(|c| csv_line(c, names));
+    let paths = paths
+        .iter()
+        .flat_map(|of| path::csv::compared_lines(of, names));
+    let lines = lines.chain(paths);
     format!("{head}\r\n{}", lines.collect::<String>())
 }
 
@@ -221,7 +232,7 @@ fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
         more.join(","),
         c.primary.to_string(),
         c.family.to_string(),
-        crate::csv::caveat_words(&c.interval_caveats) + "\r\n",
+        crate::csv::caveat_words(&c.interval_caveats) + ",,,\r\n",
     ]
     .join(",")
 }

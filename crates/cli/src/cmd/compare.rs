@@ -105,7 +105,11 @@ fn pair([a, b]: [Summary; 2], names: &[String], args: &CompareArgs) -> Result<Pa
         None => None,
         Some(Form::Html) => Some(hakaru_report::comparison_html_with(&report)),
         Some(Form::Markdown) => Some(hakaru_report::comparison_markdown_with(&report)),
-        Some(Form::Csv) => Some(hakaru_report::comparison_csv(&comparisons, names)),
+        Some(Form::Csv) => Some(hakaru_report::comparison_csv(
+            &comparisons,
+            names,
+            &b.path_differences,
+        )),
         Some(Form::Terminal) => Some(text(false)),
         Some(Form::Parquet) => bail!(NO_TABLE),
     };

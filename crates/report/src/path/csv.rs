@@ -2,7 +2,7 @@
 
 use super::figures;
 use crate::csv::{CsvStats, estimate};
-use crate::{ids, number};
+use crate::{escape, ids, number};
 use hakaru_model::finding::{Estimate, Summary, TracedPhase};
 use hakaru_model::io_path::{
     ClassTraffic, IoPath, OperationDifference, OperationPath, PathDifference, PathFigure,
@@ -288,3 +288,49 @@ fn operation_lines(of: &OperationDifference, runs: u64) -> Vec<PathCsvLine> {
     }
     all
 }
+
+/// The parts of a difference in the columns of a comparison: their means on both sides, the ratio and the difference.
+pub(crate) fn compared_lines(of: &PathDifference, names: (&str, &str)) -> Vec<String> {
+    let comparison = of.outcome.as_ref().ok();
+    let operations = comparison.map_or(&[][..], |it| &it.operations[..]);
+    let exact = |nanos: f64| number::exact(nanos, 3);
+    let line = |figure: String, (base, other): (f64, f64), time: &TimeDifference| {
+        let ratio = (base > 0.0).then(|| number::exact(other / base, 6));
+        let (low, high) = time.ci95.unzip();
+        let cells = [
+            escape::csv(&figure),
+            "ns".to_owned(),
+            escape::csv(names.0),
+            of.runs.0.to_string(),
+            exact(base),
+            String::new(),
+            escape::csv(names.1),
+            of.runs.1.to_string(),
+            exact(other),
+            String::new(),
+            ratio.unwrap_or_default(),
+            ",".repeat(EMPTY - 1),
+            exact(time.value),
+            low.map(exact).unwrap_or_default(),
+            high.map(exact).unwrap_or_default(),
+        ];
+        cells.join(",") + "\r\n"
+    };
+    let of_operation = |it: &OperationDifference| {
+        let name = |part: &str| {
+            let op = it.op.map_or(String::new(), |op| format!(" {}", op.name()));
+            let kind = kind(it.op, it.with_sync);
+            format!("{}{op} path_{kind}{part}", of.phase)
+        };
+        let total = line(name(""), (it.base, it.other), &it.total);
+        let parts = it.parts.iter().map(|part| {
+            let id = format!("_{}", ids::difference_part(part.part));
+            line(name(&id), (part.base, part.other), &part.time)
+        });
+        std::iter::once(total).chain(parts).collect::<Vec<_>>()
+    };
+    operations.iter().flat_map(of_operation).collect()
+}
+
+/// Columns of a comparison between its ratio and the difference that concern statistical tests.
+const EMPTY: usize = 14;

@@ -1,5 +1,6 @@
 //! Sums over the classes of a path.
 
+use crate::text::PathLabel;
 use hakaru_model::io_path::{
     ClassGroup, ClassTraffic, IoClass, IoPath, OperationPath, TimePart, TimeParts,
 };
@@ -136,7 +137,10 @@ pub(super) struct PercentileParts<'a> {
 
 /// The median and the P99 of an operation; the mean if there are too few operations.
 pub(super) fn percentiles(of: &OperationPath) -> Vec<PercentileParts<'_>> {
-    let found = [("median", of.median.as_ref()), ("P99", of.p99.as_ref())];
+    let found = [
+        (PathLabel::Median.text(), of.median.as_ref()),
+        ("P99", of.p99.as_ref()),
+    ];
     let mut all: Vec<PercentileParts<'_>> = found
         .into_iter()
         .filter_map(|(name, parts)| {
@@ -148,7 +152,7 @@ pub(super) fn percentiles(of: &OperationPath) -> Vec<PercentileParts<'_>> {
         .collect();
     if all.is_empty() {
         all.push(PercentileParts {
-            name: "mean",
+            name: PathLabel::Mean.text(),
             parts: &of.mean,
         });
     }

@@ -59,7 +59,7 @@ fn document(summary: &Summary, depth: section::Depth) -> Document {
         plain(&summary.scenario),
     ];
     Document {
-        title: format!("Path of an I/O: {}", naming::target(summary)),
+        title: text::path_title(&naming::target(summary)),
         under: vec![(String::new(), under.join(" · "))],
         blocks,
     }

@@ -9,7 +9,7 @@ use crate::svg::{
     SharePart, Shares, SizeBars, SizeRow,
 };
 use crate::table::{self, DataTable};
-use crate::text;
+use crate::text::{self, PathLabel};
 use hakaru_model::io_path::{ClassGroup, IoPath, OperationPath, SizeCount};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
@@ -26,9 +26,6 @@ pub(super) fn of_side(side: &PathSide<'_>) -> String {
     text::on_side(&side.name)
 }
 
-const FLOW_NOTE: &str = "Width of a band: bytes per byte of the application, on one scale in all pictures of the page. \
-                         Figures: bytes and requests at the device.";
-
 /// The flow of bytes from the application to the device; `full` is the widest picture of the page.
 pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Chart {
     let path = side.path();
@@ -37,15 +34,10 @@ pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Cha
     let data_from = usize::from(figures::asked_bytes(path, None) <= 0.0);
     let band = |sum: &GroupSum| {
         let name = text::class_group(sum.group);
-        let changed = match (sum.merges, sum.splits) {
-            (0, 0) => String::new(),
-            (0, splits) => format!("{} split", number::grouped(splits)),
-            (merges, _) => format!("{} merged", number::grouped(merges)),
-        };
         FlowBand {
             paint: Paint::from(sum.group),
             name: match several {
-                true => format!("{name}, {}", sum.op.name()),
+                true => text::class_of_op(name, sum.op),
                 false => name.to_owned(),
             },
             width: figures::per_asked_byte(path, sum.bytes as f64),
@@ -53,31 +45,28 @@ pub(super) fn flow(phase: &PathPhase<'_>, side: &PathSide<'_>, full: f64) -> Cha
                 ClassGroup::Data => data_from,
                 _ => 1,
             },
-            changed,
+            changed: text::changed_bios(sum.merges, sum.splits),
             label: format!("{} · {}", Bytes(sum.bytes), number::grouped(sum.requests)),
         }
     };
     let flushes = figures::flushes(path);
     let moved = Bytes(figures::moved(path) as u64);
-    let ratio = number::significant(figures::per_asked_byte(path, figures::moved(path)));
-    let foot = format!("{moved} at the device, {ratio} per byte asked");
-    let title = format!(
-        "{}: {ratio} bytes for each byte of the application",
-        side.title()
-    );
+    let ratio = figures::per_asked_byte(path, figures::moved(path));
     Chart {
         name: chart_name("flow", phase, &side.name),
         section: Section::Path,
-        title,
-        note: FLOW_NOTE.to_owned(),
+        title: text::flow_title(&side.title(), ratio),
+        note: text::flow_note().to_owned(),
         table: flow_table(path, &groups, several),
         plot: Plot::Flow(FlowPicture {
             stages: stages(side),
             bands: groups.iter().map(band).collect(),
-            flushes: (flushes > 0)
-                .then(|| format!("Flush: no bytes · {}", number::grouped(flushes))),
+            flushes: (flushes > 0).then(|| {
+                let name = text::class_group(ClassGroup::Flush);
+                (name.to_owned(), text::without_bytes(flushes))
+            }),
             full,
-            foot,
+            foot: text::flow_foot(moved, ratio),
         }),
     }
 }
@@ -90,23 +79,23 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
         note,
     };
     let asked = figures::asked_ops(path).into_iter().map(|op| {
-        let count = number::grouped(figures::asked_count(path, op));
-        match figures::only_size(path, op) {
-            Some(size) => format!("{count} {}s of {size}", op.name()),
-            None => format!("{count} {}s", op.name()),
-        }
+        let count = figures::asked_count(path, op);
+        text::asked_ios(op, count, figures::only_size(path, op))
     });
     let asked: Vec<String> = asked.collect();
     let sums = figures::groups(path);
-    let total = |of: fn(&GroupSum) -> u64| number::grouped(figures::sum(sums.iter().map(of)));
+    let total = |of: fn(&GroupSum) -> u64| figures::sum(sums.iter().map(of));
     let (bios, requests) = (total(|s| s.bios), total(|s| s.requests));
-    let mut all = vec![stage("Application", asked.join(", "))];
-    let bios = format!("{bios} bios");
+    let mut all = vec![stage(PathLabel::Application.text(), asked.join(", "))];
+    let bios = text::counted_bios(bios);
     if let Some(layer) = side.layer() {
-        all.push(stage(&layer, bios.clone()));
+        all.push(stage(&layer, bios));
     }
     if !path.disk.bio_based {
-        all.push(stage("Block layer", format!("{requests} requests")));
+        all.push(stage(
+            PathLabel::BlockLayer.text(),
+            text::counted_requests(requests),
+        ));
     }
     let commands = path
         .classes
@@ -116,7 +105,7 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
     let moved = Bytes(figures::moved(path) as u64);
     let at_device = match commands {
         0 => moved.to_string(),
-        commands => format!("{} commands", number::grouped(commands)),
+        commands => text::counted_commands(commands),
     };
     let disk = crate::escape::plain(&path.disk.name);
     all.push(stage(&disk, at_device));
@@ -126,7 +115,7 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
 fn flow_table(path: &IoPath, groups: &[GroupSum], several: bool) -> DataTable {
     let row = |sum: &GroupSum| {
         let name = match several {
-            true => format!("{}, {}", text::class_group(sum.group), sum.op.name()),
+            true => text::class_of_op(text::class_group(sum.group), sum.op),
             false => text::class_group(sum.group).to_owned(),
         };
         let cells = [
@@ -153,13 +142,13 @@ fn flow_table(path: &IoPath, groups: &[GroupSum], several: bool) -> DataTable {
         table::row(text::class_group(ClassGroup::Flush), cells)
     });
     let head = [
-        "Class",
-        "Bytes",
-        "per byte asked",
-        "Bios",
-        "Merged",
-        "Split",
-        "Requests",
+        PathLabel::Class,
+        PathLabel::Bytes,
+        PathLabel::PerByteAsked,
+        PathLabel::Bios,
+        PathLabel::Merged,
+        PathLabel::Split,
+        PathLabel::Requests,
     ];
     DataTable::new(head, groups.iter().map(row).chain(flush))
 }
@@ -190,19 +179,11 @@ pub(super) fn shares(phase: &PathPhase<'_>) -> Option<Chart> {
         [only] => shares_title(only),
         _ => None,
     };
-    let what = "Critical path: the parts of a bar add up to the measured latency; median and P99 are means of the \
-                operations next to the percentile.";
-    let note = match full {
-        true => format!(
-            "{what} Each bar is 100% of its time, because the times differ too much for one axis."
-        ),
-        false => what.to_owned(),
-    };
     (!bars.is_empty()).then(|| Chart {
         name: chart_name("time", phase, ""),
         section: Section::Path,
-        title: title.unwrap_or_else(|| "Where the time went".to_owned()),
-        note,
+        title: title.unwrap_or_else(|| text::shares_title().to_owned()),
+        note: text::shares_note(full),
         table: shares_table(&bars),
         plot: Plot::Shares(Shares { bars, full }),
     })
@@ -284,7 +265,10 @@ fn shares_table(bars: &[ShareBar]) -> DataTable {
         table::row(&bar.label, parts.iter().map(cell))
     });
     DataTable::new(
-        table::row("Operation", parts.iter().map(|part| (*part).to_owned())),
+        table::row(
+            PathLabel::Operation,
+            parts.iter().map(|part| (*part).to_owned()),
+        ),
         rows,
     )
 }
@@ -313,25 +297,12 @@ pub(super) fn addresses(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Ch
         (last + pad).min((path.disk.size.0 as f64).max(last + 4096.0)),
     );
     let drawn = marks.len() as u64;
-    let mut note = format!(
-        "Address of each request over time; at the right, what lies there. {} of {} requests drawn",
-        number::grouped(drawn),
-        number::grouped(path.sample.drawn_from.max(drawn))
-    );
-    note.push_str(match drawn < path.sample.drawn_from {
-        true => ", chosen at random in each class.",
-        false => ".",
-    });
-    let whose = match side.name.is_empty() {
-        true => String::new(),
-        false => format!(", {}", side.name),
-    };
     let table = address_table(path);
     (!marks.is_empty()).then(|| Chart {
         name: chart_name("addresses", phase, &side.name),
         section: Section::Path,
-        title: format!("Addresses over time{whose}"),
-        note,
+        title: text::addresses_title(&side.name),
+        note: text::addresses_note(drawn, path.sample.drawn_from),
         table,
         plot: Plot::Addresses(AddressPlot {
             until_s: path.window.as_secs_f64(),
@@ -352,7 +323,7 @@ fn layout(path: &IoPath, (low, high): (f64, f64)) -> Vec<LayoutArea> {
             to: to.min(high),
             paint: Paint::from(range.class.group()),
             name: match range.class.group() {
-                ClassGroup::Data => "Test data",
+                ClassGroup::Data => PathLabel::TestData.text(),
                 group => text::class_group(group),
             },
         })
@@ -377,7 +348,13 @@ fn address_table(path: &IoPath) -> DataTable {
         let cells = [number::count(count), place(first), place(last)];
         table::row(text::io_class_title(class), cells)
     });
-    DataTable::new(["Class", "Requests drawn", "From", "To"], rows)
+    let head = [
+        PathLabel::Class,
+        PathLabel::RequestsDrawn,
+        PathLabel::From,
+        PathLabel::To,
+    ];
+    DataTable::new(head, rows)
 }
 
 /// Maximum number of sizes with a row of their own.
@@ -410,9 +387,8 @@ pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
     };
     let all = figures::sum(rows.iter().map(|row| row.reached));
     let most = rows.iter().max_by_key(|row| row.reached)?;
-    let share = number::percent(most.reached as f64 / all.max(1) as f64);
-    let whose = of_side(side);
-    let title = format!("{share}% of the requests{whose} are {}", most.label);
+    let share = most.reached as f64 / all.max(1) as f64;
+    let title = text::sizes_title(share, &of_side(side), &most.label);
     let cells = |row: &SizeRow| {
         table::row(
             &row.label,
@@ -423,8 +399,11 @@ pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
         name: chart_name("sizes", phase, &side.name),
         section: Section::Path,
         title,
-        note: "Requests by size. Outline: as the application asked; filled: as they reached the device.".to_owned(),
-        table: DataTable::new(["Size", "Asked", "At the device"], rows.iter().map(cells)),
+        note: text::sizes_note().to_owned(),
+        table: DataTable::new(
+            [PathLabel::Size, PathLabel::Asked, PathLabel::AtDevice],
+            rows.iter().map(cells),
+        ),
         plot: Plot::Sizes(SizeBars { rows }),
     })
 }
@@ -438,7 +417,7 @@ fn by_doubling(counts: &BTreeMap<u64, (u64, u64)>) -> Vec<SizeRow> {
         *row = (row.0.saturating_add(*asked), row.1.saturating_add(*reached));
     }
     let row = |(size, (asked, reached))| SizeRow {
-        label: format!("up to {}", Bytes(size)),
+        label: text::up_to(Bytes(size)),
         asked,
         reached,
     };

@@ -7,7 +7,7 @@ use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::escape::plain;
 use crate::naming::distinct;
 use crate::table::DataTable;
-use crate::text::{self, BecameText};
+use crate::text::{self, BecameText, PathLabel};
 use hakaru_model::finding::Summary;
 use hakaru_model::io_path::{
     ClassTraffic, IoClass, IoPath, IssuerKind, PathFigure, TimePart, TraceMethod,
@@ -152,25 +152,21 @@ fn of_phase(
     let [main, more] = [charts.main, charts.more].map(DocumentBlock::Charts);
     let tables = tables_of(phase);
     let (open, about, closed) = match (depth, room) {
-        (Depth::Words, _) => (Vec::new(), "", Vec::new()),
-        (Depth::Terminal, _) => ([vec![main], tables].concat(), "", Vec::new()),
-        (Depth::Whole, ChartRoom::All) => (vec![main, more], "Tables", tables),
+        (Depth::Words, _) => (Vec::new(), PathLabel::Tables, Vec::new()),
+        (Depth::Terminal, _) => ([vec![main], tables].concat(), PathLabel::Tables, Vec::new()),
+        (Depth::Whole, ChartRoom::All) => (vec![main, more], PathLabel::Tables, tables),
         (Depth::Whole, ChartRoom::Main) => {
             let closed = [vec![more], tables].concat();
-            (
-                vec![main],
-                "Addresses, sizes, queue depth and tables",
-                closed,
-            )
+            (vec![main], PathLabel::AddressesAndTables, closed)
         }
         (Depth::Whole, ChartRoom::None) => {
             let closed = [vec![main, more], tables].concat();
-            (Vec::new(), "Charts and tables", closed)
+            (Vec::new(), PathLabel::ChartsAndTables, closed)
         }
     };
     blocks.extend(open);
     if !closed.is_empty() {
-        blocks.push(folded(format!("{about}, {}", phase.name), closed));
+        blocks.push(folded(format!("{}, {}", about.text(), phase.name), closed));
     }
     blocks.retain(|block| !matches!(block, DocumentBlock::Charts(charts) if charts.is_empty()));
     blocks

@@ -70,13 +70,10 @@ pub(super) fn flow(data: &FlowPicture, width: usize) -> String {
             false => format!("{}, {}", band.label, band.changed),
         },
     }));
-    all.extend(data.flushes.iter().map(|label| {
-        let (name, text) = label.split_once(": ").unwrap_or((label, ""));
-        Row {
-            name: name.to_owned(),
-            value: 0.0,
-            text: text.to_owned(),
-        }
+    all.extend(data.flushes.iter().map(|(name, text)| Row {
+        name: name.clone(),
+        value: 0.0,
+        text: text.clone(),
     }));
     rows(&all, data.full.max(1.0), width)
 }

@@ -44,6 +44,31 @@ macro_rules! labels {
 }
 
 labels! {
+    /// Labels of the path of an I/O.
+    PathLabel {
+        Application: "Application", "アプリケーション";
+        BlockLayer: "Block layer", "ブロック層";
+        Class: "Class", "種類";
+        Bytes: "Bytes", "バイト";
+        PerByteAsked: "per byte asked", "要求1バイトあたり";
+        Bios: "Bios", "bio";
+        Merged: "Merged", "結合";
+        Split: "Split", "分割";
+        Requests: "Requests", "リクエスト";
+        Operation: "Operation", "操作";
+        RequestsDrawn: "Requests drawn", "描画したリクエスト";
+        From: "From", "開始";
+        To: "To", "終了";
+        Size: "Size", "サイズ";
+        Asked: "Asked", "要求";
+        AtDevice: "At the device", "デバイス";
+        TestData: "Test data", "テストデータ";
+        Median: "median", "中央値";
+        Mean: "mean", "平均";
+        Tables: "Tables", "表";
+        AddressesAndTables: "Addresses, sizes, queue depth and tables", "アドレス、サイズ、キュー深度、表";
+        ChartsAndTables: "Charts and tables", "グラフと表";
+    }
     /// Labels and titles of the page about a device.
     DeviceLabel {
         Target: "Target", "測定対象";

@@ -305,6 +305,44 @@ texts! {
     /// No traced run.
     pub(crate) fn not_traced() -> (&'static str, &'static str);
 
+    // charts of paths
+    /// Title of a report on the path only.
+    pub(crate) fn path_title(target: &str) -> String;
+    /// A class of requests in one direction.
+    pub(crate) fn class_of_op(class: &str, op: Op) -> String;
+    /// Title of the flow picture of a side.
+    pub(crate) fn flow_title(side: &str, ratio: f64) -> String;
+    /// Explanation of the flow picture.
+    pub(crate) fn flow_note() -> &'static str;
+    /// Bytes at the device, below the flow picture.
+    pub(crate) fn flow_foot(moved: Bytes, ratio: f64) -> String;
+    /// Requests without bytes: cache flushes.
+    pub(crate) fn without_bytes(requests: u64) -> String;
+    /// Bios that were merged or split, beside a band; empty if there were none.
+    pub(crate) fn changed_bios(merges: u64, splits: u64) -> String;
+    /// I/Os of the application, with their size if all have the same.
+    pub(crate) fn asked_ios(op: Op, count: u64, size: Option<Bytes>) -> String;
+    /// A number of bios.
+    pub(crate) fn counted_bios(bios: u64) -> String;
+    /// A number of requests.
+    pub(crate) fn counted_requests(requests: u64) -> String;
+    /// A number of commands on the bus.
+    pub(crate) fn counted_commands(commands: u64) -> String;
+    /// Title of the chart of times without a finding.
+    pub(crate) fn shares_title() -> &'static str;
+    /// Explanation of the chart of times; `full` is whether each bar has the full width.
+    pub(crate) fn shares_note(full: bool) -> String;
+    /// Title of the chart of addresses; `side` is empty or names the side.
+    pub(crate) fn addresses_title(side: &str) -> String;
+    /// Explanation of the chart of addresses, with the number of requests drawn.
+    pub(crate) fn addresses_note(drawn: u64, of: u64) -> String;
+    /// Title of the chart of sizes; `side` is empty or ends a noun.
+    pub(crate) fn sizes_title(share: f64, side: &str, size: &str) -> String;
+    /// Explanation of the chart of sizes.
+    pub(crate) fn sizes_note() -> &'static str;
+    /// Sizes up to this one.
+    pub(crate) fn up_to(size: Bytes) -> String;
+
     // differences of paths
     /// What limits the speed, with the share of the time in which the device had work; `runs` is the number of traced runs.
     pub(crate) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> String;

@@ -12,7 +12,7 @@ pub(crate) struct FlowPicture {
     /// Bands with bytes, from the top.
     pub(crate) bands: Vec<FlowBand>,
     /// Flushes, which have no bytes: their label.
-    pub(crate) flushes: Option<String>,
+    pub(crate) flushes: Option<(String, String)>,
     /// Largest sum of widths in all pictures of the page, which share their scale.
     pub(crate) full: f64,
     /// Statement below the picture: bytes at the device.
@@ -74,8 +74,8 @@ fn sideways(data: &FlowPicture, frame: &Frame) -> String {
         columns.band(&mut canvas, band, top, height);
         y += room + 7.0;
     }
-    if let Some(label) = &data.flushes {
-        columns.flushes(&mut canvas, label, y);
+    if let Some((name, text)) = &data.flushes {
+        columns.flushes(&mut canvas, &format!("{name}: {text}"), y);
         y += 22.0;
     }
     canvas.text((0.0, y + 12.0), Anchor::Start, "hk-t hk-b", &data.foot);
@@ -227,7 +227,7 @@ fn downwards(data: &FlowPicture, frame: &Frame) -> String {
     let flush = data
         .flushes
         .iter()
-        .map(|label| (Paint::Horizontal, label.clone()));
+        .map(|(name, text)| (Paint::Horizontal, format!("{name}: {text}")));
     let bands = data.bands.iter().map(|band| (band.paint, named(band)));
     for (paint, text) in bands.chain(flush) {
         canvas.rect(paint, (0.5, y + 0.5), (18.0, 11.0), false);
