@@ -75,6 +75,9 @@ struct Shared {
 struct State {
     source: EventSource,
     selection: Vec<EventSelection>,
+    /// Whether each of these events is recorded while recording is on.
+    chosen: Vec<bool>,
+    bio_based: bool,
     decoder: Decoder,
     queue: EventQueue,
     /// Whether events are being recorded.
@@ -147,7 +150,10 @@ impl EventRecorder {
         let stopped = state.switch(false).is_ok();
         state.drain();
         let events = state.queue.take_all();
-        let counts = state.count();
+        let mut counts = state.count();
+        // What was not recorded is no row with zeros.
+        let mut chosen = state.chosen.iter();
+        counts.retain(|count| *chosen.next().unwrap_or(&true) || count.counted > 0);
         if on && stopped {
             // It worked before; events that are not recorded any more show as a loss at the next call.
             let _ = state.switch(true);
@@ -158,8 +164,17 @@ impl EventRecorder {
             ring: Bytes(state.source.ring() as u64),
             unseen_completions: 0,
             unmatched: 0,
+            foreign_threads: false,
         };
         (events, report)
+    }
+
+    /// Chooses the events to record from now on, among those of the set with which the recorder was started.
+    ///
+    /// # Errors
+    /// The error of the kernel.
+    pub fn choose(&self, set: EventSet) -> Result<(), TraceError> {
+        self.shared.lock().choose(set)
     }
 
     /// Stops recording for a while. Events are neither recorded nor counted.
@@ -243,6 +258,8 @@ impl State {
         let mut state = State {
             source,
             received: vec![0; selection.len()],
+            chosen: vec![true; selection.len()],
+            bio_based: disk.bio_based,
             selection,
             decoder,
             queue: EventQueue::default(),
@@ -272,9 +289,22 @@ impl State {
         Ok(read == 0 || !source::lacks_completions(&self.selection, &counts))
     }
 
+    fn choose(&mut self, set: EventSet) -> Result<(), TraceError> {
+        let is_in = |event: &EventSelection| event.spec().is_in(set, self.bio_based);
+        let chosen: Vec<bool> = self.selection.iter().map(is_in).collect();
+        if chosen == self.chosen {
+            return Ok(());
+        }
+        let on = self.on;
+        self.switch(false)?;
+        self.source.choose(&self.selection, &chosen)?;
+        self.chosen = chosen;
+        self.switch(on)
+    }
+
     fn switch(&mut self, on: bool) -> Result<(), TraceError> {
         if self.on != on {
-            self.source.enable(on)?;
+            self.source.enable(on, &self.chosen)?;
             self.on = on;
         }
         Ok(())

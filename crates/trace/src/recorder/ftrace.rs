@@ -6,6 +6,7 @@ use super::page::PageLayout;
 use super::perf::open_error;
 use super::queue::EventQueue;
 use super::source::{Counts, EventSelection};
+use super::table::EventSpec;
 use super::tracefs::Tracefs;
 use hakaru_sys::perf::{EventCounter, Tracepoint};
 use hakaru_sys::thread::online;
@@ -137,7 +138,7 @@ impl FtraceSource {
 
     /// Starts or stops recording. The counters run a little shorter than the recording, so that no event is counted as
     /// missing that came in between.
-    pub(super) fn enable(&self, on: bool) -> Result<(), TraceError> {
+    pub(super) fn enable(&self, on: bool, chosen: &[bool]) -> Result<(), TraceError> {
         let record = |text| {
             self.instance
                 .write("tracing_on", text)
@@ -149,7 +150,12 @@ impl FtraceSource {
         if on {
             record("1")?;
         }
-        for counter in self.cpus.iter().flat_map(|cpu| &cpu.counters) {
+        let of_cpus = self
+            .cpus
+            .iter()
+            .flat_map(|cpu| cpu.counters.iter().enumerate());
+        let is_chosen = |(index, _): &(usize, _)| chosen.get(*index) != Some(&false);
+        for (_, counter) in of_cpus.filter(is_chosen) {
             let switched = if on {
                 counter.enable()
             } else {
@@ -161,6 +167,25 @@ impl FtraceSource {
             })?;
         }
         if on { Ok(()) } else { record("0") }
+    }
+
+    /// Selects the events to record among those of the instance.
+    pub(super) fn choose(
+        &self,
+        events: &[EventSelection],
+        chosen: &[bool],
+    ) -> Result<(), TraceError> {
+        for (event, chosen) in events.iter().zip(chosen) {
+            let EventSpec { system, name, .. } = event.spec();
+            let text = if *chosen { "1" } else { "0" };
+            self.instance
+                .write(&format!("events/{system}/{name}/enable"), text)
+                .map_err(|errno| TraceError::Failed {
+                    operation: "selecting an event of an ftrace instance",
+                    errno,
+                })?;
+        }
+        Ok(())
     }
 
     /// Moves all events from the buffers to the queue.

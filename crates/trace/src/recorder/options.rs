@@ -45,7 +45,8 @@ impl fmt::Display for DiskNumber {
 /// How much to record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventSet {
-    /// Only what is needed to restore requests: for queue depth 1 on fast devices, where each event costs about 1 µs.
+    /// Three events for each request, which suffice to restore it, and rare ones: for queue depth 1 on fast devices, where
+    /// each event costs about 1 µs.
     Lean,
     /// Also events that confirm and explain.
     #[default]
@@ -55,7 +56,7 @@ pub enum EventSet {
 /// What to record, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecorderOptions {
-    /// How much to record.
+    /// The most to record; [`EventRecorder::choose`](super::EventRecorder::choose) can reduce it later.
     pub events: EventSet,
     /// Device number of the mounted file system (`st_dev` of its files), whose events are recorded, too.
     pub filesystem: Option<DiskNumber>,

@@ -84,14 +84,17 @@ impl PerfSource {
         self.ring
     }
 
-    /// Enables or disables all events.
+    /// Enables or disables the chosen events.
     ///
     /// Switching takes milliseconds. So that no request is seen to begin without its end, events begin with the last one
     /// in the life of a request on all CPUs, and end with the first one.
-    pub(super) fn enable(&self, on: bool) -> Result<(), TraceError> {
+    pub(super) fn enable(&self, on: bool, chosen: &[bool]) -> Result<(), TraceError> {
         let events = self.cpus.first().map_or(0, |cpu| cpu.tracepoints.len());
         for at in 0..events {
             let event = if on { events - 1 - at } else { at };
+            if chosen.get(event) == Some(&false) {
+                continue;
+            }
             let of_cpus = self
                 .cpus
                 .iter()

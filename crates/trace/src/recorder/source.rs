@@ -115,10 +115,23 @@ impl EventSource {
         }
     }
 
-    pub(super) fn enable(&self, on: bool) -> Result<(), TraceError> {
+    /// Prepares to record only some of the events. Recording is off.
+    pub(super) fn choose(
+        &self,
+        events: &[EventSelection],
+        chosen: &[bool],
+    ) -> Result<(), TraceError> {
         match self {
-            EventSource::Perf(perf) => perf.enable(on),
-            EventSource::Ftrace(ftrace) => ftrace.enable(on),
+            EventSource::Perf(_) => Ok(()),
+            EventSource::Ftrace(ftrace) => ftrace.choose(events, chosen),
+        }
+    }
+
+    /// Switches the recording of the chosen events.
+    pub(super) fn enable(&self, on: bool, chosen: &[bool]) -> Result<(), TraceError> {
+        match self {
+            EventSource::Perf(perf) => perf.enable(on, chosen),
+            EventSource::Ftrace(ftrace) => ftrace.enable(on, chosen),
         }
     }
 

@@ -120,6 +120,10 @@ pub(super) enum Used {
     Requests,
     /// On devices without requests.
     Bios,
+    /// With any set, because it explains much and is rare: once for each flush, error or commit, or on slow devices only.
+    Rare,
+    /// The same on devices with requests.
+    RareRequests,
     /// On devices with requests, with the full set.
     FullRequests,
     /// With the full set.
@@ -156,8 +160,8 @@ impl EventSpec {
     pub(super) fn is_in(&self, set: EventSet, bio_based: bool) -> bool {
         let full = set == EventSet::Full;
         match self.used {
-            Used::Always => true,
-            Used::Requests => !bio_based,
+            Used::Always | Used::Rare => true,
+            Used::Requests | Used::RareRequests => !bio_based,
             Used::Bios => bio_based,
             Used::FullRequests => full && !bio_based,
             Used::Full => full,
@@ -210,33 +214,33 @@ events! {
     block block_bio_complete BioComplete Disk Bios;
     block block_rq_issue RequestIssue Disk Requests;
     block block_rq_complete RequestComplete Disk Requests;
-    block block_split Split Disk Full;
+    block block_split Split Disk Rare;
     block block_bio_backmerge BackMerge Disk FullRequests;
     block block_bio_frontmerge FrontMerge Disk FullRequests;
     block block_rq_merge Other Disk FullRequests;
     block block_getrq Other Disk FullRequests;
     block block_rq_insert RequestInsert Disk FullRequests;
-    block block_rq_requeue RequestRequeue Disk FullRequests;
-    block block_rq_error Other Disk FullRequests;
+    block block_rq_requeue RequestRequeue Disk RareRequests;
+    block block_rq_error Other Disk RareRequests;
     block block_plug OfThread Everywhere FullRequests;
     block block_unplug OfThread Everywhere FullRequests;
-    mmc mmc_request_start MmcStart MmcHost Full;
-    mmc mmc_request_done MmcDone MmcHost Full;
+    mmc mmc_request_start MmcStart MmcHost Rare;
+    mmc mmc_request_done MmcDone MmcHost Rare;
     nvme nvme_setup_cmd Other NvmeController Full;
     nvme nvme_complete_rq Other NvmeController Full;
     scsi scsi_dispatch_cmd_start Other ScsiDevice Full;
     scsi scsi_dispatch_cmd_done Other ScsiDevice Full;
-    scsi scsi_dispatch_cmd_error Other ScsiDevice Full;
-    scsi scsi_dispatch_cmd_timeout Other ScsiDevice Full;
-    jbd2 jbd2_start_commit CommitStart Filesystem Full;
-    jbd2 jbd2_end_commit CommitEnd Filesystem Full;
-    ext4 ext4_sync_file_enter SyncEnter Filesystem Full;
-    ext4 ext4_sync_file_exit SyncExit Filesystem Full;
-    f2fs f2fs_sync_file_enter SyncEnter Filesystem Full;
-    f2fs f2fs_sync_file_exit SyncExit Filesystem Full;
-    f2fs f2fs_submit_write_bio F2fsBio Filesystem Full;
-    f2fs f2fs_submit_read_bio F2fsBio Filesystem Full;
-    writeback writeback_start Other WritebackDevice Full;
-    writeback writeback_written Other WritebackDevice Full;
+    scsi scsi_dispatch_cmd_error Other ScsiDevice Rare;
+    scsi scsi_dispatch_cmd_timeout Other ScsiDevice Rare;
+    jbd2 jbd2_start_commit CommitStart Filesystem Rare;
+    jbd2 jbd2_end_commit CommitEnd Filesystem Rare;
+    ext4 ext4_sync_file_enter SyncEnter Filesystem Rare;
+    ext4 ext4_sync_file_exit SyncExit Filesystem Rare;
+    f2fs f2fs_sync_file_enter SyncEnter Filesystem Rare;
+    f2fs f2fs_sync_file_exit SyncExit Filesystem Rare;
+    f2fs f2fs_submit_write_bio F2fsBio Filesystem Rare;
+    f2fs f2fs_submit_read_bio F2fsBio Filesystem Rare;
+    writeback writeback_start Other WritebackDevice Rare;
+    writeback writeback_written Other WritebackDevice Rare;
     writeback balance_dirty_pages Other DirtyPages Full;
 }

@@ -212,6 +212,30 @@ fn records_nothing_while_paused() {
 }
 
 #[test]
+fn records_only_the_chosen_events() {
+    let test = "records_only_the_chosen_events";
+    let Some(device) = TestLoop::new(test) else {
+        return;
+    };
+    for method in [TraceMethod::Perf, TraceMethod::Ftrace] {
+        let Some(recorder) = recorder(device.number, &with_method(method)) else {
+            return;
+        };
+        for (set, explained) in [(EventSet::Lean, false), (EventSet::Full, true)] {
+            recorder.choose(set).unwrap();
+            recorder.finish();
+            let (written, read) = write_and_read(&device, 20);
+            let (events, report) = recorder.finish();
+            assert_eq!(queued_here(&events), [written, read].concat());
+            assert!(count_of(&report, "block_rq_complete").counted >= 40);
+            let getrq = report.events.iter().find(|it| it.name == "block_getrq");
+            assert_eq!(getrq.is_some_and(|it| it.recorded >= 40), explained);
+            assert_eq!(report.lost_share(), 0.0, "{report:?}");
+        }
+    }
+}
+
+#[test]
 fn counts_the_events_for_which_a_ring_has_no_space() {
     let test = "counts_the_events_for_which_a_ring_has_no_space";
     let Some(device) = TestLoop::new(test) else {
