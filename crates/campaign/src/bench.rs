@@ -2,13 +2,15 @@
 
 use crate::scratch::{Scratch, ScratchError};
 use crate::session::{
-    RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, UnstoredRecord,
+    RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, TraceExtent,
+    UnstoredRecord,
 };
 use crate::suite::{Suite, SuiteLength, SuiteWorkload};
 use crate::target::{self, usable, whole_mib};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, Observer};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
 use hakaru_model::job::{IoEngine, Scenario, Target};
@@ -43,7 +45,7 @@ pub struct BenchRequest {
     pub ioengine: IoEngine,
     /// Whether the content of the device may be destroyed. Only the device guard may set this.
     pub erase: bool,
-    /// Whether to trace the path of the I/Os.
+    /// Whether to trace the path of the I/Os in one more round.
     pub trace: bool,
 }
 
@@ -78,7 +80,7 @@ pub struct BenchPlan {
     pub place: BenchTarget,
     /// Notes about the chosen settings for the user.
     pub remarks: Vec<String>,
-    /// Whether the path of the I/Os is traced.
+    /// Whether one more round traces the path of the I/Os, after the rounds that are measured.
     pub trace: bool,
 }
 
@@ -137,6 +139,10 @@ pub trait Watcher: Observer {
     fn filling(&mut self, _done: u64, _total: u64) {}
     /// Called at the start of a round.
     fn round(&mut self, _number: u32, _of: u32) {}
+    /// Called at the start of the round that traces the path of the I/Os, which is the last one.
+    fn traced_round(&mut self) {}
+    /// Called before the first round if no round can be traced, with the [`Caveat::NotTraced`] of all rounds.
+    fn not_traced(&mut self, _because: &Caveat) {}
     /// Called after a round is stored.
     fn stored(&mut self, _record: &RunRecord) {}
 }
@@ -316,6 +322,10 @@ fn choose_workloads(
 
 /// Runs a planned benchmark. Each round is stored before the next begins; a stop keeps the results so far.
 ///
+/// Tracing costs time, so the measured rounds are not traced: one more round of the same series is, which the summary of
+/// a series leaves out of all figures. If tracing is impossible, there is no such round, and the caveats of all others
+/// have the reason.
+///
 /// A suite that writes to a device needs permission to erase it, and holds the permission until the end.
 ///
 /// # Errors
@@ -332,9 +342,21 @@ pub fn run(
     let overhead = hakaru_engine::measure_overhead(clock);
     let mut suite = plan.suite.clone();
     let (_scratch, target) = prepare(&mut suite, &plan.place, erasable, stop, watcher)?;
+    let not_traced = match plan.trace {
+        true => obstacle(&round(&suite, 0).scenario(&target))?,
+        false => None,
+    };
+    if let Some(because) = &not_traced {
+        watcher.not_traced(because);
+    }
+    let traced = plan.trace && not_traced.is_none();
     let mut results = BenchResult::default();
-    for repeat in 0..plan.repeats {
-        watcher.round(repeat, plan.repeats);
+    for repeat in 0..plan.repeats + u32::from(traced) {
+        let trace = repeat == plan.repeats;
+        match trace {
+            true => watcher.traced_round(),
+            false => watcher.round(repeat, plan.repeats),
+        }
         let scenario = round(&suite, repeat).scenario(&target);
         let request = RunRequest {
             identity: Some(&plan.identity),
@@ -343,7 +365,8 @@ pub fn run(
                 repeat,
             },
             overhead,
-            trace: plan.trace,
+            caveats: not_traced.iter().cloned().collect(),
+            trace: trace.then_some(TraceExtent::AfterCost),
             ..RunRequest::single(clock, stop)
         };
         let ran = one_round(&scenario, request, erasable, store.as_deref_mut(), watcher);
@@ -352,6 +375,13 @@ pub fn run(
         }
     }
     Ok(results)
+}
+
+/// Returns the caveat with the reason why a scenario cannot be traced, if there is one.
+fn obstacle(scenario: &Scenario) -> Result<Option<Caveat>, BenchError> {
+    let session = Session::inspect(scenario)?.plan(SessionPolicy::BENCH)?;
+    let because = session.trace_obstacle();
+    Ok(because.map(|because| Caveat::NotTraced { because }))
 }
 
 impl BenchResult {

@@ -17,5 +17,5 @@ mod target;
 pub use ids::{new_id, now_unix_ms};
 pub use session::{
     PlannedSession, RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy,
-    UnstoredCopy, UnstoredRecord,
+    TraceExtent, UnstoredCopy, UnstoredRecord,
 };

@@ -19,6 +19,7 @@ use hakaru_engine::{ClockChoice, EngineReport, Observer, RunError, RunOptions};
 use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
+use hakaru_model::io_path::TraceObstacle;
 use hakaru_model::job::Scenario;
 use hakaru_model::plan::{Facts, LayOut, Plan, PlanError};
 use hakaru_model::record::{FORMAT, Origin, Outcome, Overhead, PhaseRecord, RunRecord};
@@ -89,8 +90,18 @@ pub struct RunRequest<'a> {
     pub caveats: Vec<Caveat>,
     /// The campaign point of the run.
     pub campaign: Option<CampaignPoint>,
-    /// Whether to trace the path of the I/Os. If that is not possible, the record has a caveat with the reason.
-    pub trace: bool,
+    /// Whether to trace the path of the I/Os, and how much of it. If that is not possible, the record has a caveat with
+    /// the reason.
+    pub trace: Option<TraceExtent>,
+}
+
+/// How much of each phase is traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceExtent {
+    /// What remains after the cost of tracing was measured, where the phase is long enough for that.
+    AfterCost,
+    /// The whole measured part. The cost is not measured.
+    Whole,
 }
 
 impl<'a> RunRequest<'a> {
@@ -104,7 +115,7 @@ impl<'a> RunRequest<'a> {
             overhead: None,
             caveats: Vec::new(),
             campaign: None,
-            trace: false,
+            trace: None,
         }
     }
 }
@@ -217,6 +228,11 @@ impl PlannedSession<'_> {
         &self.facts
     }
 
+    /// Returns what prevents tracing the path of the I/Os, if anything. Records events of the disk for a moment.
+    pub fn trace_obstacle(&self) -> Option<TraceObstacle> {
+        Tracing::begin(&self.plan, TraceExtent::Whole).err()
+    }
+
     /// Adds the work that did not begin to the first phases of this plan: the remaining phases, and skipped jobs.
     pub fn with_unbegun(&self, mut phases: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
         unstarted::add_unbegun(&self.plan, &mut phases);
@@ -281,10 +297,10 @@ impl PlannedSession<'_> {
 
     /// Starts to trace if the request asks for it; adds the clock and the caveat that follow from it.
     fn begin_tracing<'r>(&self, request: RunRequest<'r>) -> (RunRequest<'r>, Option<Tracing>) {
-        if !request.trace {
+        let Some(extent) = request.trace else {
             return (request, None);
-        }
-        let tracing = Tracing::begin(&self.plan);
+        };
+        let tracing = Tracing::begin(&self.plan, extent);
         let caveat = match &tracing {
             Ok(_) => Caveat::Traced,
             Err(because) => Caveat::NotTraced {

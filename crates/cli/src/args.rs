@@ -67,7 +67,7 @@ enum Command {
     Prepare(cmd::prepare::PrepareArgs),
     /// Recover interrupted runs and undo leftover preparation steps
     Recover(cmd::recover::RecoverArgs),
-    /// Run a fio command line or job file on hakaru's own engine; `--hakaru-trace` traces and stores the run
+    /// Run a fio command line or job file on hakaru's own engine; `--hakaru-trace[=whole]` traces and stores the run
     #[command(disable_help_flag = true)]
     Fio {
         /// Any fio option; see `hakaru fio --help`

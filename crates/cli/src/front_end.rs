@@ -6,6 +6,7 @@
 use crate::names;
 use crate::place;
 use anyhow::Result;
+use hakaru_campaign::TraceExtent;
 use hakaru_model::annotation::Annotations;
 use hakaru_report::plain;
 use hakaru_store::Store;
@@ -25,8 +26,8 @@ pub(crate) enum CalledAs {
 /// Options of hakaru itself, which are not part of the language of fio or iozone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrontEndOptions {
-    /// Trace the path of each I/O.
-    pub(crate) trace: bool,
+    /// Trace the path of each I/O, and how much of it.
+    pub(crate) trace: Option<TraceExtent>,
     store: bool,
     names: Annotations,
 }
@@ -58,7 +59,15 @@ impl FrontEndOptions {
             };
             match name {
                 STORE if given.is_none() => options.store = true,
-                TRACE if given.is_none() && called == CalledAs::Hakaru => options.trace = true,
+                TRACE if called == CalledAs::Hakaru => {
+                    options.trace = Some(match given.as_deref() {
+                        None => TraceExtent::AfterCost,
+                        Some("whole") => TraceExtent::Whole,
+                        Some(other) => {
+                            return Err(format!("{TRACE}={other}: use {TRACE} or {TRACE}=whole"));
+                        }
+                    });
+                }
                 "--hakaru-label" => {
                     let label = names::label(&value()?);
                     options.names.label = Some(label.map_err(|why| format!("{name}: {why}"))?);
@@ -72,7 +81,7 @@ impl FrontEndOptions {
     }
 
     fn is_asked(&self) -> bool {
-        self.store || self.trace || !self.names.is_empty()
+        self.store || self.trace.is_some() || !self.names.is_empty()
     }
 }
 
@@ -142,7 +151,7 @@ mod tests {
         let line = "--name=a --hakaru-label=ssd --rw=read --hakaru-note test --hakaru-store";
         let (options, others) = take(line, CalledAs::Link).unwrap();
         assert_eq!(others, "--name=a --rw=read");
-        assert!(options.store && options.is_asked() && !options.trace);
+        assert!(options.store && options.is_asked() && options.trace.is_none());
         assert_eq!(options.names.label.as_deref(), Some("ssd"));
         assert_eq!(options.names.note.as_deref(), Some("test"));
         let (options, _) = take("--name=a", CalledAs::Hakaru).unwrap();
@@ -152,9 +161,13 @@ mod tests {
     #[test]
     fn a_link_traces_nothing() {
         let (options, others) = take("--hakaru-trace", CalledAs::Link).unwrap();
-        assert!(!options.trace && others == "--hakaru-trace");
+        assert!(options.trace.is_none() && others == "--hakaru-trace");
         let (options, others) = take("--hakaru-trace", CalledAs::Hakaru).unwrap();
-        assert!(options.trace && others.is_empty());
+        assert_eq!(options.trace, Some(TraceExtent::AfterCost));
+        assert_eq!(others, "");
+        let (options, _) = take("--hakaru-trace=whole", CalledAs::Hakaru).unwrap();
+        assert_eq!(options.trace, Some(TraceExtent::Whole));
+        assert!(take("--hakaru-trace=half", CalledAs::Hakaru).is_err());
     }
 
     #[test]

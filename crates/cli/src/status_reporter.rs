@@ -2,6 +2,7 @@
 
 use hakaru_campaign::bench::Watcher;
 use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Op;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
@@ -67,6 +68,8 @@ pub(crate) struct StatusReporter {
     bar: ProgressBar,
     round: u32,
     rounds: u32,
+    /// Whether this round is traced.
+    traced: bool,
     phases: u32,
     phase: u32,
     /// Last printed tenth of the layout, without a progress line.
@@ -82,6 +85,7 @@ impl StatusReporter {
             bar,
             round: 0,
             rounds: 1,
+            traced: false,
             phases: phases as u32,
             phase: 0,
             printed: 0,
@@ -99,7 +103,9 @@ impl StatusReporter {
 
     fn place(&self) -> String {
         let phase = format!("{}/{}", self.phase, self.phases);
-        if self.rounds > 1 {
+        if self.traced {
+            format!("traced {phase}")
+        } else if self.rounds > 1 {
             format!("round {}/{} {phase}", self.round, self.rounds)
         } else {
             phase
@@ -205,6 +211,15 @@ impl Watcher for StatusReporter {
 
     fn round(&mut self, number: u32, of: u32) {
         (self.round, self.rounds) = (number + 1, of);
+    }
+
+    fn traced_round(&mut self) {
+        self.traced = true;
+        self.say("tracing one more round, whose figures are not pooled with the others");
+    }
+
+    fn not_traced(&mut self, because: &Caveat) {
+        self.say(&hakaru_report::text::caveat(because));
     }
 
     fn stored(&mut self, _record: &RunRecord) {}

@@ -4,8 +4,8 @@ mod support;
 
 use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::TracedPhase;
-use hakaru_model::io_path::{IoClass, IoPath, TimePart};
+use hakaru_model::finding::{Summary, TracedPhase};
+use hakaru_model::io_path::{IoClass, IoPath, NoTraceCost, TimePart};
 use hakaru_model::job::Op;
 use hakaru_model::record::RunRecord;
 use std::os::unix::fs::PermissionsExt;
@@ -17,13 +17,13 @@ use support::{Home, Loop, descriptors_of, execute, hakaru, records, root_loop_sp
 /// Runs `hakaru fio --hakaru-trace` with these options in a directory.
 fn traced_fio(home: &Home, directory: &Path, options: &str) -> Output {
     let mut command = hakaru(home);
-    command.args(["fio", "--hakaru-trace", "--name=job"]);
+    command.args(["fio", "--hakaru-trace=whole", "--name=job"]);
     command.arg(format!("--directory={}", directory.display()));
     command.args(options.split_whitespace()).output().unwrap()
 }
 
-/// Whether a record has a trace; otherwise prints why not.
-fn is_traced(record: &RunRecord) -> bool {
+/// Whether nothing prevented a trace; otherwise prints what did.
+fn is_traceable(record: &RunRecord) -> bool {
     let because = record
         .caveats
         .iter()
@@ -71,7 +71,7 @@ fn classes_of_a_traced_job_add_up_to_the_counters_of_the_disk() {
     let out = traced_fio(&home, &mount, options);
     assert!(out.status.success(), "{}", text(&out.stderr));
     let record = &records(&home)[0];
-    if !is_traced(record) {
+    if !is_traceable(record) {
         return;
     }
     assert!(record.caveats.contains(&Caveat::Traced));
@@ -88,6 +88,7 @@ fn classes_of_a_traced_job_add_up_to_the_counters_of_the_disk() {
     assert!(bytes(IoClass::Journal) > 0, "each fsync commits");
     let asked: u64 = path.asked.iter().map(|size| size.count).sum();
     assert_eq!(asked, 512);
+    assert_eq!(path.cost_unknown, Some(NoTraceCost::Whole));
     for operation in &path.operations {
         let (sum, mean) = (operation.mean.total(), operation.mean_latency.0 as f64);
         assert!((sum / mean - 1.0).abs() < 0.02, "{operation:?}");
@@ -120,25 +121,48 @@ fn explains(home: &Home, run: &str) {
 }
 
 #[test]
-fn a_traced_benchmark_finds_its_unnamed_file() {
+fn a_benchmark_traces_one_more_round_and_finds_its_unnamed_file() {
     let home = Home::new();
     let Some((_disk, mount)) = mounted(&home) else {
         return;
     };
     let line = format!(
-        "bench {} --trace --quick --repeat 1 --size 16MiB --only durable -q -o {}",
+        "bench {} --trace --quick --repeat 2 --size 16MiB --only durable -q -o {}",
         mount.display(),
         home.path().join("page.html").display()
     );
     let out = execute(&home, &line);
     assert!(out.status.success(), "{}", text(&out.stderr));
-    let record = &records(&home)[0];
-    if !is_traced(record) {
+    let mut records = records(&home);
+    records.reverse();
+    if !records.iter().all(is_traceable) {
+        assert_eq!(records.len(), 2);
         return;
     }
-    assert_eq!(record.environment.clock, "CLOCK_MONOTONIC_RAW");
-    let path = &record.phases[0].paths[0];
+    let [first, second, traced] = &records[..] else {
+        panic!("two rounds and a traced one: {}", records.len());
+    };
+    assert!(!first.is_traced() && !second.is_traced() && traced.is_traced());
+    assert!(first.phases[0].paths.is_empty());
+    assert!(records.iter().all(|run| run.series == first.series));
+    assert_eq!(traced.repeat, 2);
+    assert_ne!(first.environment.clock, "CLOCK_MONOTONIC_RAW");
+    assert_eq!(traced.environment.clock, "CLOCK_MONOTONIC_RAW");
+    // Figures and findings are those of the rounds that were not traced.
+    let untraced = hakaru_analysis::summarize(&records[..2]);
+    let all = hakaru_analysis::summarize(&records);
+    assert_eq!(all.paths.len(), 1);
+    assert_eq!(
+        Summary {
+            paths: Vec::new(),
+            ..all
+        },
+        untraced
+    );
+
+    let path = &traced.phases[0].paths[0];
     check_sums(path);
+    assert!(path.cost.is_some() != path.cost_unknown.is_some());
     let data = path.classes.iter().find(|c| c.class == IoClass::Data);
     assert!(
         data.is_some_and(|data| data.bytes.0 > 0),
@@ -147,6 +171,15 @@ fn a_traced_benchmark_finds_its_unnamed_file() {
     );
     let page = std::fs::read_to_string(home.path().join("page.html")).unwrap();
     assert!(page.contains("Path of an I/O"));
+    // Any run of the series leads to its path, and a traced run is marked where it is shown alone.
+    for run in [&first.id, &traced.id, &"latest".to_owned()] {
+        let shown = execute(&home, &format!("explain {run}"));
+        assert!(shown.status.success(), "{}", text(&shown.stderr));
+    }
+    let shown = execute(&home, &format!("show {}", traced.id));
+    assert!(text(&shown.stdout).contains("Traced: "));
+    let shown = execute(&home, &format!("show {}", first.id));
+    assert!(!text(&shown.stdout).contains("Traced: "));
 }
 
 /// Runs a command as an unprivileged user, if this user is privileged.

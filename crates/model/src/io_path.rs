@@ -72,10 +72,17 @@ pub struct IoPath {
     /// Cost of tracing, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<TraceCost>,
+    /// Why the cost of tracing was not measured; `None` if it was, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_unknown: Option<NoTraceCost>,
 }
 
 fn is_zero(n: &u64) -> bool {
     *n == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn is_no_time(time: &Nanos) -> bool {
@@ -131,6 +138,10 @@ pub struct TracerReport {
     pub unseen_completions: u64,
     /// Requests whose bios were not seen.
     pub unmatched: u64,
+    /// Whether the thread IDs of the events are those of another PID namespace, so that the threads of the run cannot be
+    /// recognized.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub foreign_threads: bool,
 }
 
 impl TracerReport {
@@ -351,4 +362,27 @@ pub struct TraceCost {
     pub margin: f64,
     /// Number of pairs.
     pub pairs: u32,
+}
+
+/// Why the cost of tracing was not measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "reason")]
+pub enum NoTraceCost {
+    /// The phase was too short for enough pairs of segments.
+    Short {
+        /// Expected length when the decision was made.
+        expected: Nanos,
+        /// Shortest length with enough pairs.
+        needed: Nanos,
+    },
+    /// The length of the phase was not known in advance.
+    UnknownLength,
+    /// Too few I/Os completed for a mean latency of each segment.
+    FewIos,
+    /// The phase ended before enough pairs were measured.
+    Ended,
+    /// The kernel did not switch the recording off and on.
+    NotSwitched,
+    /// The whole phase was to be traced.
+    Whole,
 }

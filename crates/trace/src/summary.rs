@@ -256,6 +256,7 @@ impl PathSummary {
             classified_early: totals.classified_early,
             status_commands: counts.status_commands - before.status_commands,
             cost: phase.cost,
+            cost_unknown: None,
         }
     }
 

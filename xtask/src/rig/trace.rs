@@ -120,7 +120,7 @@ fn run(
 ) -> Result<(IoPath, CardLedger)> {
     let (begin, end) = (format!("{name}.begin"), format!("{name}.end"));
     let script = format!(
-        "cd /tmp && sync && {hakaru} --db /tmp/{name}.db fio --hakaru-trace --name=job {target} {options} \
+        "cd /tmp && sync && {hakaru} --db /tmp/{name}.db fio --hakaru-trace=whole --name=job {target} {options} \
          --exec_prerun='sh /out/gate.sh {begin}' --exec_postrun='sh /out/gate.sh {end}' >&2 \
          && {hakaru} --db /tmp/{name}.db export",
         hakaru = rig.hakaru

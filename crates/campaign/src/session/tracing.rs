@@ -5,9 +5,12 @@
 //! them whenever the engine reports progress, on the thread that waits for the workers.
 
 mod cost;
+mod cost_run;
+mod counters;
 mod disk;
 
 use self::disk::DiskTracer;
+use super::TraceExtent;
 use hakaru_device::{DiskBelow, Roots};
 use hakaru_engine::{
     ClockChoice, EngineReport, Flow, LayoutProgress, LogChunk, MeasuredPart, Observer,
@@ -26,6 +29,7 @@ pub(super) static TRACE_CLOCK: ClockChoice = ClockChoice::Kernel { because: None
 /// Tracing of one run.
 pub(super) struct Tracing {
     disks: Vec<DiskTracer>,
+    extent: TraceExtent,
     /// Disk of each file of the current phase.
     disk_of_file: Vec<Option<usize>>,
     /// Paths of the phase that has just been measured.
@@ -39,12 +43,11 @@ impl Tracing {
     ///
     /// # Errors
     /// What prevents it.
-    pub(super) fn begin(plan: &Plan) -> Result<Tracing, TraceObstacle> {
+    pub(super) fn begin(plan: &Plan, extent: TraceExtent) -> Result<Tracing, TraceObstacle> {
         let workers = || plan.phases.iter().flat_map(|phase| &phase.workers);
         if workers().any(|worker| worker.ioengine == IoEngine::Sim) {
             return Err(TraceObstacle::SimulatedCard);
         }
-        let deep = workers().any(|worker| worker.queue.iodepth > 1) || workers().count() > 1;
         let roots = Roots::live();
         let mut found: Vec<DiskBelow> = Vec::new();
         for file in plan.phases.iter().flat_map(|phase| &phase.files) {
@@ -58,18 +61,17 @@ impl Tracing {
             return Err(TraceObstacle::NoBlockDevice);
         }
         let start = |below: DiskBelow| {
-            // Each event costs time: at depth 1 on a fast disk, those that explain are left out. What a file system does
-            // is not known without them.
-            let explains = deep || below.is_slow() || below.filesystem.is_some();
-            let events = match explains {
+            let sets = plan.phases.iter().map(|phase| event_set(&below, phase));
+            let most = match sets.into_iter().any(|set| set == EventSet::Full) {
                 true => EventSet::Full,
                 false => EventSet::Lean,
             };
-            DiskTracer::start(below, events)
+            DiskTracer::start(below, most)
         };
         let disks = found.into_iter().map(start).collect::<Result<_, _>>();
         Ok(Tracing {
             disks: disks.map_err(obstacle)?,
+            extent,
             disk_of_file: Vec::new(),
             measured: Vec::new(),
             ended: Vec::new(),
@@ -110,7 +112,7 @@ impl Tracing {
         self.disk_of_file = phase.files.iter().map(disk_of).collect();
         for (index, disk) in self.disks.iter_mut().enumerate() {
             let is_used = self.disk_of_file.contains(&Some(index));
-            disk.begin_phase(phase, is_used);
+            disk.begin_phase(phase, is_used, self.extent);
         }
     }
 
@@ -123,9 +125,13 @@ impl Tracing {
         }
     }
 
-    fn progress(&mut self, measuring: bool) {
+    fn laying_out(&mut self) {
+        self.disks.iter_mut().for_each(DiskTracer::take_events);
+    }
+
+    fn progress(&mut self, progress: &PhaseProgress) {
         for disk in &mut self.disks {
-            disk.progress(measuring);
+            disk.progress(progress);
         }
     }
 
@@ -134,6 +140,17 @@ impl Tracing {
         self.measured = disks
             .filter_map(|disk| disk.end_phase(phase, part))
             .collect();
+    }
+}
+
+/// Returns the events to record in a phase. Each costs time: at depth 1 on a fast disk, those that only confirm others are
+/// left out.
+fn event_set(below: &DiskBelow, phase: &PhasePlan) -> EventSet {
+    let workers = &phase.workers;
+    let deep = workers.len() > 1 || workers.iter().any(|worker| worker.queue.iodepth > 1);
+    match deep || below.is_slow() {
+        true => EventSet::Full,
+        false => EventSet::Lean,
     }
 }
 
@@ -174,7 +191,7 @@ impl Observer for TracingObserver<'_> {
 
     fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
         // Events of the layout need no memory.
-        self.tracing.progress(false);
+        self.tracing.laying_out();
         self.observer.laying_out(layout)
     }
 
@@ -194,7 +211,7 @@ impl Observer for TracingObserver<'_> {
     }
 
     fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
-        self.tracing.progress(progress.measuring);
+        self.tracing.progress(progress);
         self.observer.progress(phase, progress)
     }
 

@@ -57,7 +57,7 @@ pub(crate) struct BenchArgs {
     /// Benchmark a simulated card described by this device model (JSON), in virtual time
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "erase"])]
     simulate: Option<PathBuf>,
-    /// Trace each I/O through file system, block layer and device, and report where bytes and time went
+    /// Trace one more round through file system, block layer and device, and report where bytes and time went
     #[arg(long, conflicts_with = "simulate")]
     trace: bool,
     /// Show what would be measured and what would be lost, and exit
@@ -218,10 +218,11 @@ fn announce(plan: &BenchPlan) {
     for remark in &plan.remarks {
         anstream::eprintln!("  {remark}");
     }
-    let time = Nanos(plan.suite.duration().0 * u64::from(plan.repeats));
+    let time = Nanos(plan.suite.duration().0 * u64::from(plan.repeats + u32::from(plan.trace)));
     let rounds = counted(plan.repeats as usize, "round");
     let workloads = counted(workloads, "workload");
-    anstream::eprintln!("  {rounds} of {workloads}, about {time} in total\n");
+    let traced = if plan.trace { " and a traced one" } else { "" };
+    anstream::eprintln!("  {rounds}{traced} of {workloads}, about {time} in total\n");
 }
 
 fn read_device_model(file: &Path) -> Result<DeviceModel> {

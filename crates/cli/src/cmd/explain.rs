@@ -6,6 +6,8 @@ use crate::exit::{Exit, complain};
 use crate::place;
 use anyhow::Result;
 use hakaru_model::finding::Summary;
+use hakaru_model::record::RunRecord;
+use hakaru_store::Store;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "Trace a run with `hakaru bench --trace`, `hakaru fio --hakaru-trace …`, or `[trace]` in a campaign \
@@ -15,7 +17,7 @@ file. Tracing needs root, or: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ExplainArgs {
-    /// Label, run id or a unique prefix; `latest` for the newest run
+    /// Label, run id or a unique prefix; `latest` for the newest run. Any run of a series leads to the traced one
     run: String,
     /// Write to FILE as HTML (.html), Markdown (.md) or JSON (.json); `-` for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -48,7 +50,7 @@ impl ExplainFormat {
 /// Prints where the bytes and the time of a traced run went.
 pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
-    let records = place::runs(&store, &args.run, false)?;
+    let records = runs(&store, &args.run)?;
     let summary = super::summarize(&store, &records)?;
     if summary.paths.is_empty() {
         complain(&not_traced(&args.run, &summary));
@@ -73,6 +75,18 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
         Some(path) => place::write_page(path, text.as_bytes())?,
     }
     Ok(Exit::Ok)
+}
+
+/// Returns the run with this ID; if it was not traced, with the traced runs of its series.
+fn runs(store: &Store, name: &str) -> Result<Vec<RunRecord>> {
+    let found = place::runs(store, name, false)?;
+    if found.iter().any(RunRecord::is_traced) {
+        return Ok(found);
+    }
+    let mut series = place::runs(store, name, true)?;
+    let named = |run: &RunRecord| found.iter().any(|it| it.id == run.id);
+    series.retain(|run| named(run) || run.is_traced());
+    Ok(series)
 }
 
 /// Returns the error for a run without a trace.

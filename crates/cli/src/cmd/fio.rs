@@ -297,7 +297,7 @@ fn carry_out(run: FioRun<'_>, storage: &RunStorage<'_>) -> anyhow::Result<Exit> 
         anstream::eprintln!("fio: {unstored}");
     } else if let Some(store) = &mut store {
         storage.finish("fio", store, &record.series)?;
-        if storage.options.trace {
+        if storage.options.trace.is_some() {
             print_trace(&record.caveats, &record.id);
         }
     }

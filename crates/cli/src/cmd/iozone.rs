@@ -35,7 +35,7 @@ pub(crate) fn main(args: &[OsString]) -> Exit {
 
 fn with_options(args: &[OsString], called: CalledAs, db: Option<&Path>) -> Exit {
     match FrontEndOptions::take(args, called) {
-        Ok((options, args)) if !options.trace => {
+        Ok((options, args)) if options.trace.is_none() => {
             let storage = RunStorage {
                 options,
                 called,

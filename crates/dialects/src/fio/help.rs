@@ -256,7 +256,8 @@ the flush.
 `--hakaru-store`, `--hakaru-label=NAME`, `--hakaru-title=TEXT`, `--hakaru-note=TEXT` and `HAKARU_STORE=1` in the \
 environment ask for it, also of a link named `fio`, which stores nothing otherwise. `HAKARU_STORE=0` forbids it. \
 Standard output is unchanged.
-- `hakaru fio --hakaru-trace` also traces the path of each I/O and stores the run. It is an option of hakaru, which a \
+- `hakaru fio --hakaru-trace` also traces the path of each I/O and stores the run; it measures the cost of tracing first, \
+and `--hakaru-trace=whole` traces all of it instead. It is an option of hakaru, which a \
 link named `fio` refuses.
 - SIGHUP ends the run, prints the result and exits with status 129, unless the program was started with SIGHUP \
 ignored. It kills fio without a result.

@@ -357,7 +357,7 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
     };
     let cost = match &path.cost {
         Some(cost) => text::trace_cost(cost.mean, cost.margin, cost.pairs),
-        None => text::trace_cost_unknown().to_owned(),
+        None => text::trace_cost_unknown(path.cost_unknown),
     };
     marks.push(match complete.is_empty() || counted == 0 {
         true => cost,
@@ -365,6 +365,9 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
     });
     if tracer.method == TraceMethod::Ftrace {
         marks.push(text::recorded_by_ftrace().to_owned());
+    }
+    if tracer.foreign_threads {
+        marks.push(text::foreign_threads().to_owned());
     }
     let runs = side.series.runs.len();
     if runs > 1 {

@@ -20,8 +20,8 @@ use hakaru_model::finding::{
 };
 use hakaru_model::integrity::{BlockState, Scope, Verification};
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, OperationDifference, PathFigure,
-    PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart,
+    ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, NoTraceCost, OperationDifference,
+    PathFigure, PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart,
 };
 use hakaru_model::job::Op;
 use hakaru_model::lint::LintWarning;
@@ -285,7 +285,9 @@ texts! {
     /// Cost of tracing with its interval.
     pub(crate) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String;
     /// The cost of tracing is unknown.
-    pub(crate) fn trace_cost_unknown() -> &'static str;
+    pub(crate) fn trace_cost_unknown(because: Option<NoTraceCost>) -> String;
+    /// The threads of the run cannot be recognized.
+    pub(crate) fn foreign_threads() -> &'static str;
     /// Recorded by ftrace.
     pub(crate) fn recorded_by_ftrace() -> &'static str;
     /// Requests were classified before the final layout was known.

@@ -156,6 +156,7 @@ fn tracer(events: u64, lost: u64) -> TracerReport {
         ring: Bytes(1 << 20),
         unseen_completions: 0,
         unmatched: 0,
+        foreign_threads: false,
     }
 }
 
@@ -250,6 +251,7 @@ fn path(
             margin: 0.006,
             pairs: 8,
         }),
+        cost_unknown: None,
     }
 }
 

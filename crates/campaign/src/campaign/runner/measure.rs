@@ -111,7 +111,9 @@ impl Runner<'_> {
             overhead: self.overhead,
             caveats,
             campaign: Some(self.point_of_record(point, cell, prepared)),
-            trace: point.is_traced(),
+            trace: point
+                .is_traced()
+                .then_some(crate::session::TraceExtent::AfterCost),
             ..RunRequest::single(self.clock, self.stop)
         };
         let planned =

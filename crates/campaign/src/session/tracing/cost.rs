@@ -1,59 +1,115 @@
-//! Cost of tracing: latencies in short segments of a run, with and without recording in turn.
+//! Cost of tracing: latencies in short segments of a phase, with and without recording in turn.
 
 use hakaru_analysis::stats::{self, SampleMoments};
-use hakaru_model::io_path::{TraceCost, TracedOperation};
+use hakaru_model::io_path::{NoTraceCost, TraceCost, TracedOperation};
+use hakaru_model::units::Nanos;
 
 /// Fewest pairs that give an interval worth printing.
-const FEWEST_PAIRS: usize = 4;
+const FEWEST_PAIRS: u64 = 4;
 /// Most pairs.
-const MOST_PAIRS: usize = 20;
-/// Length of a segment in nanoseconds: the time between two progress reports of the engine.
-const SEGMENT: u64 = 100_000_000;
-/// Fraction (1/N) of the measured time that the segments may take.
+const MOST_PAIRS: u64 = 40;
+/// Shortest segment in nanoseconds: switching the recording takes up to 4 ms.
+const SHORTEST: u64 = 20_000_000;
+/// Length of a segment in nanoseconds where there is enough time.
+const USUAL: u64 = 50_000_000;
+/// Fewest I/Os of a segment.
+const FEWEST_IOS: u64 = 5;
+/// Number of pairs for which segments are shortened.
+const WANTED_PAIRS: u64 = 12;
+/// Most latencies kept of a segment.
+const MOST_LATENCIES: usize = 1 << 14;
+/// Percentile of the latencies of a pair above which they count as that: a few I/Os during which the host did something
+/// else would decide the mean.
+const HIGHEST_PERCENT: usize = 95;
+/// Fraction (1/N) of the remaining time that the segments may take.
 const PART: u64 = 3;
 
+/// Number and length of the segments of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CostPlan {
+    pairs: u64,
+    /// Nanoseconds.
+    pub(super) segment: u64,
+}
+
+impl CostPlan {
+    /// Whether so many completed I/Os show how many complete per second.
+    pub(super) fn can_count(ios: u64) -> bool {
+        ios >= FEWEST_IOS
+    }
+
+    /// Plans the segments of a phase with this expected remaining time in nanoseconds and I/Os per second: each segment
+    /// has a mean latency if it is long enough for some I/Os.
+    ///
+    /// # Errors
+    /// The reason why the cost cannot be measured.
+    pub(super) fn new(remaining: Option<u64>, iops: u64) -> Result<CostPlan, NoTraceCost> {
+        let remaining = remaining.ok_or(NoTraceCost::UnknownLength)?;
+        let of_ios = (FEWEST_IOS * 1_000_000_000)
+            .checked_div(iops)
+            .ok_or(NoTraceCost::FewIos)?;
+        let least = SHORTEST.max(of_ios);
+        let available = remaining / PART;
+        let segment = (available / (2 * WANTED_PAIRS)).clamp(least, USUAL.max(least));
+        // An even number ends with a recorded segment, whose requests in flight are known when the traced part begins.
+        let pairs = (available / (2 * segment)).min(MOST_PAIRS) / 2 * 2;
+        if pairs < FEWEST_PAIRS {
+            return Err(NoTraceCost::Short {
+                expected: Nanos(remaining),
+                needed: Nanos(PART * 2 * FEWEST_PAIRS * least),
+            });
+        }
+        Ok(CostPlan { pairs, segment })
+    }
+}
+
 /// Segments with and without recording, and the latencies of the operations within them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CostMeter {
     segments: Vec<CostSegment>,
-    /// Pairs to measure.
-    pairs: usize,
+    plan: CostPlan,
 }
 
 /// Time in which events were recorded, or not.
-#[derive(Clone, Copy, Debug)]
-struct CostSegment {
-    recorded: bool,
-    begin: u64,
+#[derive(Clone, Debug)]
+pub(super) struct CostSegment {
+    pub(super) recorded: bool,
+    pub(super) begin: u64,
     /// `u64::MAX` until it has ended.
-    end: u64,
-    /// Operations that ran entirely within it.
-    count: u64,
-    /// Sum of their latencies in nanoseconds.
-    total: u64,
+    pub(super) end: u64,
+    /// Latencies of the first operations that ran entirely within it, in nanoseconds.
+    latencies: Vec<u64>,
+}
+
+impl CostSegment {
+    /// Whether an operation ran entirely within it.
+    pub(super) fn contains(&self, operation: &TracedOperation) -> bool {
+        self.begin <= operation.begin && operation.end <= self.end
+    }
 }
 
 impl CostMeter {
-    /// Creates the meter of a phase that measures for `runtime` nanoseconds; `None` if that is too short.
-    pub(super) fn new(runtime: u64) -> Option<CostMeter> {
-        let pairs = usize::try_from(runtime / PART / (2 * SEGMENT)).unwrap_or(usize::MAX);
-        // An even number ends with a recorded segment, whose requests in flight are known when the traced part begins.
-        let pairs = pairs.min(MOST_PAIRS) / 2 * 2;
-        (pairs >= FEWEST_PAIRS).then(|| CostMeter {
+    /// Creates the meter of a phase.
+    pub(super) fn new(plan: CostPlan) -> CostMeter {
+        CostMeter {
             segments: Vec::new(),
-            pairs,
-        })
+            plan,
+        }
     }
 
-    /// Ends the current segment at `now`, and returns whether the next one is recorded; `None` after the last one.
+    /// Ends the current segment, if there is one.
+    pub(super) fn end(&mut self, now: u64) {
+        if let Some(last) = self.segments.last_mut() {
+            last.end = last.end.min(now);
+        }
+    }
+
+    /// Returns whether the next segment is recorded; `None` after the last one.
     ///
     /// The order within a pair alternates, so that a steady change of speed does not look like a cost.
-    pub(super) fn next(&mut self, now: u64) -> Option<bool> {
-        if let Some(last) = self.segments.last_mut() {
-            last.end = now;
-        }
+    pub(super) fn next(&self) -> Option<bool> {
         let number = self.segments.len();
-        (number < 2 * self.pairs).then_some(matches!(number % 4, 0 | 3))
+        ((number as u64) < 2 * self.plan.pairs).then_some(matches!(number % 4, 0 | 3))
     }
 
     /// Begins a segment.
@@ -62,9 +118,14 @@ impl CostMeter {
             recorded,
             begin: now,
             end: u64::MAX,
-            count: 0,
-            total: 0,
+            latencies: Vec::new(),
         });
+    }
+
+    /// Returns the last segment in which events were recorded.
+    pub(super) fn last_recorded(&self) -> Option<&CostSegment> {
+        let mut segments = self.segments.iter().rev();
+        segments.find(|segment| segment.recorded)
     }
 
     /// Counts an operation, if it ran entirely within a segment.
@@ -75,16 +136,19 @@ impl CostMeter {
         let segment = after
             .checked_sub(1)
             .and_then(|at| self.segments.get_mut(at));
-        if let Some(segment) = segment.filter(|segment| operation.end <= segment.end) {
-            segment.count += 1;
-            segment.total += operation.end.saturating_sub(operation.begin);
+        if let Some(segment) = segment.filter(|segment| segment.contains(operation))
+            && segment.latencies.len() < MOST_LATENCIES
+        {
+            let latency = operation.end.saturating_sub(operation.begin);
+            segment.latencies.push(latency);
         }
     }
 
     /// Returns the mean relative increase of the latency; `None` if too few pairs have operations in both segments.
     pub(super) fn cost(&self) -> Option<TraceCost> {
         let increases: Vec<f64> = self.segments.chunks_exact(2).filter_map(increase).collect();
-        let moments = SampleMoments::of(&increases).filter(|_| increases.len() >= FEWEST_PAIRS)?;
+        let enough = increases.len() as u64 >= FEWEST_PAIRS;
+        let moments = SampleMoments::of(&increases).filter(|_| enough)?;
         let (low, high) = stats::mean_interval(&moments, stats::LEVEL)?;
         Some(TraceCost {
             mean: moments.mean,
@@ -94,11 +158,21 @@ impl CostMeter {
     }
 }
 
-/// Returns the relative increase of the mean latency by recording.
+/// Returns the relative increase of the mean latency by recording, with the highest latencies of the pair limited
+/// (Winsorized).
 fn increase(pair: &[CostSegment]) -> Option<f64> {
+    let mut all: Vec<u64> = pair.iter().flat_map(|of| &of.latencies).copied().collect();
+    let last = all.len().checked_sub(1)?;
+    let at = (all.len() * HIGHEST_PERCENT / 100).min(last);
+    let highest = *all.select_nth_unstable(at).1;
     let mean = |recorded: bool| {
         let segment = pair.iter().find(|segment| segment.recorded == recorded)?;
-        (segment.count > 0).then(|| segment.total as f64 / segment.count as f64)
+        let latencies = segment
+            .latencies
+            .iter()
+            .map(|&latency| latency.min(highest));
+        let count = segment.latencies.len();
+        (count > 0).then(|| latencies.sum::<u64>() as f64 / count as f64)
     };
     let (with, without) = (mean(true)?, mean(false)?);
     (without > 0.0).then(|| with / without - 1.0)
@@ -120,11 +194,16 @@ mod tests {
         }
     }
 
+    fn meter(pairs: u64) -> CostMeter {
+        CostMeter::new(CostPlan { pairs, segment: 1 })
+    }
+
     /// Runs operations of 100 ns without and 110 ns with recording, whose latency grows by 1 ns per segment.
     fn measured(pairs: u64) -> CostMeter {
-        let mut meter = CostMeter::new(PART * 2 * SEGMENT * pairs).unwrap();
+        let mut meter = meter(pairs);
         let mut now = 0;
-        while let Some(recorded) = meter.next(now) {
+        while let Some(recorded) = meter.next() {
+            meter.end(now);
             meter.begin(recorded, now);
             if now > 0 {
                 // It began in one segment and ended in the next.
@@ -149,20 +228,98 @@ mod tests {
     }
 
     #[test]
-    fn short_phases_are_not_divided() {
-        assert!(CostMeter::new(3 * PART * 2 * SEGMENT).is_none());
-        assert_eq!(CostMeter::new(u64::MAX).unwrap().pairs, MOST_PAIRS);
+    fn segments_become_shorter_in_short_phases() {
+        let plan = |remaining: u64, iops| CostPlan::new(Some(remaining * 1_000_000), iops);
+        let (ms, usual) = (1_000_000, USUAL);
+        assert_eq!(
+            plan(60_000, 10_000),
+            Ok(CostPlan {
+                pairs: MOST_PAIRS,
+                segment: usual
+            })
+        );
+        assert_eq!(
+            plan(3_600, 10_000),
+            Ok(CostPlan {
+                pairs: 12,
+                segment: usual
+            })
+        );
+        assert_eq!(
+            plan(1_500, 10_000),
+            Ok(CostPlan {
+                pairs: 12,
+                segment: 20 * ms + 833_333
+            })
+        );
+        assert_eq!(
+            plan(600, 10_000),
+            Ok(CostPlan {
+                pairs: 4,
+                segment: 20 * ms
+            })
+        );
+        // 100 I/Os per second: five take 50 ms; 20 per second: 250 ms.
+        assert_eq!(plan(1_200, 100).map(|plan| plan.segment), Ok(usual));
+        assert_eq!(
+            plan(6_000, 20),
+            Ok(CostPlan {
+                pairs: 4,
+                segment: 250 * ms
+            })
+        );
+    }
+
+    #[test]
+    fn says_why_the_cost_is_not_measured() {
+        let short = |expected, needed| {
+            Err(NoTraceCost::Short {
+                expected: Nanos::from_millis(expected),
+                needed: Nanos::from_millis(needed),
+            })
+        };
+        assert_eq!(CostPlan::new(Some(400_000_000), 10_000), short(400, 480));
+        assert_eq!(CostPlan::new(Some(5_000_000_000), 20), short(5_000, 6_000));
+        assert_eq!(CostPlan::new(Some(u64::MAX), 0), Err(NoTraceCost::FewIos));
+        assert_eq!(CostPlan::new(None, 100), Err(NoTraceCost::UnknownLength));
+        assert!(CostPlan::can_count(5) && !CostPlan::can_count(4));
+    }
+
+    #[test]
+    fn a_few_long_operations_do_not_decide_the_cost() {
+        let mut meter = meter(4);
+        let mut now = 0;
+        while let Some(recorded) = meter.next() {
+            meter.end(now);
+            meter.begin(recorded, now);
+            for start in 0..100 {
+                let latency = match (recorded, start) {
+                    (false, 7) => 1_000_000,
+                    (false, _) => 100_000,
+                    (true, _) => 103_000,
+                };
+                meter.note(&operation(now + start, now + start + latency));
+            }
+            now += 10_000_000;
+        }
+        let cost = meter.cost().unwrap();
+        assert!((cost.mean - 0.03).abs() < 0.001, "{cost:?}");
     }
 
     #[test]
     fn empty_segments_give_no_cost() {
-        let mut meter = CostMeter::new(PART * 2 * SEGMENT * 5).unwrap();
-        assert_eq!(meter.pairs, 4);
+        let mut meter = meter(4);
         let mut now = 0;
-        while let Some(recorded) = meter.next(now) {
+        while let Some(recorded) = meter.next() {
+            meter.end(now);
             meter.begin(recorded, now);
             now += 1000;
         }
         assert_eq!(meter.cost(), None);
+        assert!(
+            meter
+                .last_recorded()
+                .is_some_and(|last| last.begin == now - 1000)
+        );
     }
 }

@@ -1,25 +1,32 @@
 //! Tracing of the requests of one disk.
 
-use super::cost::CostMeter;
+use super::cost::CostPlan;
+use super::cost_run::CostRun;
+use super::counters::{Counters, Reading, difference};
+use crate::session::TraceExtent;
 use hakaru_device::{DevNum, DiskBelow};
-use hakaru_engine::{CounterReading, MeasuredPart};
-use hakaru_model::io_path::{DiskTotals, IoPath, LayoutGap, TracedOperation};
+use hakaru_engine::{CounterReading, MeasuredPart, PhaseProgress};
+use hakaru_model::io_path::{IoPath, LayoutGap, NoTraceCost, TraceCost, TracedOperation};
 use hakaru_model::plan::PhasePlan;
-use hakaru_model::units::Bytes;
 use hakaru_trace::address_map::{AddressMap, FileRange};
 use hakaru_trace::classify::OwnThreads;
+use hakaru_trace::event::TraceEvent;
 use hakaru_trace::layout::{
     DiskArea, LayoutSnapshot, TestFile, Volume, address_map, raw_address_map,
 };
 use hakaru_trace::recorder::{DiskNumber, EventRecorder, EventSet, RecorderOptions, TraceError};
 use hakaru_trace::requests::MatchOptions;
 use hakaru_trace::summary::{PathSummary, PathSummaryOptions, PhaseTrace};
+use std::sync::Arc;
 
 /// Records the requests of one disk, and summarizes them phase by phase.
 pub(super) struct DiskTracer {
     below: DiskBelow,
-    recorder: EventRecorder,
+    recorder: Arc<EventRecorder>,
+    counters: Counters,
     summary: PathSummary,
+    /// Time from which events are summarized.
+    events_since: u64,
     /// The current phase, if it uses this disk.
     phase: Option<TracedPart>,
 }
@@ -27,14 +34,66 @@ pub(super) struct DiskTracer {
 /// The traced part of a phase.
 struct TracedPart {
     before: Option<LayoutSnapshot>,
-    /// Start of the traced part, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and the counters then; `None` while the cost
-    /// is being measured.
-    start: Option<(u64, Option<DiskTotals>)>,
-    cost: Option<CostMeter>,
-    /// Whether the part begins later than the measured part, because the cost was measured first.
-    is_later: bool,
+    /// Start of the traced part, unless the cost is measured first; `None` in the ramp time.
+    start: Option<Reading>,
+    cost: CostStage,
     /// Threads of this process other than workers.
     threads: Vec<u32>,
+}
+
+/// How far the measurement of the cost is.
+enum CostStage {
+    /// Too little is known about the phase to begin.
+    Undecided,
+    /// It has begun, and may have ended.
+    Begun(CostRun),
+    /// It is not measured.
+    Unknown(NoTraceCost),
+}
+
+impl TracedPart {
+    /// Returns the measurement of the cost, if it has begun.
+    fn cost_run(&self) -> Option<&CostRun> {
+        match &self.cost {
+            CostStage::Begun(run) => Some(run),
+            CostStage::Undecided | CostStage::Unknown(_) => None,
+        }
+    }
+
+    /// Ends the measurement of the cost, and returns it.
+    fn end_cost(&mut self) -> Result<TraceCost, NoTraceCost> {
+        match &mut self.cost {
+            CostStage::Undecided => Err(NoTraceCost::FewIos),
+            CostStage::Unknown(because) => Err(*because),
+            CostStage::Begun(run) => {
+                run.stop();
+                run.cost()
+            }
+        }
+    }
+
+    /// Returns start and end of the traced part. `measured` is what the engine knows about the measured part.
+    fn window(&self, measured: &MeasuredReadings, own_end: Reading) -> (Reading, Reading) {
+        let end = measured.last.unwrap_or(own_end);
+        let begin = measured.first.or(self.start).unwrap_or(measured.begin);
+        match self.cost_run() {
+            None => (begin, end),
+            Some(run) => match (run.start(), run.last_recorded()) {
+                (Some(start), _) => (start, end),
+                // It ended while the cost was being measured.
+                (None, Some((first, last))) => (first, if last.at < end.at { last } else { end }),
+                (None, None) => (begin, end),
+            },
+        }
+    }
+}
+
+/// What the engine knows about the measured part of a phase.
+struct MeasuredReadings {
+    first: Option<Reading>,
+    last: Option<Reading>,
+    /// Start of the first worker.
+    begin: Reading,
 }
 
 impl DiskTracer {
@@ -52,8 +111,10 @@ impl DiskTracer {
         let recorder = EventRecorder::start(number(below.number), &options)?;
         Ok(DiskTracer {
             summary: new_summary(&below),
+            counters: Counters::new(below.counters.clone()),
             below,
-            recorder,
+            recorder: Arc::new(recorder),
+            events_since: 0,
             phase: None,
         })
     }
@@ -63,116 +124,86 @@ impl DiskTracer {
     }
 
     /// Prepares a phase, whose workers start when this returns.
-    pub(super) fn begin_phase(&mut self, phase: &PhasePlan, is_used: bool) {
+    pub(super) fn begin_phase(&mut self, phase: &PhasePlan, is_used: bool, extent: TraceExtent) {
         self.take_events();
         self.phase = None;
         if !is_used {
             return;
         }
+        // On failure, all events stay.
+        let _ = self.recorder.choose(super::event_set(&self.below, phase));
         let before = self.snapshot(phase);
-        self.clear(before.as_ref());
-        let runtimes = phase.workers.iter().map(|worker| worker.runtime);
-        let shortest = runtimes.min().flatten();
+        self.take_events();
+        self.reset(before.as_ref());
         let later = phase
             .workers
             .iter()
             .any(|worker| worker.ramp_time.0 > 0 || worker.startdelay.0 > 0);
-        let cost = shortest.and_then(|time| CostMeter::new(time.0));
-        let start = match (&cost, later) {
-            (None, false) => Some(self.restart()),
-            _ => None,
-        };
+        let start = (!later).then(|| self.restart());
         self.phase = Some(TracedPart {
             before,
             start,
-            cost,
-            is_later: false,
+            cost: match extent {
+                TraceExtent::AfterCost => CostStage::Undecided,
+                TraceExtent::Whole => CostStage::Unknown(NoTraceCost::Whole),
+            },
             threads: own_threads(),
         });
     }
 
-    /// Processes the events so far, and goes on with measuring the cost.
-    pub(super) fn progress(&mut self, measuring: bool) {
+    /// Processes the events so far.
+    pub(super) fn take_events(&mut self) {
+        let events = self.recorder.take();
+        self.summarize(&events);
+    }
+
+    /// Begins to measure the cost as soon as the speed of the phase is known.
+    pub(super) fn progress(&mut self, progress: &PhaseProgress) {
         self.take_events();
-        let Some(part) = self.phase.as_mut().filter(|part| part.start.is_none()) else {
+        let Some(part) = self.phase.as_mut().filter(|_| progress.measuring) else {
             return;
         };
-        if !measuring {
+        if part.start.is_none() {
+            part.start = Some(self.counters.reading());
+        }
+        let ios = progress.ios.iter().map(|(_, ios)| *ios).sum();
+        // The first rate after a ramp time is 0, because the counts begin again.
+        let iops = progress.iops.iter().map(|(_, iops)| *iops).sum();
+        let is_known = iops > 0 && CostPlan::can_count(ios);
+        if !is_known || !matches!(part.cost, CostStage::Undecided) {
             return;
         }
-        let now = hakaru_trace::now();
-        let Some(recorded) = part.cost.as_mut().and_then(|cost| cost.next(now)) else {
-            part.is_later = part.cost.is_some();
-            // The last segment was recorded. Switching once more would leave gaps.
-            let _ = self.recorder.resume();
-            let start = self.reading();
-            if let Some(part) = &mut self.phase {
-                part.start = Some(start);
-            }
-            return;
+        let remaining = progress.remaining.map(|time| time.as_nanos() as u64);
+        part.cost = match CostPlan::new(remaining, iops) {
+            Ok(plan) => CostStage::Begun(CostRun::begin(&self.recorder, &self.counters, plan)),
+            Err(because) => CostStage::Unknown(because),
         };
-        // Requests that were in flight while nothing was recorded are unknown.
-        let before = part.before.take();
-        let switched = match recorded {
-            true => {
-                self.clear(before.as_ref());
-                self.recorder.resume()
-            }
-            false => self.recorder.pause(),
-        };
-        let Some(part) = &mut self.phase else { return };
-        part.before = before;
-        match (&mut part.cost, switched) {
-            (Some(cost), Ok(())) => cost.begin(recorded, hakaru_trace::now()),
-            // Without switching there is nothing to compare.
-            (cost, _) => *cost = None,
-        }
     }
 
     /// Takes an operation of a worker: for the traced part, or for its cost.
     pub(super) fn operation(&mut self, operation: &TracedOperation) {
-        let Some(part) = &mut self.phase else { return };
-        let start = part.start.filter(|_| part.is_later);
-        match &mut part.cost {
-            Some(cost) if part.start.is_none() || start.is_some_and(|s| operation.begin < s.0) => {
-                cost.note(operation);
-            }
-            _ => self.summary.push_operation(operation),
+        let Some(part) = &self.phase else { return };
+        if part.cost_run().is_none_or(|run| run.note(operation)) {
+            self.summary.push_operation(operation);
         }
     }
 
     /// Ends a phase, and returns its path.
     pub(super) fn end_phase(&mut self, phase: &PhasePlan, part: &MeasuredPart) -> Option<IoPath> {
-        let own_end = self.reading();
+        let cost = self.phase.as_mut().map(TracedPart::end_cost);
+        let own_end = self.counters.reading();
         let (events, tracer) = self.recorder.finish();
-        events.iter().for_each(|event| self.summary.push(event));
+        self.summarize(&events);
         let traced = self.phase.take()?;
         let _ = self.recorder.resume();
         let after = self.snapshot(phase);
-        let name = &self.below.disk.name;
-        let of_engine = |reading: &CounterReading| {
-            let disk = reading.disks.iter().find(|(disk, _)| disk == name)?;
-            Some((reading.at, Some(disk.1)))
-        };
-        let engine = part.counters.as_ref();
-        let (first, last) = match engine {
-            Some((first, last)) => (of_engine(first), of_engine(last)),
-            None => (None, None),
-        };
-        let begin = match (first.filter(|_| !traced.is_later), traced.start) {
-            // It ended while its cost was being measured.
-            (_, None) if traced.cost.is_some() => return None,
-            (Some(first), _) => first,
-            (None, Some(start)) => start,
-            (None, None) => (part.workers.iter().map(|worker| worker.begin).min()?, None),
-        };
-        let end = last.unwrap_or(own_end);
+        let window = traced.window(&self.readings(part)?, own_end);
         let workers: Vec<u32> = part.workers.iter().map(|worker| worker.tid).collect();
         let map = self.map(traced.before.as_ref(), after.as_ref());
         let files = self.files(traced.before.as_ref(), after.as_ref());
-        Some(self.summary.finish(&PhaseTrace {
+        let path = self.summary.finish(&PhaseTrace {
             disk: self.below.disk.clone(),
-            window: (begin.0, end.0),
+            window: (window.0.at, window.1.at),
             threads: OwnThreads {
                 workers: &workers,
                 others: &traced.threads,
@@ -181,30 +212,74 @@ impl DiskTracer {
             layout_gaps: gaps(after.as_ref()),
             files: &files,
             tracer,
-            counters: begin.1.zip(end.1).and_then(|(a, b)| difference(a, b)),
-            cost: traced.cost.as_ref().and_then(CostMeter::cost),
-        }))
+            counters: (window.0.totals)
+                .zip(window.1.totals)
+                .and_then(|(before, after)| difference(before, after)),
+            cost: cost.and_then(Result::ok),
+        });
+        Some(IoPath {
+            cost_unknown: cost.and_then(Result::err),
+            ..path
+        })
+    }
+
+    /// Returns what the engine knows about the measured part; `None` if no worker measured anything.
+    fn readings(&self, part: &MeasuredPart) -> Option<MeasuredReadings> {
+        let name = &self.below.disk.name;
+        let of_engine = |reading: &CounterReading| {
+            let disk = reading.disks.iter().find(|(disk, _)| disk == name)?;
+            Some(Reading {
+                at: reading.at,
+                totals: Some(disk.1),
+            })
+        };
+        let (first, last) = match &part.counters {
+            Some((first, last)) => (of_engine(first), of_engine(last)),
+            None => (None, None),
+        };
+        let begin = part.workers.iter().map(|worker| worker.begin).min()?;
+        Some(MeasuredReadings {
+            first,
+            last,
+            begin: Reading {
+                at: begin,
+                totals: None,
+            },
+        })
     }
 
     /// Begins the traced part now, before the workers start.
-    fn restart(&mut self) -> (u64, Option<DiskTotals>) {
+    fn restart(&mut self) -> Reading {
         let _ = self.recorder.resume();
         let (events, _) = self.recorder.finish();
-        events.iter().for_each(|event| self.summary.push(event));
-        self.reading()
+        self.summarize(&events);
+        self.counters.reading()
+    }
+
+    /// Adds events to the summary. While the cost is measured, the summary has those of the last recorded segment:
+    /// requests that were in flight while nothing was recorded are unknown.
+    fn summarize(&mut self, events: &[TraceEvent]) {
+        let run = self.phase.as_ref().and_then(TracedPart::cost_run);
+        let since = run.map_or(0, CostRun::events_since);
+        if since > self.events_since {
+            let before = self.phase.as_mut().and_then(|part| part.before.take());
+            self.reset(before.as_ref());
+            self.events_since = since;
+            if let Some(part) = &mut self.phase {
+                part.before = before;
+            }
+        }
+        let first = events.partition_point(|event| event.time < self.events_since);
+        let later = events.get(first..).unwrap_or_default();
+        later.iter().for_each(|event| self.summary.push(event));
     }
 
     /// Forgets all events so far.
-    fn clear(&mut self, before: Option<&LayoutSnapshot>) {
-        self.take_events();
+    fn reset(&mut self, before: Option<&LayoutSnapshot>) {
+        self.events_since = 0;
         self.summary = new_summary(&self.below);
         let map = self.map(None, before);
         self.summary.layout_so_far(map, self.below.disk.partition);
-    }
-
-    fn take_events(&mut self) {
-        let events = self.recorder.take();
-        events.iter().for_each(|event| self.summary.push(event));
     }
 
     fn area(&self) -> DiskArea {
@@ -264,27 +339,6 @@ impl DiskTracer {
         }
         files
     }
-
-    /// Reads the counters of the disk, and returns a moment at which they had these values: between two equal readings,
-    /// no request completes. On a device that always completes some in between, the last of 100 attempts counts.
-    fn reading(&self) -> (u64, Option<DiskTotals>) {
-        let mut before = self.totals();
-        for _ in 0..100 {
-            let now = hakaru_trace::now();
-            let after = self.totals();
-            if after == before {
-                return (now, after);
-            }
-            before = after;
-        }
-        (hakaru_trace::now(), before)
-    }
-
-    /// Reads the counters of the disk.
-    fn totals(&self) -> Option<DiskTotals> {
-        let text = std::fs::read_to_string(&self.below.counters).ok()?;
-        parse_totals(&text)
-    }
 }
 
 fn new_summary(below: &DiskBelow) -> PathSummary {
@@ -294,35 +348,6 @@ fn new_summary(below: &DiskBelow) -> PathSummary {
             ..MatchOptions::default()
         },
         ..PathSummaryOptions::default()
-    })
-}
-
-/// Parses the counters of a disk. Source: the kernel's `Documentation/block/stat.rst`.
-fn parse_totals(text: &str) -> Option<DiskTotals> {
-    let fields: Vec<u64> = text
-        .split_whitespace()
-        .map_while(|word| word.parse().ok())
-        .collect();
-    let sectors = |field: usize| fields.get(field).map(|count| Bytes(count * 512));
-    Some(DiskTotals {
-        read: sectors(2)?,
-        written: sectors(6)?,
-        discarded: sectors(13).unwrap_or_default(),
-        flushes: fields.get(15).copied(),
-    })
-}
-
-/// Returns what was moved between two readings; `None` if the disk was replaced in between.
-fn difference(before: DiskTotals, after: DiskTotals) -> Option<DiskTotals> {
-    let bytes = |before: Bytes, after: Bytes| after.0.checked_sub(before.0).map(Bytes);
-    Some(DiskTotals {
-        read: bytes(before.read, after.read)?,
-        written: bytes(before.written, after.written)?,
-        discarded: bytes(before.discarded, after.discarded)?,
-        flushes: before
-            .flushes
-            .zip(after.flushes)
-            .and_then(|(before, after)| after.checked_sub(before)),
     })
 }
 
@@ -340,29 +365,4 @@ fn own_threads() -> Vec<u32> {
     threads
         .filter_map(|thread| thread.ok()?.file_name().to_str()?.parse().ok())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counters_of_old_kernels_have_no_flushes() {
-        let old = parse_totals("1 2 3 4 5 6 7 8 9 10 11").unwrap();
-        assert_eq!((old.read, old.written), (Bytes(1536), Bytes(3584)));
-        assert_eq!((old.discarded, old.flushes), (Bytes(0), None));
-        let new = parse_totals("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n").unwrap();
-        assert_eq!((new.discarded, new.flushes), (Bytes(14 * 512), Some(16)));
-        assert_eq!(parse_totals("1 2"), None);
-    }
-
-    #[test]
-    fn a_replaced_disk_has_no_difference() {
-        let totals = |read| DiskTotals {
-            read: Bytes(read),
-            ..DiskTotals::default()
-        };
-        assert_eq!(difference(totals(5), totals(7)), Some(totals(2)));
-        assert_eq!(difference(totals(5), totals(4)), None);
-    }
 }

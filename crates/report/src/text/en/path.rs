@@ -5,7 +5,7 @@ use super::{counted, listed};
 use crate::number;
 use crate::text::{BecameText, SideTraffic};
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, PathRefusal, TimePart,
+    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, PathRefusal, TimePart,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -278,8 +278,31 @@ pub(in crate::text) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String 
     )
 }
 
-pub(in crate::text) fn trace_cost_unknown() -> &'static str {
-    "The cost of tracing was not measured: latencies include it"
+pub(in crate::text) fn trace_cost_unknown(because: Option<NoTraceCost>) -> String {
+    let because = match because {
+        None => return "The cost of tracing was not measured: latencies include it".to_owned(),
+        Some(NoTraceCost::Short { expected, needed }) => {
+            format!("the phase was too short ({expected} left, {needed} needed)")
+        }
+        Some(NoTraceCost::UnknownLength) => {
+            "the length of the phase was not known in advance".to_owned()
+        }
+        Some(NoTraceCost::FewIos) => "too few I/Os completed".to_owned(),
+        Some(NoTraceCost::Ended) => {
+            "the phase ended meanwhile, so that the path is that of its last traced segment"
+                .to_owned()
+        }
+        Some(NoTraceCost::Whole) => "the whole phase was to be traced".to_owned(),
+        Some(NoTraceCost::NotSwitched) => {
+            "the kernel did not switch the recording off and on".to_owned()
+        }
+    };
+    format!("The cost of tracing was not measured, because {because}; latencies include it")
+}
+
+pub(in crate::text) fn foreign_threads() -> &'static str {
+    "The events have thread IDs of another PID namespace, so I/Os of this run cannot be told from those of others; run \
+     outside the container"
 }
 
 pub(in crate::text) fn recorded_by_ftrace() -> &'static str {

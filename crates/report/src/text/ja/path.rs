@@ -5,7 +5,7 @@ use super::listed;
 use crate::number;
 use crate::text::{BecameText, SideTraffic};
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, PathRefusal, TimePart,
+    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, PathRefusal, TimePart,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -246,8 +246,25 @@ pub(in crate::text) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String 
     )
 }
 
-pub(in crate::text) fn trace_cost_unknown() -> &'static str {
-    "トレースのコストは未測定で、レイテンシに含まれる"
+pub(in crate::text) fn trace_cost_unknown(because: Option<NoTraceCost>) -> String {
+    let because = match because {
+        None => return "トレースのコストは未測定で、レイテンシに含まれる".to_owned(),
+        Some(NoTraceCost::Short { expected, needed }) => {
+            format!("フェーズが短いため（残り{expected}、必要{needed}）")
+        }
+        Some(NoTraceCost::UnknownLength) => "フェーズの長さが事前に不明なため".to_owned(),
+        Some(NoTraceCost::FewIos) => "完了したI/Oが少ないため".to_owned(),
+        Some(NoTraceCost::Ended) => {
+            "測定中にフェーズが終わったため（経路は最後にトレースした区間のもの）".to_owned()
+        }
+        Some(NoTraceCost::Whole) => "フェーズ全体をトレースする指定のため".to_owned(),
+        Some(NoTraceCost::NotSwitched) => "カーネルが記録を切り替えなかったため".to_owned(),
+    };
+    format!("トレースのコストは未測定で、レイテンシに含まれる: {because}")
+}
+
+pub(in crate::text) fn foreign_threads() -> &'static str {
+    "イベントのスレッドIDが別のPID名前空間のもので、この測定のI/Oを他と区別できない。コンテナの外で実行してください"
 }
 
 pub(in crate::text) fn recorded_by_ftrace() -> &'static str {
