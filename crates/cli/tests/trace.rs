@@ -155,6 +155,7 @@ fn a_benchmark_traces_one_more_round_and_finds_its_unnamed_file() {
     assert_eq!(
         Summary {
             paths: Vec::new(),
+            traced: Vec::new(),
             ..all
         },
         untraced
