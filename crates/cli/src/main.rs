@@ -5,6 +5,7 @@
 mod args;
 mod cmd;
 mod exit;
+mod fonts;
 mod front_end;
 mod imports;
 mod language;

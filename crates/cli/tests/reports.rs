@@ -278,6 +278,49 @@ fn a_comparison_takes_its_form_from_its_file() {
 }
 
 #[test]
+fn charts_are_saved_in_the_requested_form_with_their_data() {
+    let home = measured();
+    let words = "report latest --charts out --format svg --theme dark --width 500 --title Mine";
+    let printed = ok(&run_words(&home, words));
+    assert!(printed.ends_with("charts: out\n"), "{printed}");
+    let chart = read(&home, "out/bandwidth.svg");
+    assert!(chart.contains(" width=\"500\" ") && chart.contains(">Mine</text>"));
+    assert!(chart.contains(".hk-bg{fill:#0f1419}") && !chart.contains("@media"));
+    assert!(read(&home, "out/bandwidth.csv").contains("MB/s"));
+    for words in [
+        "compare card=even card=slow --charts pair --theme auto",
+        "campaign report two.toml --charts all --format svg",
+    ] {
+        ok(&run_words(&home, words));
+    }
+    assert!(read(&home, "pair/ratios.svg").contains("@media(prefers-color-scheme:dark)"));
+    assert!(read(&home, "all/speed-seq-write.svg").contains("source: "));
+    let error = refused(&run_words(&home, "report latest --format png"));
+    assert!(
+        error.contains("help: name their directory with --charts DIR"),
+        "{error}"
+    );
+    refused(&run_words(&home, "report latest --theme dark"));
+}
+
+/// PNG needs a font: without one, the error says what to install.
+#[test]
+fn png_charts_are_twice_as_wide_or_name_the_missing_font() {
+    let home = measured();
+    let words = "report latest -o p.md --charts png --format png --width 400";
+    let output = run_words(&home, words);
+    if !output.status.success() {
+        let error = refused(&output);
+        assert!(error.contains("no font found"), "{error}");
+        return;
+    }
+    let picture = std::fs::read(home.path().join("png/bandwidth.png")).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"));
+    assert_eq!(picture[16..20], 800u32.to_be_bytes());
+    assert!(read(&home, "p.md").contains("](<png/bandwidth.png>)"));
+}
+
+#[test]
 fn a_series_is_reported_in_the_form_of_its_file_with_its_charts() {
     let home = measured();
     ok(&run(

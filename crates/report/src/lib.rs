@@ -57,6 +57,6 @@ pub use svg::ChartTheme;
 pub use terminal::wrapped;
 pub use text::{Language, with_language};
 pub use verified::{
-    verification_csv, verification_html, verification_markdown, verification_terminal,
-    verified_target,
+    verification_charts, verification_csv, verification_html, verification_markdown,
+    verification_terminal, verified_target,
 };

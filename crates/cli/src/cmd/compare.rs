@@ -1,5 +1,6 @@
 //! `hakaru compare`: compares sets of results side by side, with figures, ratios and verdicts.
 
+use super::charts::{ChartArgs, ChartFormat};
 use super::report::{Form, NO_TABLE};
 use super::{print, terminal_width, width};
 use crate::exit::{Ended, Exit, complain};
@@ -23,6 +24,11 @@ pub(crate) struct CompareArgs {
     /// Also write the comparison to FILE: HTML, or by its suffix Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on standard output instead of the text
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Format of the saved charts
+    #[arg(long, requires = "charts")]
+    format: Option<ChartFormat>,
+    #[command(flatten)]
+    charts: ChartArgs,
 }
 
 /// Compares the sides and prints the result.
@@ -89,6 +95,11 @@ fn pair([a, b]: [Summary; 2], names: &[String], args: &CompareArgs) -> Result<Pa
         ..RunFindings::default()
     };
     let findings = [advised(&a), advised(&b)];
+    if args.charts.charts.is_some() {
+        let charts = hakaru_report::comparison_charts(&a, &b, &comparisons);
+        let source = hakaru_report::chart_source(&[a.clone(), b.clone()]);
+        args.charts.save(&charts, args.format, source)?;
+    }
     // Do not wrap lines that go to a file.
     let width = terminal_width().unwrap_or(usize::MAX);
     let report = PairReport {
@@ -122,6 +133,11 @@ fn pair([a, b]: [Summary; 2], names: &[String], args: &CompareArgs) -> Result<Pa
 /// Compares more than two sides: each is treated as a card, so that all pairs are one family of tests.
 fn many(sides: Vec<Summary>, names: &[String], args: &CompareArgs) -> Result<Page> {
     let summary = compared(sides, names)?;
+    if args.charts.charts.is_some() {
+        let charts = hakaru_report::campaign_charts(&summary);
+        let source = hakaru_report::campaign_chart_source(&summary);
+        args.charts.save(&charts, args.format, source)?;
+    }
     let form = args.output.as_ref().map(|path| Form::of(None, Some(path)));
     let file = match form {
         None => None,

@@ -1,6 +1,6 @@
 //! `hakaru explain`: shows the path of the I/Os of a traced run.
 
-use super::report::write_charts;
+use super::charts::{ChartArgs, ChartFormat, relinked};
 use super::{print, width};
 use crate::exit::{Exit, complain};
 use crate::place;
@@ -22,9 +22,11 @@ pub(crate) struct ExplainArgs {
     /// Write to FILE as HTML (.html), Markdown (.md) or JSON (.json); `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Save each chart as an SVG file in this directory
-    #[arg(long, value_name = "DIR")]
-    charts: Option<PathBuf>,
+    /// Format of the saved charts
+    #[arg(long, requires = "charts")]
+    format: Option<ChartFormat>,
+    #[command(flatten)]
+    charts: ChartArgs,
 }
 
 /// Format of an explanation.
@@ -56,18 +58,20 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
         complain(&not_traced(&args.run, &summary));
         return Ok(Exit::Failed);
     }
-    if let Some(directory) = &args.charts {
-        write_charts(&hakaru_report::path_charts(&summary), directory)?;
-    }
+    let charts = hakaru_report::path_charts(&summary);
+    let source = hakaru_report::chart_source(std::slice::from_ref(&summary));
+    args.charts.save(&charts, args.format, source)?;
     let output = args.output.as_deref();
-    let charts = args.charts.as_deref();
-    let charts = charts.map(|directory| super::report::seen_from(directory, output));
+    let links = args.charts.linked(output);
     let text = match ExplainFormat::of(output) {
         ExplainFormat::Terminal => {
             hakaru_report::path_terminal(&summary, width(), output.is_none())
         }
         ExplainFormat::Html => hakaru_report::path_html(&summary),
-        ExplainFormat::Markdown => hakaru_report::path_markdown(&summary, charts.as_deref()),
+        ExplainFormat::Markdown => {
+            let page = hakaru_report::path_markdown(&summary, links.as_deref());
+            relinked(page, &charts, args.format)
+        }
         ExplainFormat::Json => serde_json::to_string_pretty(&summary.paths)? + "\n",
     };
     match output.filter(|_| !place::is_stdout(output)) {

@@ -1,8 +1,9 @@
 //! `hakaru report`: writes reports on stored runs and verifications from the store alone.
 
+use super::charts::{ChartArgs, ChartFormat, relinked, saved};
 use super::unreadable::Unreadable;
 use super::{print, width};
-use crate::exit::{Exit, NamedPath};
+use crate::exit::Exit;
 use crate::names;
 use crate::place;
 use anyhow::{Result, bail};
@@ -21,15 +22,14 @@ pub(crate) struct ReportArgs {
     /// Labels, run ids or unique prefixes, each with all repeats of its series; `latest` for the newest, `latest:2` for the one before
     #[arg(required = true)]
     runs: Vec<String>,
-    /// Format of the report [default: by the ending of the output, else html]
-    #[arg(long, value_parser = Form::of_runs())]
-    format: Option<Form>,
+    /// Format of the report [default: by the ending of the output, else html], or of the saved charts (svg, png)
+    #[arg(long, value_parser = ReportFormat::of_runs())]
+    format: Option<ReportFormat>,
     /// TOML file with rules for uses; a rule replaces the built-in one with the same id
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// Save each chart as an SVG file in this directory
-    #[arg(long, value_name = "DIR")]
-    charts: Option<PathBuf>,
+    #[command(flatten)]
+    charts: ChartArgs,
     /// Write to FILE; `-` for standard output [default: HTML beside the database, others to standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -54,16 +54,57 @@ pub(crate) enum Form {
 pub(crate) const NO_TABLE: &str = "only `hakaru campaign report` writes Parquet; help: name a \
     .html, .md, .csv or .txt file";
 
-impl Form {
+/// The value of `--format`: the format of the report, or of its saved charts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReportFormat {
+    /// Format of the report
+    Page(Form),
+    /// Format of the saved charts
+    Charts(ChartFormat),
+}
+
+impl ReportFormat {
     /// Returns the formats available for runs.
-    fn of_runs() -> impl TypedValueParser<Value = Form> {
-        let forms = Form::value_variants()
-            .iter()
-            .filter(|form| **form != Form::Parquet);
-        PossibleValuesParser::new(forms.filter_map(Form::to_possible_value))
-            .try_map(|name| Form::from_str(&name, false))
+    fn of_runs() -> impl TypedValueParser<Value = ReportFormat> {
+        let forms = Form::value_variants().iter();
+        ReportFormat::among(forms.filter(|form| **form != Form::Parquet))
     }
 
+    /// Returns the formats available for campaigns.
+    pub(crate) fn of_campaigns() -> impl TypedValueParser<Value = ReportFormat> {
+        ReportFormat::among(Form::value_variants().iter())
+    }
+
+    fn among(
+        forms: impl Iterator<Item = &'static Form>,
+    ) -> impl TypedValueParser<Value = ReportFormat> {
+        let charts = ChartFormat::value_variants().iter();
+        let names = forms.filter_map(Form::to_possible_value);
+        let names = names.chain(charts.filter_map(ChartFormat::to_possible_value));
+        PossibleValuesParser::new(names).try_map(|name| {
+            let page = Form::from_str(&name, false).map(ReportFormat::Page);
+            page.or_else(|_| ChartFormat::from_str(&name, false).map(ReportFormat::Charts))
+        })
+    }
+
+    /// The format of the report, if it is given.
+    pub(crate) fn page(self) -> Option<Form> {
+        match self {
+            ReportFormat::Page(form) => Some(form),
+            ReportFormat::Charts(_) => None,
+        }
+    }
+
+    /// The format of the charts, if it is given.
+    pub(crate) fn charts(self) -> Option<ChartFormat> {
+        match self {
+            ReportFormat::Page(_) => None,
+            ReportFormat::Charts(format) => Some(format),
+        }
+    }
+}
+
+impl Form {
     /// Returns the requested format, otherwise the format of the file extension, otherwise HTML.
     pub(crate) fn of(asked: Option<Form>, output: Option<&Path>) -> Form {
         let ending = output
@@ -78,38 +119,6 @@ impl Form {
         })
     }
 }
-
-/// Writes charts as separate SVG files.
-///
-/// # Errors
-/// If the directory or a file cannot be written.
-pub(crate) fn write_charts(charts: &[hakaru_report::Chart], directory: &Path) -> Result<()> {
-    let failed = || {
-        format!(
-            "cannot write the charts to {}; help: name another directory with --charts",
-            directory.display()
-        )
-    };
-    std::fs::create_dir_all(directory).named(failed)?;
-    for chart in charts {
-        let file = directory.join(format!("{}.svg", chart.name));
-        crate::output::write(&file, chart.svg(CHART_WIDTH).as_bytes()).named(failed)?;
-    }
-    Ok(())
-}
-
-/// Returns the path by which a page links to the directory of its charts: relative to the page if the directory is
-/// below it, otherwise absolute.
-pub(crate) fn seen_from(charts: &Path, page: Option<&Path>) -> String {
-    let directory = page.and_then(Path::parent).unwrap_or(Path::new(""));
-    let near = charts.strip_prefix(directory).map(Path::to_owned);
-    let path =
-        near.unwrap_or_else(|_| std::path::absolute(charts).unwrap_or_else(|_| charts.to_owned()));
-    path.display().to_string()
-}
-
-/// Width of a chart in an article, in pixels.
-const CHART_WIDTH: u32 = 720;
 
 fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Result<Vec<Summary>> {
     let mut seen = BTreeSet::new();
@@ -144,14 +153,24 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     let findings = summaries.iter();
     let findings = findings.map(|summary| super::findings_by(summary, &references, &rules));
     let findings: Vec<RunFindings> = findings.collect();
-    let charts = args.charts.as_deref();
-    if let Some(directory) = charts {
-        write_charts(&hakaru_report::charts(&summaries), directory)?;
+    let charts = hakaru_report::charts(&summaries);
+    let chart_format = args.format.and_then(ReportFormat::charts);
+    let source = hakaru_report::chart_source(&summaries);
+    args.charts.save(&charts, chart_format, source)?;
+    if let (Some(directory), Some(_), None) = (&args.charts.charts, chart_format, &args.output) {
+        print(&saved(&charts, directory))?;
+        return Ok(unreadable.exit());
     }
-    let charts = charts.map(|directory| seen_from(directory, args.output.as_deref()));
-    let form = Form::of(args.format, args.output.as_deref());
+    let links = args.charts.linked(args.output.as_deref());
+    let form = Form::of(
+        args.format.and_then(ReportFormat::page),
+        args.output.as_deref(),
+    );
     let text = match form {
-        Form::Markdown => hakaru_report::markdown_with(&summaries, &findings, charts.as_deref()),
+        Form::Markdown => {
+            let page = hakaru_report::markdown_with(&summaries, &findings, links.as_deref());
+            relinked(page, &charts, chart_format)
+        }
         Form::Csv => hakaru_report::csv_with(&summaries, &findings),
         Form::Html => hakaru_report::html_with(&summaries, &findings),
         Form::Terminal => {
@@ -180,7 +199,17 @@ fn write(args: &ReportArgs, store: &Store, form: Form, id: &str, text: &str) -> 
 
 /// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.
 fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification) -> Result<Exit> {
-    let form = Form::of(args.format, args.output.as_deref());
+    let charts = hakaru_report::verification_charts(verification);
+    let chart_format = args.format.and_then(ReportFormat::charts);
+    args.charts.save(&charts, chart_format, String::new())?;
+    if let (Some(directory), Some(_), None) = (&args.charts.charts, chart_format, &args.output) {
+        print(&saved(&charts, directory))?;
+        return Ok(Exit::Ok);
+    }
+    let form = Form::of(
+        args.format.and_then(ReportFormat::page),
+        args.output.as_deref(),
+    );
     let text = match form {
         Form::Csv => hakaru_report::verification_csv(verification),
         Form::Html => hakaru_report::verification_html(verification),

@@ -4,7 +4,9 @@
 mod page;
 mod rows;
 
-pub use page::{verification_html, verification_markdown, verification_terminal};
+pub use page::{
+    verification_charts, verification_html, verification_markdown, verification_terminal,
+};
 pub use rows::verification_csv;
 
 use crate::escape::plain;

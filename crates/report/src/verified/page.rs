@@ -162,6 +162,11 @@ fn end(verification: &Verification) -> Bytes {
     )
 }
 
+/// The charts of a verification, to be saved individually.
+pub fn verification_charts(verification: &Verification) -> Vec<Chart> {
+    speed_map(verification).into_iter().collect()
+}
+
 fn speed_map(verification: &Verification) -> Option<Chart> {
     let found = &verification.verdict;
     let (scale, name) = unit(end(verification));

@@ -1,7 +1,8 @@
 //! `hakaru campaign report`: reports the results of a campaign from the store alone.
 
 use super::load;
-use crate::cmd::report::{Form, seen_from, write_charts};
+use crate::cmd::charts::{ChartArgs, relinked, saved};
+use crate::cmd::report::{Form, ReportFormat};
 use crate::cmd::unreadable::Unreadable;
 use crate::cmd::{print, width};
 use crate::exit::{Exit, NamedPath, not_there};
@@ -23,15 +24,14 @@ pub(super) struct CampaignReportArgs {
     /// Campaign file, id of a campaign in the database, or name of a template
     #[arg(value_name = "FILE|NAME")]
     campaign: PathBuf,
-    /// Format of the report [default: by the ending of the output, or a summary here and a page beside the database]
-    #[arg(long)]
-    format: Option<Form>,
+    /// Format of the report [default: by the ending of the output, or a summary here and a page beside the database], or of the saved charts (svg, png)
+    #[arg(long, value_parser = ReportFormat::of_campaigns())]
+    format: Option<ReportFormat>,
     /// Write to FILE; `-` for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Save each chart as an SVG file in this directory
-    #[arg(long, value_name = "DIR")]
-    charts: Option<PathBuf>,
+    #[command(flatten)]
+    charts: ChartArgs,
     /// Compare the other cards with this one [default: the first]
     #[arg(long, value_name = "CARD")]
     reference: Option<String>,
@@ -59,11 +59,15 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
     if summary.cards.is_empty() {
         bail!("{}", nothing_to_report(&summary, args));
     }
-    let charts = args.charts.as_deref();
-    if let Some(directory) = charts {
-        write_charts(&hakaru_report::campaign_charts(&summary), directory)?;
-    }
     let output = args.output.as_deref();
+    let charts = hakaru_report::campaign_charts(&summary);
+    let chart_format = args.format.and_then(ReportFormat::charts);
+    let source = hakaru_report::campaign_chart_source(&summary);
+    args.charts.save(&charts, chart_format, source)?;
+    if let (Some(directory), Some(_), None) = (&args.charts.charts, chart_format, output) {
+        print(&saved(&charts, directory))?;
+        return Ok(unreadable.exit());
+    }
     if args.format.is_none() && output.is_none() {
         print(&hakaru_report::campaign_terminal(&summary, width(), true))?;
         let page = hakaru_report::campaign_html(&summary);
@@ -71,12 +75,15 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
         print(&format!("\nReport: {}\n", path.display()))?;
         return Ok(unreadable.exit());
     }
-    let charts = charts.map(|directory| seen_from(directory, output));
+    let links = args.charts.linked(output);
     let file = output.filter(|path| !place::is_stdout(Some(path)));
-    let page = match Form::of(args.format, output) {
+    let page = match Form::of(args.format.and_then(ReportFormat::page), output) {
         Form::Parquet => return parquet(&summary, file).map(|()| unreadable.exit()),
         Form::Terminal => hakaru_report::campaign_terminal(&summary, width(), false),
-        Form::Markdown => hakaru_report::campaign_markdown(&summary, charts.as_deref()),
+        Form::Markdown => {
+            let page = hakaru_report::campaign_markdown(&summary, links.as_deref());
+            relinked(page, &charts, chart_format)
+        }
         Form::Csv => hakaru_report::campaign_csv(&summary),
         Form::Html => hakaru_report::campaign_html(&summary),
     };
