@@ -8,6 +8,8 @@ mod area;
 mod bars;
 mod canvas;
 mod latency;
+#[cfg(test)]
+mod layout_tests;
 mod legend;
 mod paint;
 mod path;
