@@ -194,7 +194,8 @@ fn timelines() -> impl Strategy<Value = Timeline> {
 
 #[test]
 fn overlaps_and_long_texts_are_found() {
-    let text = |x: u32, text: &str| format!("<text x=\"{x}\" y=\"20\" class=\"hk-t\">{text}</text>\n");
+    let text =
+        |x: u32, text: &str| format!("<text x=\"{x}\" y=\"20\" class=\"hk-t\">{text}</text>\n");
     assert!(check(&(text(0, "one") + &text(40, "two")), 100.0).is_ok());
     assert!(check(&(text(0, "one") + &text(10, "two")), 100.0).is_err());
     assert!(check(&text(90, "three"), 100.0).is_err());
