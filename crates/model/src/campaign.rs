@@ -7,6 +7,7 @@ use crate::job::Op;
 use crate::lint::LintWarning;
 use crate::price::Price;
 use crate::rank::{UseRanking, ValueRanking};
+use crate::severity::Impact;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -173,6 +174,26 @@ pub enum Weakness {
         /// Number of all points.
         of: u64,
     },
+}
+
+impl Weakness {
+    /// Returns what the weakness does to the results.
+    pub fn impact(&self) -> Impact {
+        match self {
+            Weakness::Drifted { .. } => Impact::Bias,
+            Weakness::Blocked
+            | Weakness::CardsInSequence
+            | Weakness::DriftUndecided { .. }
+            | Weakness::Unprepared
+            | Weakness::Changed { .. }
+            | Weakness::DifferentSettings { .. } => Impact::Comparison,
+            Weakness::Unfinished { .. }
+            | Weakness::FewRepeats { .. }
+            | Weakness::OneSpecimen
+            | Weakness::OptionalStopping { .. }
+            | Weakness::MeansOnly { .. } => Impact::Precision,
+        }
+    }
 }
 
 /// Problem of a campaign that is known before it runs.

@@ -31,6 +31,6 @@ pub mod replay;
 pub mod reported;
 mod request;
 pub mod rng;
-mod severity;
+pub mod severity;
 pub mod stream;
 pub mod units;

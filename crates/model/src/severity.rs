@@ -1,4 +1,4 @@
-//! Severity of warnings, caveats and findings.
+//! Severity of warnings, caveats and findings, and what they do to a result.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,4 +19,17 @@ impl Severity {
     pub fn name(self) -> &'static str {
         ["note", "weak", "wrong"][self as usize]
     }
+}
+
+/// What a caveat does to a result, ordered from the most harmful.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Impact {
+    /// The figures are off: repeating the measurement gives the same wrong value.
+    Bias,
+    /// The figures are right, but comparing them misleads.
+    Comparison,
+    /// The figures are less precise or less complete than they look.
+    Precision,
+    /// The figures are not affected.
+    Information,
 }

@@ -1,11 +1,14 @@
 //! Results of comparisons, as text and tables.
 
+mod answer;
+
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
 use crate::escape;
 use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::{merged, naming, path, run, text};
+use crate::text::{self, PagePart};
+use crate::{merged, naming, path, run};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
@@ -271,29 +274,47 @@ fn document(
 ) -> Document {
     let both = [a.clone(), b.clone()];
     let names = naming::series(&both);
-    let title = run::of_common(&both, &format!("{} against {}", names[1], names[0]));
-    let intervals = format!("{DIRECTION} {}", text::intervals());
+    let names = (names[0].as_str(), names[1].as_str());
+    let title = run::of_common(&both, &text::against(names.1, names.0));
+    let answer = answer::answer(a, names, comparisons, conclusion);
+    let (main, more): (Vec<Comparison>, Vec<Comparison>) =
+        comparisons.iter().cloned().partition(|c| c.primary);
+    let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
+    let mut first = Vec::new();
+    if !main.is_empty() {
+        first.push(numbers(table(names, &main)));
+    }
     let mut proven = Vec::new();
-    if !comparisons.is_empty() {
-        let table = table((&names[0], &names[1]), comparisons);
-        proven = vec![
-            DocumentBlock::Quiet(intervals),
-            DocumentBlock::Table(TableStyle::Numbers, table),
-        ];
+    if !more.is_empty() {
+        proven.push(numbers(table(names, &more)));
     }
     if let Some(tests) = tests(comparisons) {
-        let blocks = vec![
-            DocumentBlock::Quiet(TESTS.to_owned()),
-            DocumentBlock::Table(TableStyle::Numbers, tests),
-        ];
-        proven.push(folded("The tests behind the verdicts", blocks));
+        let blocks = vec![DocumentBlock::Quiet(TESTS.to_owned()), numbers(tests)];
+        proven.push(folded(text::tests(), blocks));
     }
-    if let Some(conclusion) = conclusion {
-        let sentence = text::pair_conclusion(conclusion, (&names[0], &names[1]));
-        proven.insert(0, DocumentBlock::Text(sentence));
+    if !comparisons.is_empty() {
+        let intervals = format!("{DIRECTION} {}", text::intervals());
+        proven.push(DocumentBlock::Quiet(intervals));
     }
-    let proven = part("What the comparison proves", proven);
-    run::page(title, &both, findings, proven)
+    let parts = run::PageParts {
+        answer,
+        first,
+        key: key_chart(comparisons, &both),
+        verdicts: part(text::page_part(PagePart::Proofs), proven),
+    };
+    run::page(title, &both, findings, parts)
+}
+
+/// Name of the chart of the figure with the largest proven difference, otherwise with the largest one.
+fn key_chart(comparisons: &[Comparison], both: &[Summary]) -> Option<String> {
+    let main = answer::largest(comparisons)?;
+    let wanted = match main.unit.as_str() {
+        "1/s" => "iops",
+        _ => "bandwidth",
+    };
+    let charts = crate::chart::charts(both);
+    let chart = charts.into_iter().find(|chart| chart.name == wanted);
+    chart.map(|chart| chart.name)
 }
 
 /// Explanation of a comparison.
@@ -328,10 +349,10 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
         findings,
         conclusion,
     } = *of;
-    let mut blocks: Vec<DocumentBlock> = phases
-        .iter()
-        .flat_map(|(a, b)| phase_figures(a, b, names))
-        .collect();
+    let answer = answer::answer(sides.0, names, comparisons, conclusion);
+    let answer = answer.map(DocumentBlock::Answer);
+    let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
+    let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();
     let mut how = DIRECTION.to_owned();
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     if comparisons.iter().any(with_caveats) {
@@ -361,7 +382,7 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
         blocks.extend(part(text::conclusion_of_pair(), vec![sentence]));
     }
     let document = Document {
-        title: format!("{} against {}", names.1, names.0),
+        title: text::against(names.1, names.0),
         under: Vec::new(),
         blocks,
     };

@@ -3,7 +3,10 @@
 use crate::chart::{Chart, Section};
 use crate::facts::FactLine;
 use crate::findings::ConclusionRow;
+use crate::matrix::{MarkTable, Matrix};
+use crate::rate_card::RateCard;
 use crate::table::DataTable;
+use crate::text::{self, PagePart};
 
 /// A report. All text is untrusted until it is rendered.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +22,24 @@ pub(crate) struct Document {
 pub(crate) enum DocumentBlock {
     /// Begins a part that is listed in the menu.
     Part(String),
-    /// Begins a part on a new printed page.
-    Page(String),
     /// Begins a subsection.
     Title(String),
+    /// What the report says, in one sentence; the first block of a page.
+    Answer(AnswerBlock),
+    /// Tables of figures with shades and letters, side by side, and the key to them.
+    Matrices(Vec<Matrix>, String),
+    RateCard(RateCard),
+    Marks(MarkTable),
+    /// The chart of the first screen, as wide as its column.
+    KeyChart(Box<Chart>),
+    /// Blocks side by side.
+    Columns(ColumnStyle, [Vec<DocumentBlock>; 2]),
+    /// A short list beside the main content.
+    Aside(Aside),
+    /// Caveats from the worst on, each with an optional label.
+    Limits(Vec<(String, String)>),
+    /// Verdicts on uses with their reasons.
+    Uses(Vec<ConclusionRow>),
     Text(String),
     /// An explanation of a table or chart.
     Quiet(String),
@@ -41,8 +58,6 @@ pub(crate) enum DocumentBlock {
     Charts(Vec<Chart>),
     /// Collapsible content.
     Fold(Fold),
-    /// Position of the menu.
-    Menu,
     /// Explanation of the figures in the whole report.
     Footer(String),
 }
@@ -51,7 +66,7 @@ impl DocumentBlock {
     /// The level and the title of a heading.
     pub(crate) fn heading(&self) -> Option<(usize, &String)> {
         match self {
-            DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some((2, title)),
+            DocumentBlock::Part(title) => Some((2, title)),
             DocumentBlock::Title(title) => Some((3, title)),
             _ => None,
         }
@@ -61,12 +76,47 @@ impl DocumentBlock {
         match self {
             DocumentBlock::Tiles(tiles) => tiles.is_empty(),
             DocumentBlock::Facts(items) | DocumentBlock::Caveats(items) => items.is_empty(),
-            DocumentBlock::Conclusions(_, rows) => rows.is_empty(),
+            DocumentBlock::Conclusions(_, rows) | DocumentBlock::Uses(rows) => rows.is_empty(),
+            DocumentBlock::Limits(items) => items.is_empty(),
             DocumentBlock::Pairs(pairs) => pairs.is_empty(),
             DocumentBlock::Charts(charts) => charts.is_empty(),
             _ => false,
         }
     }
+}
+
+/// The answer of a report.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AnswerBlock {
+    /// One or two sentences.
+    pub(crate) text: String,
+    /// How sure it is, and why; may be empty.
+    pub(crate) proof: String,
+}
+
+/// Widths of two columns; narrow pages show them one below the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnStyle {
+    /// Two columns of equal width.
+    Halves,
+    /// A main column and a narrow one.
+    Lead,
+}
+
+/// A box with a heading and a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Aside {
+    pub(crate) title: String,
+    pub(crate) content: AsideContent,
+}
+
+/// The content of a box.
+#[derive(Clone, Debug)]
+pub(crate) enum AsideContent {
+    /// Names with values and remarks.
+    Names(Vec<(String, String, String)>),
+    /// The worst caveats, and the number of further ones below the heading of a part.
+    Caveats(Vec<(String, String)>, usize, String),
 }
 
 /// The main verdict of a report.
@@ -143,6 +193,8 @@ pub(crate) struct Fold {
     pub(crate) about: String,
     /// Whether it is initially open.
     pub(crate) open: bool,
+    /// Whether it begins a printed page.
+    pub(crate) page: bool,
     pub(crate) blocks: Vec<DocumentBlock>,
 }
 
@@ -155,6 +207,8 @@ pub(crate) enum TableStyle {
     Fitted(&'static [usize]),
     /// Text.
     Words,
+    /// Short text; scrolls sideways on narrow pages instead of becoming a list.
+    Compact,
 }
 
 /// Blocks that are initially collapsed.
@@ -162,8 +216,37 @@ pub(crate) fn folded(about: impl Into<String>, blocks: Vec<DocumentBlock>) -> Do
     DocumentBlock::Fold(Fold {
         about: about.into(),
         open: false,
+        page: false,
         blocks,
     })
+}
+
+/// Number of caveats on the first screen.
+const WORST: usize = 3;
+
+/// The worst caveats as a box; `all` are ranked. `None` without caveats.
+pub(crate) fn worst_caveats(all: &[(String, String)]) -> Option<DocumentBlock> {
+    let worst = all.iter().take(WORST).cloned().collect();
+    let more = all.len().saturating_sub(WORST);
+    let part = text::page_part(PagePart::Limits).to_owned();
+    (!all.is_empty()).then(|| {
+        DocumentBlock::Aside(Aside {
+            title: text::before_you_quote().to_owned(),
+            content: AsideContent::Caveats(worst, more, part),
+        })
+    })
+}
+
+/// Blocks beside each other, or alone if one side is empty.
+pub(crate) fn beside(
+    style: ColumnStyle,
+    left: Vec<DocumentBlock>,
+    right: Vec<DocumentBlock>,
+) -> Vec<DocumentBlock> {
+    match (left.is_empty(), right.is_empty()) {
+        (false, false) => vec![DocumentBlock::Columns(style, [left, right])],
+        _ => [left, right].concat(),
+    }
 }
 
 /// A part with its blocks; empty if they contain nothing.
@@ -175,29 +258,65 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
     }
 }
 
-/// All charts in the parts of their sections; `level` is the label of the collapsed charts of [`Section::OverTime`], and
-/// `path` are the blocks of [`Section::Path`], which contain its charts.
-pub(crate) fn chart_parts(
-    all: &[Chart],
-    level: &str,
-    path: Vec<DocumentBlock>,
-) -> Vec<DocumentBlock> {
-    let of_section = |section: Section| {
-        if section == Section::Path {
-            return path.clone();
-        }
-        let charts: Vec<Chart> = all
+/// The sections of the charts of a page.
+pub(crate) struct ChartParts<'a> {
+    pub(crate) charts: &'a [Chart],
+    /// Name of the chart that is on the first screen; its section refers to it.
+    pub(crate) key: Option<&'a str>,
+    /// Label of the collapsed charts of [`Section::OverTime`].
+    pub(crate) level: &'a str,
+    /// Tables of [`Section::Speed`], below its charts.
+    pub(crate) tables: Vec<DocumentBlock>,
+    /// Parts after [`Section::Speed`].
+    pub(crate) after_speed: Vec<DocumentBlock>,
+    /// Blocks of [`Section::Path`], which contain its charts.
+    pub(crate) path: Vec<DocumentBlock>,
+}
+
+impl ChartParts<'_> {
+    /// All parts in display order; empty sections are omitted.
+    pub(crate) fn blocks(&self) -> Vec<DocumentBlock> {
+        let sections = Section::ALL.iter().copied();
+        sections.flat_map(|section| self.section(section)).collect()
+    }
+
+    /// A line that names the sections without charts; `None` if there are none.
+    pub(crate) fn missing(&self) -> Option<DocumentBlock> {
+        // Speed along the device is a result of preparation and verification.
+        let expected = Section::ALL
             .iter()
-            .filter(|chart| chart.section == section)
-            .cloned()
-            .collect();
-        let blocks = match (charts.is_empty(), section) {
-            (true, _) => Vec::new(),
+            .filter(|section| **section != Section::Map);
+        let missing = expected.filter(|section| self.section(**section).is_empty());
+        let titles: Vec<&str> = missing.map(|section| section.title()).collect();
+        (!titles.is_empty()).then(|| DocumentBlock::Quiet(text::not_on_page(&titles)))
+    }
+
+    fn section(&self, section: Section) -> Vec<DocumentBlock> {
+        if section == Section::Path {
+            return self.path.clone();
+        }
+        let of_section = |chart: &&Chart| chart.section == section;
+        let all: Vec<&Chart> = self.charts.iter().filter(of_section).collect();
+        let is_key = |chart: &&&Chart| self.key == Some(chart.name.as_str());
+        let key = all.iter().find(is_key).map(|chart| chart.title.clone());
+        let rest = all.iter().filter(|chart| !is_key(chart));
+        let rest: Vec<Chart> = rest.map(|chart| (*chart).clone()).collect();
+        let mut blocks = Vec::new();
+        match (rest.is_empty(), section) {
+            (true, _) => {
+                let shown = key.map(|title| DocumentBlock::Quiet(text::shown_first(&title)));
+                blocks.extend(shown);
+            }
             // These charts are collapsed, so that readers do not have to scroll past them.
-            (false, Section::OverTime) => vec![folded(level, vec![DocumentBlock::Charts(charts)])],
-            (false, _) => vec![DocumentBlock::Charts(charts)],
-        };
+            (false, Section::OverTime) => {
+                blocks.push(folded(self.level, vec![DocumentBlock::Charts(rest)]));
+            }
+            (false, _) => blocks.push(DocumentBlock::Charts(rest)),
+        }
+        if section == Section::Speed {
+            blocks.extend(self.tables.iter().cloned());
+            return [part(section.title(), blocks), self.after_speed.clone()].concat();
+        }
         part(section.title(), blocks)
-    };
-    Section::ALL.iter().copied().flat_map(of_section).collect()
+    }
 }

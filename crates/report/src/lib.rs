@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod campaign;
 mod chart;
 mod compare;
@@ -19,11 +20,13 @@ mod html;
 mod ids;
 mod list;
 mod markdown;
+mod matrix;
 mod merged;
 mod naming;
 mod number;
 mod path;
 mod png;
+mod rate_card;
 mod references;
 mod results;
 mod run;
@@ -34,6 +37,7 @@ mod terminal;
 pub mod text;
 pub mod time;
 mod verified;
+mod workload;
 
 pub use campaign::{
     campaign_chart_source, campaign_charts, campaign_csv, campaign_html, campaign_in_short,

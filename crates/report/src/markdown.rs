@@ -1,10 +1,14 @@
 //! Renders a document as GitHub Markdown, for an article, an issue or a wiki.
 
 use crate::chart::{Chart, Plot};
-use crate::document::{Document, DocumentBlock, TableStyle, VerdictBlock};
+use crate::document::{
+    AnswerBlock, Aside, AsideContent, Document, DocumentBlock, TableStyle, VerdictBlock,
+};
 use crate::escape::markdown as escaped;
 use crate::findings;
+use crate::matrix::Matrix;
 use crate::table::DataTable;
+use crate::text;
 
 impl Document {
     /// Renders the document as Markdown. Charts are linked from the directory, if one is given; without it, tables
@@ -32,6 +36,12 @@ fn blocks(
     out: &mut String,
 ) {
     for block in all {
+        if let DocumentBlock::Columns(_, columns) = block {
+            for column in columns {
+                blocks(column, charts, headings, out);
+            }
+            continue;
+        }
         let heading = match block {
             DocumentBlock::Fold(fold) => Some((3, &fold.about)),
             block => block.heading(),
@@ -61,8 +71,26 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
         }
         DocumentBlock::Verdict(verdict) => self::verdict(verdict),
         DocumentBlock::Tiles(tiles) => items(tiles.iter().map(|tile| tile.pair())),
-        DocumentBlock::Facts(list) | DocumentBlock::Caveats(list) => items(list.iter().cloned()),
+        DocumentBlock::Facts(list) | DocumentBlock::Caveats(list) | DocumentBlock::Limits(list) => {
+            items(list.iter().cloned())
+        }
         DocumentBlock::Conclusions(about, rows) => lines(&findings::table(about, rows), false),
+        DocumentBlock::Uses(rows) => {
+            let about = text::conclusion_about(findings::ConclusionKind::Uses);
+            lines(&findings::table(about, rows), false)
+        }
+        DocumentBlock::Answer(answer) => self::answer(answer),
+        DocumentBlock::Matrices(all, key) => matrices(all, key),
+        DocumentBlock::Marks(marks) => {
+            format!(
+                "{}\n\n{}",
+                escaped(&marks.caption),
+                lines(&marks.table(), false)
+            )
+        }
+        DocumentBlock::RateCard(card) => lines(&card.table(), true),
+        DocumentBlock::KeyChart(chart) => self::chart(chart, charts).unwrap_or_default(),
+        DocumentBlock::Aside(aside) => self::aside(aside),
         DocumentBlock::Pairs(pairs) => {
             let known = pairs.iter().filter(|pair| pair.known);
             let rows = known.map(|pair| vec![pair.name.clone(), pair.value.clone()]);
@@ -75,11 +103,46 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
             all.join("\n")
         }
         DocumentBlock::Part(_)
-        | DocumentBlock::Page(_)
         | DocumentBlock::Title(_)
-        | DocumentBlock::Fold(_)
-        | DocumentBlock::Menu => String::new(),
+        | DocumentBlock::Columns(..)
+        | DocumentBlock::Fold(_) => String::new(),
     }
+}
+
+fn answer(answer: &AnswerBlock) -> String {
+    let proof = match answer.proof.is_empty() {
+        true => String::new(),
+        false => format!("\n{}\n", escaped(&answer.proof)),
+    };
+    format!("**{}**\n{proof}", escaped(&answer.text))
+}
+
+fn matrices(all: &[Matrix], key: &str) -> String {
+    let table = |matrix: &Matrix| {
+        let caption = match matrix.about.is_empty() {
+            true => matrix.caption.clone(),
+            false => format!("{}: {}", matrix.caption, matrix.about),
+        };
+        format!(
+            "{}\n\n{}\n",
+            escaped(&caption),
+            lines(&matrix.table(), true)
+        )
+    };
+    let tables: String = all.iter().map(table).collect();
+    format!("{tables}{}\n", escaped(key))
+}
+
+/// A box as a list. Its caveats are omitted, because the part that it refers to has all of them.
+fn aside(aside: &Aside) -> String {
+    let AsideContent::Names(names) = &aside.content else {
+        return String::new();
+    };
+    let named = names.iter().map(|(name, value, note)| {
+        let text = format!("{value} {note}");
+        (name.clone(), text.trim_end().to_owned())
+    });
+    format!("{}\n\n{}", escaped(&aside.title), items(named))
 }
 
 fn verdict(verdict: &VerdictBlock) -> String {

@@ -4,13 +4,35 @@ use crate::escape::plain;
 use crate::naming::distinct;
 use crate::{facts, text};
 use hakaru_model::finding::{Finding, Summary};
+use hakaru_model::severity::{Impact, Severity};
+use std::cmp::Reverse;
 
 /// Maximum number of names in a list; more are only counted.
 const NAMES: usize = 4;
 
-/// Merges the findings of these cards and layers. Each finding is listed once with the names it concerns; the names
-/// are empty if it concerns all.
+/// A caveat with its rank among others.
+pub(crate) struct RankedCaveat {
+    pub(crate) severity: Severity,
+    pub(crate) impact: Impact,
+    /// The names it concerns; empty if it concerns all.
+    pub(crate) lead: String,
+    pub(crate) text: String,
+}
+
+/// Sorts caveats: invalid figures first, then biased ones, misleading comparisons, and a lack of precision.
+pub(crate) fn rank(mut all: Vec<RankedCaveat>) -> Vec<(String, String)> {
+    all.sort_by_key(|of| (Reverse(of.severity), of.impact));
+    let caveats = all.into_iter().map(|of| (of.lead, of.text));
+    caveats.collect()
+}
+
+/// The caveats of [`ranked`] in order, as labels and sentences.
 pub(crate) fn findings(subjects: &[(String, &Summary)]) -> Vec<(String, String)> {
+    rank(ranked(subjects))
+}
+
+/// Merges the findings of these cards and layers. Each finding is listed once with the names it concerns.
+pub(crate) fn ranked(subjects: &[(String, &Summary)]) -> Vec<RankedCaveat> {
     let found = subjects.iter().flat_map(|(name, summary)| {
         facts::findings(summary)
             .into_iter()
@@ -25,7 +47,12 @@ pub(crate) fn findings(subjects: &[(String, &Summary)]) -> Vec<(String, String)>
     let said = |finding: &Finding| plain(&text::finding(finding, &phases));
     Finding::merge_all(found)
         .iter()
-        .map(|finding| (lead(finding, subjects), said(finding)))
+        .map(|finding| RankedCaveat {
+            severity: finding.severity,
+            impact: finding.kind.impact(),
+            lead: lead(finding, subjects),
+            text: said(finding),
+        })
         .collect()
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn target(summary: &Summary) -> String {
 }
 
 /// The target without its serial number.
-fn thing(summary: &Summary) -> String {
+pub(crate) fn thing(summary: &Summary) -> String {
     let target = &summary.target;
     let model = target
         .device

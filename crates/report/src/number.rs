@@ -2,7 +2,7 @@
 
 use crate::text;
 use hakaru_model::finding::{Estimate, IntervalCaveat};
-use hakaru_model::units::{Nanos, Quantile};
+use hakaru_model::units::{Bytes, Nanos, Quantile};
 
 /// A mean and its deviation as text, separate so that a column can align them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -129,6 +129,16 @@ pub(crate) fn significant(value: f64) -> String {
     fixed(value, decimals(value))
 }
 
+/// Formats a ratio with this number of significant digits: `5.9`, `23`.
+pub(crate) fn significant_digits(value: f64, digits: i32) -> String {
+    let size = value.abs();
+    if !size.is_finite() || size == 0.0 {
+        return fixed(value, 0);
+    }
+    let places = (digits - 1 - size.log10().floor() as i32).clamp(0, 9);
+    in_groups(&fixed(value, places as usize))
+}
+
 /// Formats a number for machines: no exponent below [`BEYOND`], at most `places` decimal places.
 pub(crate) fn exact(value: f64, places: usize) -> String {
     if !value.is_finite() {
@@ -142,6 +152,16 @@ pub(crate) fn exact(value: f64, places: usize) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         text
+    }
+}
+
+/// Formats a block size without needless digits: `4 KiB`, `1 MiB`, `1536 B`.
+pub(crate) fn block_size(block: Bytes) -> String {
+    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let whole = |unit: u64| block.0 >= unit && block.0.is_multiple_of(unit);
+    match units.into_iter().find(|(unit, _)| whole(*unit)) {
+        Some((unit, name)) => format!("{} {name}", block.0 / unit),
+        None => format!("{} B", block.0),
     }
 }
 

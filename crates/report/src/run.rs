@@ -2,18 +2,21 @@
 
 use crate::chart::{self, Section, charts};
 use crate::document::{
-    Document, DocumentBlock, Fold, Pair, TableStyle, Tile, chart_parts, folded, part,
+    AnswerBlock, ChartParts, ColumnStyle, Document, DocumentBlock, Fold, Pair, TableStyle, beside,
+    folded, part, worst_caveats,
 };
 use crate::escape::plain;
 use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::naming::distinct;
-use crate::number::{self, MeanText};
+use crate::number;
+use crate::rate_card::rate_card;
 use crate::results;
 use crate::table::{self, DataTable};
-use crate::{facts, merged, naming, path, text, time};
+use crate::text::{self, PagePart};
+use crate::{answer, facts, merged, naming, path, time};
 use hakaru_model::advice::RunFindings;
-use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
-use hakaru_model::units::{BytesPerSec, Quantile};
+use hakaru_model::finding::{PhaseSummary, Summary};
+use hakaru_model::units::BytesPerSec;
 
 /// Renders series as one self-contained HTML page.
 pub fn html(summaries: &[Summary]) -> String {
@@ -60,7 +63,7 @@ fn document(summaries: &[Summary], findings: &[RunFindings]) -> Document {
         [single] => facts::headline(single),
         many => of_common(many, &format!("{} series side by side", many.len())),
     };
-    page(title, summaries, findings, Vec::new())
+    page(title, summaries, findings, PageParts::default())
 }
 
 /// Title of a report on series of one target: `SanDisk MAX Endurance: ext4 against vfat`.
@@ -68,39 +71,82 @@ pub(crate) fn of_common(summaries: &[Summary], title: &str) -> String {
     naming::common(summaries).map_or_else(|| title.to_owned(), |thing| format!("{thing}: {title}"))
 }
 
-/// The whole report; `verdicts` follow the key figures.
+/// What a page adds to the report on its series.
+#[derive(Default)]
+pub(crate) struct PageParts {
+    /// The answer; otherwise the one of the series.
+    pub(crate) answer: Option<AnswerBlock>,
+    /// The first screen beside the key chart; otherwise the figures of the series.
+    pub(crate) first: Vec<DocumentBlock>,
+    /// Name of the chart of the first screen; otherwise the one of the series.
+    pub(crate) key: Option<String>,
+    /// Follows the first screen.
+    pub(crate) verdicts: Vec<DocumentBlock>,
+}
+
+/// The whole report.
 pub(crate) fn page(
     title: String,
     summaries: &[Summary],
     findings: &[RunFindings],
-    verdicts: Vec<DocumentBlock>,
+    parts: PageParts,
 ) -> Document {
     let names = naming::series(summaries);
-    let mut blocks = vec![match summaries {
-        [] => DocumentBlock::Text("There is nothing to report: no series was given.".to_owned()),
-        [single] => DocumentBlock::Tiles(tiles(single)),
-        many => side_by_side(many, &names),
-    }];
-    blocks.push(DocumentBlock::Facts(sentences(summaries, &names)));
-    blocks.extend(verdicts);
-    blocks.extend(conclusions(findings, &names));
     let subjects: Vec<(String, &Summary)> = names.iter().cloned().zip(summaries).collect();
-    let caveats = DocumentBlock::Caveats(merged::findings(&subjects));
-    blocks.extend(part("Caveats", vec![caveats]));
-    let level = "Charts of the phases that were not tested for evenness";
-    blocks.extend(chart_parts(
-        &charts(summaries),
-        level,
-        path::blocks(&subjects),
-    ));
-    for (name, summary) in &subjects {
-        blocks.extend(part(format!("Results, {name}"), of_series(summary)));
+    let charts = charts(summaries);
+    let key = parts.key.or_else(|| key_chart(summaries, &charts));
+    let answer = parts
+        .answer
+        .or_else(|| answer::of_series(summaries, findings, &names));
+    let mut blocks: Vec<DocumentBlock> = answer.into_iter().map(DocumentBlock::Answer).collect();
+    let first = match (parts.first.is_empty(), summaries) {
+        (false, _) => parts.first,
+        (true, []) => vec![DocumentBlock::Text(text::nothing_to_report().to_owned())],
+        (true, [single]) => {
+            let card = rate_card(single).map(DocumentBlock::RateCard);
+            card.into_iter().collect()
+        }
+        (true, many) => answer::matrix_of_series(many, &names),
+    };
+    let key_chart = charts
+        .iter()
+        .find(|chart| Some(&chart.name) == key.as_ref());
+    let key_block = key_chart.map(|chart| DocumentBlock::KeyChart(Box::new(chart.clone())));
+    let caveats = merged::findings(&subjects);
+    let worst = worst_caveats(&caveats);
+    let uses = conclusions_of(ConclusionKind::Uses, findings, &names);
+    if summaries.len() == 1 {
+        blocks.extend(beside(
+            ColumnStyle::Halves,
+            first,
+            key_block.into_iter().collect(),
+        ));
+        blocks.extend(beside(ColumnStyle::Lead, uses, worst.into_iter().collect()));
+    } else {
+        blocks.extend(first);
+        let (key_block, worst) = (key_block.into_iter(), worst.into_iter());
+        blocks.extend(beside(
+            ColumnStyle::Lead,
+            key_block.collect(),
+            worst.collect(),
+        ));
+        blocks.extend(uses);
     }
-    for (name, summary) in &subjects {
-        let pairs = vec![DocumentBlock::Pairs(circumstances(summary))];
-        let circumstances = target_device_and_host(pairs, summaries.len() == 1);
-        blocks.extend(part(format!("Circumstances, {name}"), vec![circumstances]));
+    blocks.push(DocumentBlock::Facts(sentences(summaries, &names)));
+    blocks.extend(parts.verdicts);
+    let sections = ChartParts {
+        charts: &charts,
+        key: key.as_deref(),
+        level: text::charts_of_even_phases(),
+        tables: figures(&subjects),
+        after_speed: Vec::new(),
+        path: path::blocks(&subjects),
+    };
+    blocks.extend(sections.blocks());
+    for kind in ConclusionKind::ALL.into_iter().skip(1) {
+        blocks.extend(conclusions_of(kind, findings, &names));
     }
+    blocks.extend(limits(caveats, &subjects, sections.missing()));
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
     let under = |(name, summary): &(String, &Summary)| match summaries.len() {
         1 => (String::new(), origin(summary)),
@@ -113,11 +159,68 @@ pub(crate) fn page(
     }
 }
 
+/// Name of the chart that shows the largest effect: a lasting drop of speed, then latency, then speed.
+fn key_chart(summaries: &[Summary], charts: &[chart::Chart]) -> Option<String> {
+    let phases = summaries.iter().flat_map(|summary| &summary.phases);
+    let dropped = phases
+        .filter_map(|phase| phase.sustained.as_ref())
+        .any(|s| s.cliff.is_some());
+    let order: &[Section] = match (summaries.len(), dropped) {
+        (1, true) => &[Section::Sustained, Section::Latency, Section::Speed],
+        (1, false) => &[Section::Latency, Section::Speed],
+        _ => &[Section::Speed],
+    };
+    let of_section = |section: &Section| charts.iter().find(|chart| chart.section == *section);
+    order
+        .iter()
+        .find_map(of_section)
+        .map(|chart| chart.name.clone())
+}
+
+/// The tables below the charts of the speed.
+fn figures(subjects: &[(String, &Summary)]) -> Vec<DocumentBlock> {
+    let table = |(name, summary): &(String, &Summary)| {
+        let about = match subjects.len() {
+            1 => text::every_figure().to_owned(),
+            _ => text::every_figure_of(name),
+        };
+        folded(about, of_series(summary))
+    };
+    let measured = subjects
+        .iter()
+        .filter(|(_, summary)| !summary.phases.is_empty());
+    let failed = subjects.iter().flat_map(|(_, summary)| failed(summary));
+    let failed = DocumentBlock::Facts(failed.collect());
+    measured.map(table).chain([failed]).collect()
+}
+
+/// All caveats, the method, and the environment.
+fn limits(
+    caveats: Vec<(String, String)>,
+    subjects: &[(String, &Summary)],
+    missing: Option<DocumentBlock>,
+) -> Vec<DocumentBlock> {
+    let circumstances = subjects.iter().map(|(name, summary)| {
+        let about = match subjects.len() {
+            1 => text::environment().to_owned(),
+            _ => text::environment_of(name),
+        };
+        folded(
+            about,
+            vec![DocumentBlock::Pairs(self::circumstances(summary))],
+        )
+    });
+    let blocks = std::iter::once(DocumentBlock::Limits(caveats)).chain(circumstances);
+    let blocks = blocks.chain(missing.filter(|_| !subjects.is_empty()));
+    part(text::page_part(PagePart::Limits), blocks.collect())
+}
+
 /// The environment of a measurement, which a reader can collapse.
 pub(crate) fn target_device_and_host(blocks: Vec<DocumentBlock>, open: bool) -> DocumentBlock {
     DocumentBlock::Fold(Fold {
-        about: "Target, device and host".to_owned(),
+        about: text::environment().to_owned(),
         open,
+        page: false,
         blocks,
     })
 }
@@ -125,13 +228,20 @@ pub(crate) fn target_device_and_host(blocks: Vec<DocumentBlock>, open: bool) -> 
 /// The short form of one series.
 fn brief(summary: &Summary, findings: &RunFindings) -> Document {
     let table = results::columns(summary);
-    let mut blocks = vec![
+    let one = std::slice::from_ref(summary);
+    let names = naming::series(one);
+    let answer = answer::of_series(one, std::slice::from_ref(findings), &names);
+    let answer = answer.into_iter().map(DocumentBlock::Answer);
+    let mut blocks: Vec<DocumentBlock> = answer.collect();
+    blocks.extend([
         DocumentBlock::Table(TableStyle::Fitted(results::SPARE), table),
         DocumentBlock::Quiet(legend(summary)),
         DocumentBlock::Facts(sentences(std::slice::from_ref(summary), &[])),
         DocumentBlock::Caveats(merged::findings(&[(String::new(), summary)])),
-    ];
-    blocks.extend(conclusions(std::slice::from_ref(findings), &[]));
+    ]);
+    for kind in ConclusionKind::ALL {
+        blocks.extend(conclusions_of(kind, std::slice::from_ref(findings), &[]));
+    }
     let path = DocumentBlock::Facts(path::in_brief(summary));
     blocks.extend(part(Section::Path.title(), vec![path]));
     let brief = facts::brief(summary).into_iter();
@@ -165,73 +275,14 @@ fn origin(summary: &Summary) -> String {
     [runs, summary.origin.clone(), begun].join(" · ")
 }
 
-/// The key figures of one series: the main figure of each phase.
-fn tiles(summary: &Summary) -> Vec<Tile> {
-    let tile = |phase: &PhaseSummary| {
-        let (figure, unit, note) = quoted(phase);
-        Tile {
-            name: naming::phase(summary, phase),
-            figure,
-            unit: unit.to_owned(),
-            note,
-        }
-    };
-    summary.phases.iter().map(tile).collect()
-}
-
-/// The main figure of a phase, its unit, and a second figure: IOPS for small I/Os, bandwidth for large ones; durable
-/// writes also have the `fsync` latency.
-fn quoted(phase: &PhaseSummary) -> (String, &'static str, String) {
-    if let Some((levels, after)) = levels(phase) {
-        return (levels, "MB/s", after);
-    }
-    let bandwidth = MeanText::megabytes(&phase.bandwidth);
-    if !chart::by_iops(phase) {
-        let note = match &bandwidth.deviation {
-            Some(deviation) => format!("± {deviation}, {} runs", phase.bandwidth.values.len()),
-            None => "1 run".to_owned(),
-        };
-        return (bandwidth.mean, "MB/s", note);
-    }
-    let p99 = |latency: &LatencySummary| results::quantile(latency, Quantile::P99);
-    let (sync, latency) = (phase.sync.as_ref(), phase.latency.as_ref());
-    let note = match (sync.and_then(p99), latency.and_then(p99)) {
-        (Some(sync), _) => format!("fsync P99 {sync}"),
-        (None, Some(latency)) => format!("P99 {latency}"),
-        (None, None) => format!("{bandwidth} MB/s"),
-    };
-    (MeanText::of(&phase.iops, 1.0).mean, "IOPS", note)
-}
-
 /// Speed before and after a lasting drop, and its position; the mean would describe neither level.
-fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
+pub(crate) fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
     let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
     let level = |bw: BytesPerSec| number::significant(bw.0 / 1e6);
     Some((
         format!("{} → {}", level(cliff.before), level(cliff.after)),
         format!("after {}", cliff.at),
     ))
-}
-
-/// A comparison of all series, phase by phase.
-fn side_by_side(summaries: &[Summary], names: &[String]) -> DocumentBlock {
-    let cell = |phase: &PhaseSummary| {
-        let (bandwidth, iops) = (
-            MeanText::megabytes(&phase.bandwidth),
-            MeanText::of(&phase.iops, 1.0),
-        );
-        match (levels(phase), chart::by_iops(phase)) {
-            (Some((levels, after)), _) => format!("{levels} MB/s\n{after}"),
-            (None, true) => format!("{iops} IOPS\n{bandwidth} MB/s"),
-            (None, false) => format!("{bandwidth} MB/s\n{iops} IOPS"),
-        }
-    };
-    let rows = naming::phases(summaries).into_iter().map(|(phase, cells)| {
-        let cells = cells.into_iter().map(|c| c.map_or("–".to_owned(), cell));
-        table::row(phase, cells)
-    });
-    let table = DataTable::new(table::row("Phase", names.iter().cloned()), rows);
-    DocumentBlock::Table(TableStyle::Numbers, table)
 }
 
 /// Sentences about each phase: variation, I/O amplification, and bytes written for laying out files.
@@ -255,13 +306,7 @@ fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
     all
 }
 
-/// Conclusions from the figures: with all reasons for one series, as a table for several.
-fn conclusions(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
-    let of_kind = |kind| conclusions_of(kind, all, names);
-    ConclusionKind::ALL.into_iter().flat_map(of_kind).collect()
-}
-
-/// Conclusions of one kind.
+/// Conclusions of one kind: with all reasons for one series, as a table for several.
 fn conclusions_of(
     kind: ConclusionKind,
     all: &[RunFindings],
@@ -271,6 +316,7 @@ fn conclusions_of(
     let found: Vec<Vec<ConclusionRow>> = all.iter().map(|found| kind.of(found)).collect();
     let blocks = match &found[..] {
         found if found.iter().all(Vec::is_empty) => Vec::new(),
+        [only] if kind == ConclusionKind::Uses => vec![DocumentBlock::Uses(only.clone())],
         [only] => vec![DocumentBlock::Conclusions(about, only.clone())],
         many => compared_conclusions(about, many, names),
     };
@@ -306,19 +352,19 @@ fn compared_conclusions(
     }
     vec![
         DocumentBlock::Table(TableStyle::Words, table),
-        folded("Why", reasons),
+        folded(text::why(), reasons),
     ]
 }
 
-/// The table of results with all figures of each phase, its errors, and all runs.
+/// The table of results with all figures of each phase, and all runs.
 fn of_series(summary: &Summary) -> Vec<DocumentBlock> {
-    let mut blocks = vec![
-        DocumentBlock::Table(TableStyle::Numbers, results::table(summary)),
-        DocumentBlock::Facts(failed(summary)),
-    ];
+    let mut blocks = vec![DocumentBlock::Table(
+        TableStyle::Numbers,
+        results::table(summary),
+    )];
     blocks.extend(every_run(summary).map(|table| {
         let table = DocumentBlock::Table(TableStyle::Numbers, table);
-        folded("Every run by itself", vec![table])
+        folded(text::every_run(), vec![table])
     }));
     blocks
 }

@@ -9,10 +9,12 @@ pub use wrap::wrapped;
 use wrap::GAP;
 
 use crate::chart::{Chart, Plot};
-use crate::document::{Document, DocumentBlock, Pair, VerdictBlock};
+use crate::document::{Document, DocumentBlock, Pair, TableStyle, VerdictBlock};
 use crate::escape::{columns_of, plain};
 use crate::findings::ConclusionRow;
+use crate::matrix::Matrix;
 use crate::strips::{AddressStrips, LevelStrip};
+use crate::table::DataTable;
 
 /// Minimum width in columns; narrower terminals are treated as this wide.
 const NARROWEST: usize = 40;
@@ -96,6 +98,10 @@ impl TerminalPage {
                 headings.push((level, title));
                 continue;
             }
+            if let DocumentBlock::Columns(_, columns) = block {
+                columns.iter().for_each(|column| self.blocks(column, out));
+                continue;
+            }
             let text = self.block(block, !headings.is_empty());
             if text.is_empty() {
                 continue;
@@ -124,23 +130,50 @@ impl TerminalPage {
                 self.listed(&pairs)
             }
             DocumentBlock::Facts(items) => self.listed(items),
-            DocumentBlock::Caveats(items) => items.iter().map(|item| self.caveat(item)).collect(),
-            DocumentBlock::Conclusions(_, rows) => self.conclusions(rows),
-            DocumentBlock::Pairs(pairs) => self.pairs(pairs, headed),
-            DocumentBlock::Table(style, table) => {
-                let bold = |head: &str| self.ink.bold(head);
-                table::lines(table, *style, self.width, bold)
+            DocumentBlock::Caveats(items) | DocumentBlock::Limits(items) => {
+                items.iter().map(|item| self.caveat(item)).collect()
             }
+            DocumentBlock::Conclusions(_, rows) | DocumentBlock::Uses(rows) => {
+                self.conclusions(rows)
+            }
+            DocumentBlock::Answer(answer) => {
+                let proof = match answer.proof.is_empty() {
+                    true => String::new(),
+                    false => self.ink.dim(&self.wrapped("", &answer.proof)),
+                };
+                self.ink.bold(&self.wrapped("", &answer.text)) + &proof
+            }
+            DocumentBlock::Matrices(all, key) => self.matrices(all, key),
+            DocumentBlock::Marks(marks) => self.table(TableStyle::Compact, &marks.table()),
+            DocumentBlock::RateCard(card) => self.table(TableStyle::Numbers, &card.table()),
+            DocumentBlock::KeyChart(chart) => self.chart(chart).unwrap_or_default(),
+            DocumentBlock::Pairs(pairs) => self.pairs(pairs, headed),
+            DocumentBlock::Table(style, table) => self.table(*style, table),
             DocumentBlock::Charts(charts) => {
                 let drawn: Vec<String> = charts.iter().filter_map(|c| self.chart(c)).collect();
                 drawn.join("\n")
             }
             DocumentBlock::Part(_)
-            | DocumentBlock::Page(_)
             | DocumentBlock::Title(_)
-            | DocumentBlock::Fold(_)
-            | DocumentBlock::Menu => String::new(),
+            | DocumentBlock::Columns(..)
+            | DocumentBlock::Aside(_)
+            | DocumentBlock::Fold(_) => String::new(),
         }
+    }
+
+    fn table(&self, style: TableStyle, table: &DataTable) -> String {
+        let bold = |head: &str| self.ink.bold(head);
+        table::lines(table, style, self.width, bold)
+    }
+
+    /// Tables below their captions, and the key.
+    fn matrices(&self, all: &[Matrix], key: &str) -> String {
+        let table = |matrix: &Matrix| {
+            let caption = self.ink.bold(&self.wrapped("", &matrix.caption));
+            caption + &self.table(TableStyle::Numbers, &matrix.table())
+        };
+        let tables: Vec<String> = all.iter().map(table).collect();
+        tables.join("\n") + &self.ink.dim(&self.wrapped("", key))
     }
 
     fn verdict(&self, verdict: &VerdictBlock) -> String {

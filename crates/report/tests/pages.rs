@@ -85,7 +85,7 @@ fn comparisons_in_words() {
         page.split("## Sustained")
             .next()
             .unwrap()
-            .split("## Caveats")
+            .split("## Limits and method")
             .next()
             .unwrap()
     );
@@ -115,7 +115,7 @@ fn conclusions_in_markdown_and_csv() {
         .split("## Suitability")
         .nth(1)
         .unwrap()
-        .split("## Caveats")
+        .split("## Limits and method")
         .next()
         .unwrap();
     insta::assert_snapshot!(

@@ -107,9 +107,9 @@ impl Browser {
         self.wait_for("Page.loadEventFired")
     }
 
-    /// Evaluates a script in the page and returns its value.
+    /// Evaluates a script in the page and returns its value; a promise is awaited.
     pub(super) fn evaluate(&mut self, script: &str) -> Result<Value> {
-        let asked = json!({ "expression": script, "returnByValue": true });
+        let asked = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
         let mut answer = self.call("Runtime.evaluate", asked)?;
         if !answer["exceptionDetails"].is_null() {
             bail!("the script failed: {}", answer["exceptionDetails"]);
@@ -124,6 +124,21 @@ impl Browser {
             json!({ "captureBeyondViewport": true }),
         )?;
         base64(answer["data"].as_str().unwrap_or_default()).context("the browser sent no picture")
+    }
+
+    /// Number of A4 pages of the printed page.
+    pub(super) fn printed_pages(&mut self) -> Result<usize> {
+        let paper = json!({ "preferCSSPageSize": true, "paperWidth": 8.27, "paperHeight": 11.69 });
+        let answer = self.call("Page.printToPDF", paper)?;
+        let pdf = base64(answer["data"].as_str().unwrap_or_default())
+            .context("the browser sent no PDF")?;
+        // Each page is an object of this type; the list of pages has the type `Pages`.
+        let page = b"/Type /Page";
+        let ends = |bytes: &[u8]| bytes.get(page.len()) != Some(&b's');
+        let found = pdf
+            .windows(page.len() + 1)
+            .filter(|bytes| bytes.starts_with(page) && ends(bytes));
+        Ok(found.count())
     }
 
     /// Returns the errors of the page since it was loaded.

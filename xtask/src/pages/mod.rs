@@ -3,9 +3,12 @@
 //! `cargo xtask pages` generates every kind of page with the program itself, from simulated cards and published
 //! figures; `cargo xtask pages FILE…` checks the given files. `--shots FOLDER` keeps a screenshot of each. Each page is
 //! checked in desktop and phone width, in light and dark mode: no browser errors, no horizontal scrolling, all charts
-//! visible, no overlapping labels, readable text.
+//! visible, no overlapping labels, readable text, no violation found by axe-core, and no page beyond its budget of
+//! length.
 
+mod axe;
 mod browser;
+mod budget;
 mod make;
 
 use crate::workspace;
@@ -18,7 +21,7 @@ use std::path::{Path, PathBuf};
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// Window widths in pixels: desktop and phone.
-const WIDTHS: [u32; 2] = [1200, 360];
+const WIDTHS: [u32; 2] = [1280, 390];
 
 /// Findings of the script in a page.
 #[derive(Debug, Deserialize)]
@@ -57,6 +60,11 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     } else {
         files
     };
+    let axe = axe::script();
+    if let Err(because) = &axe {
+        println!("skipped: axe-core, {because:#}");
+    }
+    let axe = axe.ok();
     let mut browser = Browser::start(&program, home.path())?;
     if let Some(dir) = &shots {
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
@@ -65,7 +73,14 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     for file in &files {
         for width in WIDTHS {
             for dark in [false, true] {
-                problems.extend(check(&mut browser, file, width, dark, shots.as_deref())?);
+                let shots = shots.as_deref();
+                problems.extend(check(
+                    &mut browser,
+                    file,
+                    (width, dark),
+                    shots,
+                    axe.as_deref(),
+                )?);
             }
         }
     }
@@ -84,19 +99,28 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 fn check(
     browser: &mut Browser,
     file: &Path,
-    width: u32,
-    dark: bool,
+    (width, dark): (u32, bool),
     shots: Option<&Path>,
+    axe: Option<&str>,
 ) -> Result<Vec<String>> {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let name = format!("{name}-{width}-{}", if dark { "dark" } else { "light" });
-    let (found, wrong) = look(browser, file, width, dark)?;
-    println!("{name}: {} charts, {} wrong", found.figures, wrong.len());
+    browser.show(file, width, dark)?;
+    // As a reader first sees it: `look` opens what is collapsed.
+    let size = budget::measure(browser, file)?;
     if let Some(dir) = shots {
         let path = dir.join(format!("{name}.png"));
         std::fs::write(&path, browser.picture()?)
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
+    let (found, mut wrong) = look(browser, dark)?;
+    wrong.extend(budget::exceeded(file, width, &size));
+    wrong.extend(axe.map_or(Ok(Vec::new()), |script| axe::violations(browser, script))?);
+    println!(
+        "{name}: {size}, {} charts, {} wrong",
+        found.figures,
+        wrong.len()
+    );
     let wrong = wrong.into_iter();
     Ok(wrong.map(|wrong| format!("{name}: {wrong}")).collect())
 }
@@ -119,14 +143,8 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
     Ok((files, shots))
 }
 
-/// Loads a page and reports its errors.
-fn look(
-    browser: &mut Browser,
-    file: &Path,
-    width: u32,
-    dark: bool,
-) -> Result<(PageFindings, Vec<String>)> {
-    browser.show(file, width, dark)?;
+/// Reports the errors of the page that is shown.
+fn look(browser: &mut Browser, dark: bool) -> Result<(PageFindings, Vec<String>)> {
     let found: PageFindings = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
     let mut wrong = browser.complaints();
     let (wide, window) = (found.page_width, found.window_width);

@@ -5,7 +5,7 @@ use crate::io_path::TraceObstacle;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
 use crate::record::FailureKind;
-use crate::severity::Severity;
+use crate::severity::{Impact, Severity};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use std::collections::BTreeSet;
 
@@ -283,6 +283,54 @@ impl FindingKind {
             | Traced { .. }
             | NotTraced { .. }
             | Simulated { .. } => Severity::Note,
+        }
+    }
+
+    /// Returns what the weakness does to the figures.
+    pub fn impact(&self) -> Impact {
+        use FindingKind::*;
+        match self {
+            FitsInMemory { .. }
+            | ReadElsewhere { .. }
+            | Contradiction { .. }
+            | DepthCapped { .. }
+            | EngineReplaced { .. }
+            | NotDirect { .. }
+            | Buffered { .. }
+            | SmallFile { .. }
+            | SystemDisk { .. }
+            | DeviceErrors { .. }
+            | RuleBroken { .. }
+            | ClockDrift { .. }
+            | Overhead { .. }
+            | HostBusy { .. }
+            | HostThrottled { .. }
+            | PowerSaving { .. }
+            | WriteCache { .. }
+            | Cliff { .. }
+            | NotInvalidated { .. }
+            | Paused { .. }
+            | Descheduled { .. }
+            | StolenTime { .. }
+            | EventsLost { .. } => Impact::Bias,
+            Pooled { .. } | Unstated { .. } | Drift { .. } | LeftOut { .. } => Impact::Comparison,
+            Short { .. }
+            | FewRuns { .. }
+            | FewSamples { .. }
+            | Interrupted { .. }
+            | CutShort { .. }
+            | Outliers { .. }
+            | Dependent { .. }
+            | Skewed { .. }
+            | TwoModes { .. }
+            | CutOff { .. }
+            | Unread { .. } => Impact::Precision,
+            ClockFallback { .. }
+            | NoDiskStats { .. }
+            | NoAmplification { .. }
+            | Traced { .. }
+            | NotTraced { .. }
+            | Simulated { .. } => Impact::Information,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::view::{self, View, Work};
 use super::words::{self, counted, paces};
-use super::{ranks, tables};
+use super::{answer, ranks, tables};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::findings::{self, ConclusionKind};
@@ -19,7 +19,9 @@ const CAVEATS: usize = 12;
 
 pub(super) fn document(view: &View<'_>) -> Document {
     let short = words::in_short(view);
-    let mut blocks = part("In short", vec![DocumentBlock::Facts(short)]);
+    let answer = answer::answer(view).map(DocumentBlock::Answer);
+    let mut blocks: Vec<DocumentBlock> = answer.into_iter().collect();
+    blocks.extend(part("In short", vec![DocumentBlock::Facts(short)]));
     for layer in &view.layers {
         blocks.extend(part(layer, standings(view, layer)));
     }

@@ -2,7 +2,7 @@
 
 use super::spread;
 use super::view::View;
-use crate::document::{DocumentBlock, Pair, TableStyle, folded};
+use crate::document::{DocumentBlock, Fold, Pair, TableStyle, folded};
 use crate::findings::ConclusionKind;
 use crate::table::DataTable;
 use crate::{compare, escape, facts, findings, results, text};
@@ -14,8 +14,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     let Some(card) = view.of.cards.get(place) else {
         return Vec::new();
     };
-    let title = DocumentBlock::Page(view.name(place).to_owned());
-    let mut blocks = vec![title, facts_of(card)];
+    let mut blocks = vec![facts_of(card)];
     blocks.extend(card.layers.iter().flat_map(results));
     if !card.claims.is_empty() {
         let kind = ConclusionKind::Claims;
@@ -38,7 +37,12 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         let about = format!("Circumstances, {}", layer.layer);
         folded(about, vec![DocumentBlock::Pairs(circumstances(layer))])
     }));
-    blocks
+    vec![DocumentBlock::Fold(Fold {
+        about: view.name(place).to_owned(),
+        open: false,
+        page: true,
+        blocks,
+    })]
 }
 
 /// The table of results through a layer, and sentences about long writes.

@@ -50,6 +50,11 @@ fn sweeps<'a>(view: &View<'a>) -> (Vec<Chart>, Vec<&'a PhaseSummary>) {
     sweep_charts(&items.collect::<Vec<_>>())
 }
 
+/// Name of the speed chart of a workload.
+pub(super) fn speed_name(work: &Work) -> String {
+    format!("speed-{}", slug(&work.label))
+}
+
 /// Bars of a workload: one group for each card, one bar for each layer.
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
     let (title, figure): (_, fn(&PhaseSummary) -> Bar) = match work.small {
@@ -59,7 +64,7 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
         }),
     };
     let about = BarChart {
-        name: format!("speed-{}", slug(&work.label)),
+        name: speed_name(work),
         section: Section::Speed,
         title: text::chart_title(&speed_title(view, work)),
         unit: work.unit(),
@@ -79,7 +84,7 @@ fn runs(view: &View<'_>, work: &Work) -> String {
 /// The finding of a workload: the host is the limit, a layer costs every card much, or which card is the fastest.
 fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
     let label = work.label.clone();
-    let main = words::main_layer(view);
+    let main = view.main_layer();
     if let Some(limit) = words::held_by_host(view, main, work) {
         return ChartTitle::HostBound {
             work: label,

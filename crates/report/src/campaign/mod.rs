@@ -1,6 +1,7 @@
 //! The report of a campaign: a short summary, tables as in published articles, charts, a section for each card, and
 //! the environment. One document, rendered as HTML and as Markdown; CSV has its own format.
 
+mod answer;
 mod brief;
 mod card;
 mod charts;
@@ -16,13 +17,20 @@ mod words;
 pub(crate) use ranks::amount;
 use words::{counted, paces};
 
-use crate::chart::{Chart, source_of};
-use crate::document::{Document, DocumentBlock, Pair, TableStyle, chart_parts, folded, part};
+use crate::chart::{Chart, Section, source_of};
+use crate::document::{
+    ChartParts, ColumnStyle, Document, DocumentBlock, Pair, TableStyle, beside, folded, part,
+    worst_caveats,
+};
 use crate::findings::ConclusionKind;
+use crate::matrix::Matrix;
+use crate::merged::RankedCaveat;
 use crate::table::DataTable;
-use crate::{compare, merged, number, path, text, time};
+use crate::text::{self, PagePart};
+use crate::{compare, merged, number, path, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
 use hakaru_model::finding::Summary;
+use hakaru_model::severity::{Impact, Severity};
 use std::collections::BTreeSet;
 use view::View;
 
@@ -84,41 +92,56 @@ pub fn campaign_in_short(summary: &CampaignSummary) -> Vec<(String, String)> {
 }
 
 fn document(view: &View<'_>) -> Document {
-    let mut blocks = vec![
-        DocumentBlock::Part("In short".to_owned()),
-        DocumentBlock::Facts(words::in_short(view)),
-        DocumentBlock::Menu,
-    ];
+    let charts = charts::charts(view);
+    let key = key_chart(view, &charts);
+    let caveats = caveats(view);
+    let answer = answer::answer(view).map(DocumentBlock::Answer);
+    let mut blocks: Vec<DocumentBlock> = answer.into_iter().collect();
     if view.of.cards.is_empty() {
-        let nothing = "There is nothing to report: no run of this campaign counts yet.";
-        blocks = vec![DocumentBlock::Text(nothing.to_owned())];
+        blocks = vec![DocumentBlock::Text(text::nothing_counts().to_owned())];
     }
-    blocks.extend(advice(view));
-    blocks.extend(part(
-        text::best_title(),
-        vec![DocumentBlock::Facts(ranks::best(view))],
+    blocks.extend(answer::matrices(view));
+    let lead = key.map(|key| DocumentBlock::KeyChart(Box::new(key.clone())));
+    let asides = answer::fastest_for(view)
+        .into_iter()
+        .chain(worst_caveats(&caveats));
+    blocks.extend(beside(
+        ColumnStyle::Lead,
+        lead.into_iter().collect(),
+        asides.collect(),
     ));
-    blocks.extend(ranks::money(view));
-    blocks.extend(caveats(view));
-    blocks.extend(results(view));
+    let sections = ChartParts {
+        charts: &charts,
+        key: key.map(|key| key.name.as_str()),
+        level: text::charts_of_even_phases(),
+        tables: vec![folded(text::every_figure(), results(view))],
+        after_speed: layer_costs(view),
+        path: path::cards::blocks(&view.traced_cards()),
+    };
+    blocks.extend(sections.blocks());
     blocks.extend(differences(view));
     blocks.extend(promises(view));
+    blocks.extend(advice(view));
+    blocks.extend(ranks::money(view));
     blocks.extend(pace(view));
-    let level = "Charts of the workloads that were not tested for evenness";
-    blocks.extend(chart_parts(
-        &charts::charts(view),
-        level,
-        path::cards::blocks(&view.traced_cards()),
-    ));
-    blocks.extend((0..view.names.len()).flat_map(|card| card::section(view, card)));
-    blocks.extend(method(view));
+    let missing = sections.missing().filter(|_| !view.of.cards.is_empty());
+    blocks.extend(limits(view, caveats, missing));
     blocks.extend(failures(view));
+    let cards = (0..view.names.len()).flat_map(|card| card::section(view, card));
+    blocks.extend(part(text::page_part(PagePart::EachCard), cards.collect()));
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
     Document {
         title: view.of.name.clone(),
         under: under(view),
         blocks,
     }
+}
+
+/// The chart of the workload with the largest proven difference.
+fn key_chart<'c>(view: &View<'_>, charts: &'c [Chart]) -> Option<&'c Chart> {
+    let name = charts::speed_name(answer::main_work(view)?);
+    let speed = charts.iter().find(|chart| chart.name == name);
+    speed.or_else(|| charts.iter().find(|chart| chart.section == Section::Speed))
 }
 
 /// Lines below the title.
@@ -170,34 +193,66 @@ fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
     }
 }
 
-/// Suitability of each card, layer by layer.
+/// Suitability of each card, layer by layer; the layers after the first are collapsed.
 fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
-    let tables: Vec<(&String, DataTable)> = view
+    let main = view.main_layer();
+    let others = view
         .layers
         .iter()
-        .filter_map(|layer| Some((layer, tables::uses(view, layer)?)))
-        .collect();
-    let mut blocks = Vec::new();
-    if !tables.is_empty() {
-        blocks.push(DocumentBlock::Part("What each card is good for".to_owned()));
-        blocks.push(DocumentBlock::Quiet(
-            "The figures behind each verdict stand in the section of the card.".to_owned(),
-        ));
+        .map(String::as_str)
+        .filter(|layer| *layer != main);
+    let layers = std::iter::once(main).chain(others);
+    let tables = layers.filter_map(|layer| tables::uses(view, layer));
+    let mut tables = tables.map(DocumentBlock::Marks);
+    let Some(first) = tables.next() else {
+        return Vec::new();
+    };
+    let mut blocks = vec![
+        first,
+        DocumentBlock::Quiet(text::fitness_legend().to_owned()),
+    ];
+    let others: Vec<DocumentBlock> = tables.collect();
+    if !others.is_empty() {
+        blocks.push(folded(text::other_layers(), others));
     }
-    let several = tables.len() > 1;
-    for (layer, table) in tables {
-        blocks.extend(several.then(|| DocumentBlock::Title(layer.clone())));
-        blocks.push(DocumentBlock::Table(TableStyle::Words, table));
-    }
-    blocks
+    part(text::conclusion_title(ConclusionKind::Uses), blocks)
 }
 
-/// Limits of the design, and every finding of every point, each once.
-fn caveats(view: &View<'_>) -> Vec<DocumentBlock> {
-    let of_design = words::design_caveats(view).into_iter();
-    let mut items: Vec<(String, String)> = of_design.map(|text| (String::new(), text)).collect();
-    items.extend(merged::findings(&view.summaries()));
-    part("Caveats", vec![DocumentBlock::Caveats(items)])
+/// Limits of the design, and every finding of every point, each once, from the worst on.
+fn caveats(view: &View<'_>) -> Vec<(String, String)> {
+    let of_design = |severity, impact, text| RankedCaveat {
+        severity,
+        impact,
+        lead: String::new(),
+        text,
+    };
+    let host = answer::host_limits(view);
+    let host = host.map(|text| of_design(Severity::Weak, Impact::Bias, text));
+    let weaknesses = view.of.weaknesses.iter();
+    let weaknesses =
+        weaknesses.map(|of| of_design(Severity::Weak, of.impact(), text::weakness(of)));
+    let notes = view.of.notes.iter().cloned();
+    let notes = notes.map(|note| of_design(Severity::Weak, Impact::Precision, note));
+    let all = host.into_iter().chain(weaknesses).chain(notes);
+    merged::rank(all.chain(merged::ranked(&view.summaries())).collect())
+}
+
+/// All caveats, and the method.
+fn limits(
+    view: &View<'_>,
+    caveats: Vec<(String, String)>,
+    missing: Option<DocumentBlock>,
+) -> Vec<DocumentBlock> {
+    let pairs: Vec<Pair> = view.of.method.iter().cloned().map(Pair::from).collect();
+    let mut blocks = vec![DocumentBlock::Limits(caveats)];
+    if !pairs.is_empty() {
+        blocks.push(folded(
+            text::method_title(),
+            vec![DocumentBlock::Pairs(pairs)],
+        ));
+    }
+    blocks.extend(missing);
+    part(text::page_part(PagePart::Limits), blocks)
 }
 
 /// Means, deviations and performance of the layers: one table for each workload.
@@ -213,22 +268,29 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
             blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
         }
     }
-    let mut how = "Mean ± standard deviation over the runs.".to_owned();
-    if !view.held_layers().is_empty() {
-        how = format!("{how} {}", text::intervals());
-        how.push_str(&format!(
-            " The ratio is what a layer leaves of {}, with its 95% interval; the verdict is about the layer.",
-            view.of.reference_layer
-        ));
-    }
     if let Some(table) = tables::amplification(view) {
-        blocks.push(DocumentBlock::Title("I/O amplification".to_owned()));
-        blocks.push(DocumentBlock::Quiet(
-            "Bytes the device wrote per byte of the application, from its counters.".to_owned(),
+        blocks.push(DocumentBlock::Title(
+            Section::Amplification.title().to_owned(),
         ));
         blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
     }
-    explained("Results", how, blocks)
+    let reference = (!view.held_layers().is_empty()).then_some(view.of.reference_layer.as_str());
+    let how = text::results_about(reference);
+    [vec![DocumentBlock::Quiet(how)], blocks].concat()
+}
+
+/// What each layer leaves of the reference layer.
+fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
+    let layers = view.held_layers().into_iter();
+    let tables: Vec<Matrix> = layers
+        .filter_map(|layer| tables::layer_cost(view, layer))
+        .collect();
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    let about = text::layer_cost_about(&text::layer(&view.of.reference_layer));
+    let blocks = vec![DocumentBlock::Matrices(tables, about)];
+    part(text::page_part(PagePart::LayerCost), blocks)
 }
 
 /// A part that begins with an explanation; empty if there are no blocks.
@@ -243,34 +305,31 @@ fn explained(title: &str, how: String, blocks: Vec<DocumentBlock>) -> Vec<Docume
 /// pairs.
 const EVERY_PAIR: usize = 8;
 
-/// Comparisons of the cards: one table for each workload.
+/// How many pairs differ; the ratios of each workload are collapsed.
 fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
+    let pairs = tables::pairs(view);
     let mut blocks = Vec::new();
     for work in &view.works {
         let Some(table) = tables::differences(view, work) else {
             continue;
         };
-        blocks.extend([
-            DocumentBlock::Title(work.label.clone()),
-            DocumentBlock::Table(TableStyle::Numbers, table),
-        ]);
+        let mut tables = vec![DocumentBlock::Table(TableStyle::Numbers, table)];
         if view.names.len() <= EVERY_PAIR && view.names.len() > 2 {
-            blocks.extend(
-                view.layers
-                    .iter()
-                    .filter_map(|layer| every_pair(view, layer, work)),
-            );
+            let layers = view.layers.iter();
+            tables.extend(layers.filter_map(|layer| every_pair(view, layer, work)));
         }
+        blocks.push(folded(text::ratios_of(&work.noun), tables));
     }
-    let how = format!(
-        "Ratios are to {}, with their 95% intervals, all of them at once: an interval excludes 1 exactly where a \
-         difference is shown. Cards share a letter exactly where no difference between them is shown; that is not yet \
-         proof that they are the same. All comparisons of cards in this campaign are judged as one family: if all cards \
-         were alike, a false difference would come up with a probability of 5% at most. {}",
-        view.name(view.reference()),
-        text::intervals()
-    );
-    explained("How the cards differ", how, blocks)
+    if !blocks.is_empty() {
+        let reference = view.name(view.reference());
+        blocks.push(folded(
+            text::how_to_read(),
+            vec![DocumentBlock::Quiet(text::differences_about(reference))],
+        ));
+    }
+    let table = pairs.map(|table| DocumentBlock::Table(TableStyle::Words, table));
+    let blocks = table.into_iter().chain(blocks).collect();
+    part(text::page_part(PagePart::Differences), blocks)
 }
 
 fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<DocumentBlock> {
@@ -304,18 +363,19 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
 
 /// Rated speeds and claims next to the measured results.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
-    let tables = [
-        (TableStyle::Words, tables::printed(view)),
-        (TableStyle::Words, tables::classes(view)),
-    ];
-    let tables: Vec<DocumentBlock> = tables
-        .into_iter()
-        .filter_map(|(look, table)| Some(DocumentBlock::Table(look, table?)))
-        .collect();
-    let how = "A promise is kept where the figures reach it and nothing flattered them, missed where they do not and \
-               nothing held them back; else it is open, and the section of the card says why.";
-    let title = text::conclusion_title(ConclusionKind::Claims);
-    explained(title, how.to_owned(), tables)
+    let printed = tables::printed(view);
+    let printed = printed.map(|table| DocumentBlock::Table(TableStyle::Compact, table));
+    let classes = tables::classes(view).map(DocumentBlock::Marks);
+    let how = words::promises(view).unwrap_or_default();
+    let legend = classes
+        .is_some()
+        .then(|| DocumentBlock::Quiet(text::claim_legend().to_owned()));
+    let tables = printed.into_iter().chain(classes).chain(legend).collect();
+    explained(
+        text::conclusion_title(ConclusionKind::Claims),
+        text::capital(&how),
+        tables,
+    )
 }
 
 /// Whether the host or the cards limit the throughput.
@@ -324,11 +384,6 @@ fn pace(view: &View<'_>) -> Vec<DocumentBlock> {
     let kind = ConclusionKind::Limits;
     let rows = DocumentBlock::Conclusions(text::conclusion_about(kind), conclusions);
     part(text::conclusion_title(kind), vec![rows])
-}
-
-fn method(view: &View<'_>) -> Vec<DocumentBlock> {
-    let pairs = view.of.method.iter().cloned().map(Pair::from).collect();
-    part("Method", vec![DocumentBlock::Pairs(pairs)])
 }
 
 /// Runs that do not count, with the reasons.
@@ -351,5 +406,8 @@ fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
             format!("{runs} of these points were measured in another way"),
         ));
     }
-    part("Runs that do not count", vec![DocumentBlock::Facts(items)])
+    part(
+        text::page_part(PagePart::NotCounted),
+        vec![DocumentBlock::Facts(items)],
+    )
 }

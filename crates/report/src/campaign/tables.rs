@@ -3,12 +3,13 @@
 use super::view::{self, View, Work};
 use super::words::percent;
 use crate::compare::{ratio, verdict};
+use crate::matrix::{Mark, MarkRow, MarkTable, Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
 use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
 use crate::{escape, findings, text};
 use hakaru_model::campaign::Ranking;
-use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary};
+use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary, Verdict};
 use hakaru_model::job::Op;
 
 /// Placeholder for a value that was not measured.
@@ -220,7 +221,7 @@ fn measured_words(value: f64, ci95: Option<(f64, f64)>) -> String {
 }
 
 /// Claimed classes and their verdicts. `None` if no card claims a class.
-pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
+pub(super) fn classes(view: &View<'_>) -> Option<MarkTable> {
     let claims = view.of.cards.iter().flat_map(|card| &card.claims);
     let claims = claims.map(|check| check.claim);
     let mut claims = distinct(claims.filter(|claim| !is_speed(*claim)));
@@ -232,15 +233,25 @@ pub(super) fn classes(view: &View<'_>) -> Option<DataTable> {
         Claim::ReadSpeed(_) | Claim::WriteSpeed(_) => (4, 0),
     });
     let cell = |checks: &[ClaimCheck], claim: &Claim| {
-        let found = checks.iter().find(|check| check.claim == *claim);
-        found.map_or(NONE.to_owned(), |check| claim_verdict(check.verdict))
+        let found = checks.iter().find(|check| check.claim == *claim)?;
+        Some(Mark {
+            sign: findings::claim_sign(found.verdict),
+            word: text::claim_verdict(found.verdict).to_owned(),
+        })
     };
     let rows = view.of.cards.iter().zip(&view.names).map(|(card, name)| {
         let cells = claims.iter().map(|claim| cell(&card.claims, claim));
-        table::row(name, cells)
+        MarkRow {
+            name: name.clone(),
+            cells: cells.collect(),
+        }
     });
-    let head = table::row("Card", claims.iter().copied().map(text::claim));
-    (!claims.is_empty()).then(|| DataTable::new(head, rows))
+    (!claims.is_empty()).then(|| MarkTable {
+        caption: text::claimed_classes().to_owned(),
+        corner: text::card_column().to_owned(),
+        columns: claims.iter().copied().map(text::claim).collect(),
+        rows: rows.collect(),
+    })
 }
 
 /// Formats a verdict with its symbol: `✓ met`.
@@ -253,21 +264,105 @@ fn claim_verdict(verdict: ClaimVerdict) -> String {
 }
 
 /// Suitability of each card through a layer. `None` if no card has a verdict.
-pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<DataTable> {
+pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<MarkTable> {
     let cards = view.cards_through(layer);
     let advice = |card: usize| view.through(card, layer).map_or(&[][..], |of| &of.advice);
     let uses = view::uses(cards.iter().flat_map(|&card| advice(card)));
     let cell = |card: usize, id: &str| {
-        let found = advice(card).iter().find(|advice| advice.id == id);
-        found.map_or(NONE.to_owned(), |advice| {
-            let verdict = advice.verdict();
-            format!("{} {}", findings::sign(verdict), text::advice(verdict))
+        let found = advice(card).iter().find(|advice| advice.id == id)?;
+        let verdict = found.verdict();
+        Some(Mark {
+            sign: findings::sign(verdict),
+            word: text::advice(verdict).to_owned(),
         })
     };
-    let rows = uses.iter().map(|(id, title)| {
-        let cells = cards.iter().map(|&card| cell(card, id));
-        table::row(escape::plain(title), cells)
+    let rows = cards.iter().map(|&card| MarkRow {
+        name: view.name(card).to_owned(),
+        cells: uses.iter().map(|(id, _)| cell(card, id)).collect(),
     });
-    let names = cards.iter().map(|&card| view.name(card).to_owned());
-    DataTable::new(table::row("Use", names), rows).nonempty()
+    (!uses.is_empty()).then(|| MarkTable {
+        caption: text::layer(&escape::plain(layer)),
+        corner: text::card_column().to_owned(),
+        columns: uses.iter().map(|(_, title)| escape::plain(title)).collect(),
+        rows: rows.collect(),
+    })
+}
+
+/// Speed through a layer as a share of the reference layer: one row for each card. `None` if nothing was compared.
+pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
+    let compared =
+        |work: &&Work| (0..view.names.len()).any(|card| view.cost(card, layer, work).is_some());
+    let works: Vec<&Work> = view.works.iter().filter(compared).collect();
+    let cell = |card: usize, work: &Work| {
+        let cost = &view.cost(card, layer, work)?.comparison;
+        let interval = cost.ratio_ci95.map(|(low, high)| {
+            let (low, high) = (percent(low), percent(high));
+            format!("[{low}, {high}]")
+        });
+        let sign = match cost.verdict {
+            Verdict::Different => "",
+            Verdict::Equivalent => " =",
+            Verdict::Undecided { .. } => " ?",
+        };
+        Some(MatrixCell {
+            figure: format!("{}%{sign}", percent(cost.ratio)),
+            note: interval,
+            letters: String::new(),
+            shade: shade(cost.ratio, 1.0),
+            best: false,
+        })
+    };
+    let cards = (0..view.names.len())
+        .filter(|&card| works.iter().any(|w| view.cost(card, layer, w).is_some()));
+    let rows = cards.map(|card| MatrixRow {
+        name: view.name(card).to_owned(),
+        cells: works.iter().map(|work| cell(card, work)).collect(),
+    });
+    let columns = works.iter().map(|work| MatrixColumn {
+        name: text::capital(&work.noun),
+        unit: "%".to_owned(),
+    });
+    let (layer, reference) = (
+        text::layer(&escape::plain(layer)),
+        escape::plain(&view.of.reference_layer),
+    );
+    (!works.is_empty()).then(|| Matrix {
+        caption: text::layer_cost_caption(&layer, &text::layer(&reference)),
+        about: String::new(),
+        corner: text::card_column().to_owned(),
+        columns: columns.collect(),
+        rows: rows.collect(),
+    })
+}
+
+/// How many pairs of cards differ in each workload and layer, and which do not. `None` if nothing was compared.
+pub(super) fn pairs(view: &View<'_>) -> Option<DataTable> {
+    let all = view
+        .layers
+        .iter()
+        .flat_map(|layer| view.works.iter().map(move |work| (layer, work)));
+    let row = |(layer, work): (&String, &Work)| {
+        let ranking = view.ranking(layer, work)?;
+        let of = ranking.pairs.len();
+        let same = ranking.pairs.iter();
+        let same = same.filter(|pair| pair.comparison.verdict != Verdict::Different);
+        let same: Vec<String> = same
+            .map(|pair| {
+                format!(
+                    "{}–{}",
+                    view.name(pair.a as usize),
+                    view.name(pair.b as usize)
+                )
+            })
+            .collect();
+        let listed = match same.len() {
+            0 => text::all_pairs_proven().to_owned(),
+            1..=NAMES => same.join(", "),
+            n => text::pairs_counted(n),
+        };
+        let name = text::capital(&view.with_layer(&work.noun, &escape::plain(layer)));
+        let proven = text::proven_of(of - same.len(), of);
+        (of > 0).then(|| vec![name, proven, listed])
+    };
+    DataTable::new(text::pairs_head(), all.filter_map(row)).nonempty()
 }

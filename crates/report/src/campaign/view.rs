@@ -2,10 +2,11 @@
 //! reference.
 
 use crate::path::cards::TracedCard;
+use crate::workload::{self, WorkloadName};
 use crate::{compare, naming};
 use hakaru_model::advice::Advice;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary, Ranking};
-use hakaru_model::finding::{Comparison, LayerCost, PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{Comparison, Estimate, LayerCost, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
 
 /// One phase and operation, across all cards and layers.
@@ -15,6 +16,8 @@ pub(super) struct Work {
     pub(super) op: Op,
     /// Display name.
     pub(super) label: String,
+    /// Plural noun for sentences: `random writes`.
+    pub(super) noun: String,
     /// Description of the workload.
     pub(super) workload: String,
     /// Whether it is reported in IOPS instead of MB/s.
@@ -22,6 +25,14 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// The rate of a phase that the workload is reported in.
+    pub(super) fn rate<'p>(&self, phase: &'p PhaseSummary) -> &'p Estimate {
+        match self.small {
+            true => &phase.iops,
+            false => &phase.bandwidth,
+        }
+    }
+
     /// Display unit.
     pub(super) fn unit(&self) -> &'static str {
         if self.small { "IOPS" } else { "MB/s" }
@@ -88,6 +99,13 @@ impl<'a> View<'a> {
         (0..self.names.len())
             .map(|card| self.cell(card, layer, work))
             .collect()
+    }
+
+    /// The layer of the first sentences: the reference, otherwise the first.
+    pub(super) fn main_layer(&self) -> &str {
+        let reference = |layer: &&String| **layer == self.of.reference_layer;
+        let reference = self.layers.iter().find(reference);
+        reference.or(self.layers.first()).map_or("", String::as_str)
     }
 
     /// Ranking of a workload through a layer.
@@ -219,15 +237,18 @@ pub(super) fn phase_of<'a>(summary: &'a Summary, work: &Work) -> Option<&'a Phas
 /// All phases and operations, in order of first appearance.
 fn works(of: &CampaignSummary) -> Vec<Work> {
     let mut works: Vec<Work> = Vec::new();
+    let mut names: Vec<WorkloadName> = Vec::new();
     let layers = of.cards.iter().flat_map(|card| &card.layers);
     for summary in layers.map(|layer| &layer.summary) {
         for phase in &summary.phases {
             let is_it = |work: &Work| work.phase == phase.phase && work.op == phase.op;
             if !works.iter().any(is_it) {
+                names.push(WorkloadName::of(summary, phase));
                 works.push(Work {
                     phase: phase.phase.clone(),
                     op: phase.op,
                     label: naming::phase(summary, phase),
+                    noun: String::new(),
                     workload: crate::escape::plain(&phase.workload),
                     small: crate::chart::by_iops(phase),
                 });
@@ -237,6 +258,9 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
     let labels = naming::numbered(works.iter().map(|work| work.label.clone()).collect());
     for (work, label) in works.iter_mut().zip(labels) {
         work.label = label;
+    }
+    for (work, noun) in works.iter_mut().zip(workload::nouns(&names)) {
+        work.noun = noun;
     }
     works
 }

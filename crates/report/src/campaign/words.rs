@@ -48,7 +48,7 @@ pub(super) fn paces(view: &View<'_>, layer: &str) -> Vec<ConclusionRow> {
 /// Summarizes the campaign in a few sentences, each with its subject.
 pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
-    let first = main_layer(view);
+    let first = view.main_layer();
     for work in &view.works {
         let lead = view.with_layer(&work.label, &plain(first));
         all.extend(order(view, first, work).map(|text| (lead, text)));
@@ -67,15 +67,6 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
         )
     }));
     all
-}
-
-/// The layer of the first sentences.
-pub(super) fn main_layer<'v>(view: &'v View<'_>) -> &'v str {
-    let reference = view
-        .layers
-        .iter()
-        .find(|layer| **layer == view.of.reference_layer);
-    reference.or(view.layers.first()).map_or("", String::as_str)
 }
 
 /// The fastest and the slowest card, and the significance of the order.
@@ -203,7 +194,7 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// Results of the claims and rated speeds of the cards.
-fn promises(view: &View<'_>) -> Option<String> {
+pub(super) fn promises(view: &View<'_>) -> Option<String> {
     let checks = || view.of.cards.iter().flat_map(|card| &card.claims);
     let of = checks().count();
     if of == 0 {

@@ -3,19 +3,26 @@
 //! The page needs no network, scripts or fonts, and its content security policy forbids them. Each chart is embedded
 //! twice, for wide and for narrow screens; the style rules show one of them.
 
+mod first_screen;
 mod style;
 
 use crate::chart::Chart;
-use crate::document::{Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock};
+use crate::document::{
+    AnswerBlock, ColumnStyle, Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock,
+};
 use crate::escape::markup;
 use crate::findings;
 use crate::svg;
 use crate::table::DataTable;
+use crate::text::{self, PagePart};
+use std::collections::BTreeSet;
 
 /// Width of charts on wide screens, where two are side by side, in pixels.
 const WIDE: u32 = 540;
-/// Width of charts on a phone with a 360-pixel screen.
-const NARROW: u32 = 332;
+/// Width of the chart of the first screen beside a narrow column.
+const KEY: u32 = 760;
+/// Width of charts on a phone with a 390-pixel screen.
+const NARROW: u32 = 350;
 
 impl Document {
     /// Renders the document as one self-contained HTML page.
@@ -24,15 +31,19 @@ impl Document {
         let under: String = self
             .under
             .iter()
-            .map(|(lead, text)| format!("<p class=\"quiet\">{}</p>\n", led(lead, " · ", text)))
+            .map(|(lead, text)| format!("<p>{}</p>\n", led(lead, " · ", text)))
             .collect();
         let mut page = HtmlPage {
-            parts: parts(&self.blocks),
             next: 0,
             heading: self.title.clone(),
             painted: false,
+            regions: BTreeSet::new(),
+            footer: String::new(),
+            key_width: KEY,
         };
         let body = page.blocks(&self.blocks);
+        let menu = menu(&self.blocks);
+        let footer = &page.footer;
         let (rules, patterns) = match page.painted {
             true => (svg::PAINT_CSS, patterns()),
             false => ("", String::new()),
@@ -48,32 +59,59 @@ impl Document {
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {pictures}style-src 'unsafe-inline'\">\n\
-             <title>{title}</title>\n<style>{}{}{rules}</style>\n</head>\n<body>\n{patterns}<main>\n\
-             <header><h1>{title}</h1>\n{under}</header>\n{body}</main>\n</body>\n</html>\n",
+             <title>{title}</title>\n<style>{}{}{rules}</style>\n</head>\n<body>\n{patterns}\
+             <header class=\"top\"><h1>{title}</h1>\n{under}</header>\n{menu}<main id=\"result\">\n{body}</main>\n{footer}</body>\n</html>\n",
             style::CSS,
             svg::CSS,
         )
     }
 }
 
-/// Titles of the parts, in order.
-fn parts(blocks: &[DocumentBlock]) -> Vec<&str> {
-    let titles = blocks.iter().filter_map(|block| match block {
-        DocumentBlock::Part(title) | DocumentBlock::Page(title) => Some(title.as_str()),
-        _ => None,
-    });
-    titles.collect()
+/// Adds the titles of the parts to `found`, in order.
+fn parts<'a>(blocks: &'a [DocumentBlock], found: &mut Vec<&'a str>) {
+    for block in blocks {
+        match block {
+            DocumentBlock::Part(title) => found.push(title),
+            DocumentBlock::Columns(_, columns) => {
+                columns.iter().for_each(|column| parts(column, found));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Links to all parts of a page; empty for a page with a single one.
+fn menu(blocks: &[DocumentBlock]) -> String {
+    let mut titles = Vec::new();
+    parts(blocks, &mut titles);
+    if titles.len() < 2 {
+        return String::new();
+    }
+    let link = |(number, title): (usize, &&str)| {
+        let title = markup(title);
+        format!("<li><a href=\"#part-{number}\">{title}</a></li>\n")
+    };
+    let links: String = (1..).zip(&titles).map(link).collect();
+    let (name, result) = (text::contents(), text::page_part(PagePart::Result));
+    format!(
+        "<nav class=\"toc\" aria-label=\"{name}\"><ul>\n<li><a href=\"#result\">{result}</a></li>\n{links}</ul></nav>\n"
+    )
 }
 
 /// State of a page during rendering.
-struct HtmlPage<'a> {
-    parts: Vec<&'a str>,
+struct HtmlPage {
     /// Number of the next part, from 0.
     next: usize,
     /// The last heading; it labels the scrollable tables below it.
     heading: String,
     /// Whether a chart needs the patterns of [`svg::PATTERNS`].
     painted: bool,
+    /// Names of the regions so far; each region has its own.
+    regions: BTreeSet<String>,
+    /// What follows the main content.
+    footer: String,
+    /// Width of a chart of the first screen.
+    key_width: u32,
 }
 
 /// The patterns of all charts of a page.
@@ -84,21 +122,32 @@ fn patterns() -> String {
     )
 }
 
-impl HtmlPage<'_> {
+impl HtmlPage {
     fn blocks(&mut self, blocks: &[DocumentBlock]) -> String {
         blocks.iter().map(|block| self.block(block)).collect()
     }
 
     fn block(&mut self, block: &DocumentBlock) -> String {
         match block {
-            DocumentBlock::Part(title) => self.part(title, ""),
-            DocumentBlock::Page(title) => self.part(title, " class=\"page\""),
+            DocumentBlock::Part(title) => self.part(title),
             DocumentBlock::Title(title) => {
                 self.heading.clone_from(title);
                 format!("<h3>{}</h3>\n", markup(title))
             }
             DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
             DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
+            DocumentBlock::Answer(answer) => self::answer(answer),
+            DocumentBlock::Matrices(all, key) => self.matrices(all, key),
+            DocumentBlock::Marks(marks) => self.marks(marks),
+            DocumentBlock::RateCard(card) => first_screen::rate_card(card),
+            DocumentBlock::KeyChart(chart) => {
+                let width = self.key_width;
+                self.figure(chart, true, width)
+            }
+            DocumentBlock::Columns(style, columns) => self.columns(*style, columns),
+            DocumentBlock::Aside(aside) => first_screen::aside(aside),
+            DocumentBlock::Limits(items) => limits(items, " id=\"limits\""),
+            DocumentBlock::Uses(rows) => first_screen::uses(rows),
             DocumentBlock::Verdict(verdict) => self::verdict(verdict),
             DocumentBlock::Tiles(tiles) => self::tiles(tiles),
             DocumentBlock::Facts(items) => list("facts", items),
@@ -108,56 +157,109 @@ impl HtmlPage<'_> {
             }
             DocumentBlock::Pairs(pairs) => self::pairs(pairs),
             DocumentBlock::Table(style, table) => self.table(*style, table),
-            DocumentBlock::Charts(charts) => {
-                self.painted |= charts.iter().any(Chart::is_painted);
-                self::charts(charts)
-            }
+            DocumentBlock::Charts(charts) => self.charts(charts),
             DocumentBlock::Fold(fold) => self.fold(fold),
-            DocumentBlock::Menu => self.menu(),
             DocumentBlock::Footer(text) => {
-                format!("<footer>\n<p>{}</p>\n</footer>\n", markup(text))
+                self.footer += &format!("<footer>\n<p>{}</p>\n</footer>\n", markup(text));
+                String::new()
             }
         }
     }
 
     fn fold(&mut self, fold: &Fold) -> String {
         let open = if fold.open { " open" } else { "" };
+        let page = if fold.page { " class=\"page\"" } else { "" };
+        let heading = std::mem::replace(&mut self.heading, fold.about.clone());
         let (about, inner) = (markup(&fold.about), self.blocks(&fold.blocks));
-        format!("<details{open}><summary>{about}</summary>\n{inner}</details>\n")
+        self.heading = heading;
+        format!("<details{page}{open}><summary>{about}</summary>\n{inner}</details>\n")
     }
 
-    fn part(&mut self, title: &str, class: &str) -> String {
+    fn part(&mut self, title: &str) -> String {
         self.heading = title.to_owned();
         self.next += 1;
+        format!("<h2 id=\"part-{}\">{}</h2>\n", self.next, markup(title))
+    }
+
+    fn columns(&mut self, style: ColumnStyle, columns: &[Vec<DocumentBlock>; 2]) -> String {
+        let (class, width) = match style {
+            ColumnStyle::Halves => ("two", WIDE),
+            ColumnStyle::Lead => ("lead", KEY),
+        };
+        let outer = std::mem::replace(&mut self.key_width, width);
+        let [left, right] = columns;
+        let (left, right) = (self.blocks(left), self.blocks(right));
+        self.key_width = outer;
+        format!("<div class=\"{class}\">\n<div>\n{left}</div>\n<div>\n{right}</div>\n</div>\n")
+    }
+
+    fn table(&mut self, style: TableStyle, table: &DataTable) -> String {
+        let class = match style {
+            TableStyle::Numbers | TableStyle::Fitted(_) => "numbers cards wide",
+            TableStyle::Words => "verdicts cards wide",
+            TableStyle::Compact => "compact",
+        };
+        let name = self.region(self.heading.clone());
+        table.scrolling(class, &name)
+    }
+
+    /// A name that no other region of the page has.
+    fn region(&mut self, name: String) -> String {
+        let numbers = (2..).map(|n| format!("{name} ({n})"));
+        let mut names = std::iter::once(name.clone()).chain(numbers);
+        let free = names.find(|name| !self.regions.contains(name));
+        let free = free.unwrap_or(name);
+        self.regions.insert(free.clone());
+        free
+    }
+
+    /// Charts side by side, each with its data; a note that all share is printed once.
+    fn charts(&mut self, all: &[Chart]) -> String {
+        let note = shared_note(all);
+        let figures = all.iter();
+        let figures: String = figures
+            .map(|chart| self.figure(chart, note.is_empty(), WIDE))
+            .collect();
+        format!("{note}<div class=\"charts\">\n{figures}</div>\n")
+    }
+
+    fn figure(&mut self, chart: &Chart, with_note: bool, width: u32) -> String {
+        self.painted |= chart.is_painted();
+        let note = match with_note {
+            true => format!("<small>{}</small>", markup(&chart.note)),
+            false => String::new(),
+        };
+        let region = self.region(chart.title.clone());
         format!(
-            "<h2 id=\"part-{}\"{class}>{}</h2>\n",
-            self.next,
-            markup(title)
+            "<figure id=\"{}\">\n<figcaption><h3>{}</h3>{note}</figcaption>\n\
+             <div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{}</div>\n\
+             <details><summary>{}</summary>\n{}</details>\n</figure>\n",
+            chart.name,
+            markup(&chart.title),
+            chart.inline(width, "w"),
+            chart.inline(NARROW, "n"),
+            text::chart_data(),
+            chart.table.scrolling("numbers", &region)
         )
     }
+}
 
-    /// Links to all parts except the first, which directly precedes the menu.
-    fn menu(&self) -> String {
-        let parts = (1..).zip(&self.parts).skip(1);
-        let link = |(number, title): (usize, &&str)| {
-            format!("<a href=\"#part-{number}\">{}</a>\n", markup(title))
-        };
-        let links: String = parts.map(link).collect();
-        if links.is_empty() {
-            links
-        } else {
-            format!("<nav aria-label=\"Contents\">\n{links}</nav>\n")
-        }
-    }
+fn answer(answer: &AnswerBlock) -> String {
+    let proof = match answer.proof.is_empty() {
+        true => String::new(),
+        false => format!("<p class=\"proof\">{}</p>\n", markup(&answer.proof)),
+    };
+    format!(
+        "<h2 class=\"answer\">{}</h2>\n{proof}",
+        markup(&answer.text)
+    )
+}
 
-    fn table(&self, style: TableStyle, table: &DataTable) -> String {
-        match style {
-            TableStyle::Numbers | TableStyle::Fitted(_) => {
-                table.scrolling("numbers cards wide", &self.heading)
-            }
-            TableStyle::Words => table.scrolling("verdicts cards wide", &self.heading),
-        }
-    }
+/// A numbered list of caveats; `id` is the attribute that links refer to.
+fn limits(items: &[(String, String)], id: &str) -> String {
+    let item = |(lead, text): &(String, String)| format!("<li>{}</li>\n", led(lead, ": ", text));
+    let items: String = items.iter().map(item).collect();
+    format!("<ol class=\"limits\"{id}>\n{items}</ol>\n")
 }
 
 /// A text with an optional label.
@@ -185,15 +287,12 @@ fn verdict(verdict: &VerdictBlock) -> String {
         text,
         advice,
     } = verdict;
-    let mut out = format!("<p><b>{sign} {}</b></p>\n", markup(text));
+    let mut out = format!("<h2 class=\"answer\">{sign} {}</h2>\n", markup(text));
     if !advice.is_empty() {
         out += &format!("<p>{}</p>\n", markup(advice));
     }
-    if *good {
-        out
-    } else {
-        format!("<div class=\"caveats\">\n{out}</div>\n")
-    }
+    let class = if *good { "good" } else { "bad" };
+    format!("<div class=\"verdict {class}\">\n{out}</div>\n")
 }
 
 fn tiles(tiles: &[Tile]) -> String {
@@ -216,16 +315,6 @@ fn pairs(pairs: &[Pair]) -> String {
     format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
 }
 
-/// Charts side by side, each with its data; a note that all share is printed once.
-fn charts(all: &[Chart]) -> String {
-    let note = shared_note(all);
-    let figures: String = all
-        .iter()
-        .map(|chart| figure(chart, note.is_empty()))
-        .collect();
-    format!("{note}<div class=\"charts\">\n{figures}</div>\n")
-}
-
 /// The common note of several charts; empty if the notes differ.
 fn shared_note(all: &[Chart]) -> String {
     match all {
@@ -234,22 +323,4 @@ fn shared_note(all: &[Chart]) -> String {
         }
         _ => String::new(),
     }
-}
-
-fn figure(chart: &Chart, with_note: bool) -> String {
-    let note = if with_note {
-        format!("<small>{}</small>", markup(&chart.note))
-    } else {
-        String::new()
-    };
-    format!(
-        "<figure id=\"{}\">\n<figcaption><h3>{}</h3>{note}</figcaption>\n\
-         <div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{}</div>\n\
-         <details><summary>Data of this chart</summary>\n{}</details>\n</figure>\n",
-        chart.name,
-        markup(&chart.title),
-        chart.inline(WIDE, "w"),
-        chart.inline(NARROW, "n"),
-        chart.table.scrolling("numbers", &chart.title)
-    )
 }

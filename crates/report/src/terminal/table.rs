@@ -20,10 +20,10 @@ pub(super) fn lines(
     width: usize,
     head: impl Fn(&str) -> String,
 ) -> String {
-    let figures = style != TableStyle::Words;
+    let figures = !matches!(style, TableStyle::Words | TableStyle::Compact);
     let spare = match style {
         TableStyle::Fitted(columns) => columns,
-        TableStyle::Numbers | TableStyle::Words => &[],
+        TableStyle::Numbers | TableStyle::Words | TableStyle::Compact => &[],
     };
     let mut columns: Vec<(usize, Column)> = (0..table.head.len())
         .map(|at| (at, Column::of(table, at, figures)))

@@ -2,6 +2,7 @@
 //!
 //! Caveats begin with a capital letter and have no full stop; verdicts, conditions and help are in lower case.
 
+mod answers;
 mod campaign;
 mod caveats;
 mod charts;
@@ -12,6 +13,7 @@ mod facts;
 mod failures;
 mod layout;
 mod lint;
+mod pages;
 mod path;
 mod path_charts;
 mod path_differences;
@@ -22,6 +24,7 @@ mod summary;
 mod verdicts;
 mod verified;
 
+pub(super) use answers::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;
 pub(super) use charts::*;
@@ -32,6 +35,7 @@ pub(super) use facts::*;
 pub(super) use failures::*;
 pub(super) use layout::*;
 pub(super) use lint::*;
+pub(super) use pages::*;
 pub(super) use path::*;
 pub(super) use path_charts::*;
 pub(super) use path_differences::*;

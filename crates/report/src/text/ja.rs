@@ -3,6 +3,7 @@
 //! Punctuation is 、。 and full-width （）; a label is followed by `: `. There is no blank between Japanese and Latin
 //! letters, and numbers and units are those of English.
 
+mod answers;
 mod campaign;
 mod caveats;
 mod charts;
@@ -13,6 +14,7 @@ mod facts;
 mod failures;
 mod layout;
 mod lint;
+mod pages;
 mod path;
 mod path_charts;
 mod path_differences;
@@ -23,6 +25,7 @@ mod summary;
 mod verdicts;
 mod verified;
 
+pub(super) use answers::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;
 pub(super) use charts::*;
@@ -33,6 +36,7 @@ pub(super) use facts::*;
 pub(super) use failures::*;
 pub(super) use layout::*;
 pub(super) use lint::*;
+pub(super) use pages::*;
 pub(super) use path::*;
 pub(super) use path_charts::*;
 pub(super) use path_differences::*;

@@ -10,6 +10,7 @@ use crate::facts::{FactGroup, FactKey};
 use crate::findings::ConclusionKind;
 use crate::number::MeanText;
 use crate::path::cards::CostColumn;
+use crate::workload::WorkloadKind;
 use hakaru_model::advice::{AdviceVerdict, Decision};
 use hakaru_model::campaign::{FillContent, PlanNote, StepKind, Weakness};
 use hakaru_model::conclusion::PairConclusion;
@@ -28,7 +29,7 @@ use hakaru_model::lint::LintWarning;
 use hakaru_model::price::Price;
 use hakaru_model::record::IoError;
 use hakaru_model::references::ReferenceStanding;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 /// Defines functions that call the function of the same name in the language of the thread.
 macro_rules! texts {
@@ -457,6 +458,164 @@ texts! {
     /// Data that fills a device.
     pub fn content(with: FillContent) -> &'static str;
 
+    // answers
+    /// The proven winners of a campaign, the largest difference first.
+    pub(crate) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> String;
+    /// No card is proven to be the fastest.
+    pub(crate) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String;
+    /// No two cards differ significantly in any workload.
+    pub(crate) fn no_card_differs(cards: usize) -> String;
+    /// The highest figure of cards that were measured once.
+    pub(crate) fn highest_of_single_runs(first: &FastestCard<'_>, cards: usize) -> String;
+    /// The highest mean of several series, which were not tested.
+    pub(crate) fn highest_of_series(first: &FastestCard<'_>, series: usize) -> String;
+    /// The figures of a page with several series were not tested for significance.
+    pub(crate) fn series_not_tested() -> &'static str;
+    /// A layer makes every card slower; `percent` is less than each loss.
+    pub(crate) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String;
+    /// A layer makes the only card slower.
+    pub(crate) fn layer_costs_card(card: &str, layer: &str, workload: &str, percent: &str) -> String;
+    /// How many pairs of cards differ, and how that was tested.
+    pub(crate) fn pairs_proven(different: usize, of: usize, family: u32) -> String;
+    /// All cards reach the limit of the host.
+    pub(crate) fn host_limits(workload: &str, value: &str, cards: usize) -> String;
+    /// What a card is good for.
+    pub(crate) fn suited(good: Option<&UseAnswer<'_>>, bad: Option<&UseAnswer<'_>>) -> Option<String>;
+    /// Figures of a run without a verdict.
+    pub(crate) fn reached(figures: &[(String, String)]) -> String;
+    /// A lasting drop of speed.
+    pub(crate) fn writes_fall(workload: &str, before: BytesPerSec, after: BytesPerSec, at: Bytes) -> String;
+    /// A caveat that makes the figures unusable.
+    pub(crate) fn do_not_quote(because: &str) -> String;
+    /// Number of runs, and the largest standard deviation as a share of the mean.
+    pub(crate) fn runs_agree(runs: u64, percent: &str) -> String;
+    /// Number of runs without a deviation.
+    pub(crate) fn runs_only(runs: u64) -> String;
+    /// A single run.
+    pub(crate) fn measured_once() -> &'static str;
+    /// The position of a figure among reference results.
+    pub(crate) fn among_references(workload: &str, standing: &str) -> String;
+    /// The largest proven difference, and the largest one in the other direction.
+    pub(crate) fn proven_difference(first: &PairAnswer<'_>, other: Option<&PairAnswer<'_>>) -> String;
+    /// No difference is proven; `needed` runs each would prove the largest one.
+    pub(crate) fn no_difference_proven(workload: &str, ratio: &str, interval: Option<&(String, String)>, needed: Option<u32>) -> String;
+    /// All figures are equivalent.
+    pub(crate) fn all_level(a: &str, b: &str) -> String;
+    /// Both sides were measured once.
+    pub(crate) fn compared_once(workload: &str, faster: &str, ratio: &str) -> String;
+    /// Number of proven, level and open figures of a comparison.
+    pub(crate) fn figures_proven(different: usize, level: usize, open: usize) -> String;
+
+    // pages
+    /// The heading of a part.
+    pub(crate) fn page_part(part: PagePart) -> &'static str;
+    /// The name of the list of contents for screen readers.
+    pub(crate) fn contents() -> &'static str;
+    /// The heading of the worst caveats.
+    pub(crate) fn before_you_quote() -> &'static str;
+    /// A link to the caveats that a first screen omits.
+    pub(crate) fn more_caveats(n: usize, of: &str) -> String;
+    /// The heading of the fastest cards.
+    pub(crate) fn fastest_for(layer: Option<&str>) -> String;
+    /// In place of the fastest card.
+    pub(crate) fn undecided() -> &'static str;
+    /// In place of the fastest card, where the host limits all.
+    pub(crate) fn limited_by_host() -> &'static str;
+    /// The key of a matrix.
+    pub(crate) fn matrix_key(letters: bool, by: Option<&str>) -> String;
+    /// Hidden text of a framed figure.
+    pub(crate) fn not_slower() -> &'static str;
+    /// Hidden text before letters.
+    pub(crate) fn group() -> &'static str;
+    /// What the figures of a matrix are.
+    pub(crate) fn matrix_about(runs: Option<u64>) -> String;
+    /// The summary line of the rows or tables that a page collapses.
+    pub(crate) fn show_more_cards(n: usize) -> String;
+    /// Heading of the cards in a table.
+    pub(crate) fn card_column() -> &'static str;
+    /// Heading of the series in a table.
+    pub(crate) fn series_column() -> &'static str;
+    /// A layer in a caption.
+    pub(crate) fn layer(name: &str) -> String;
+    /// A kind of workload as the name of a row.
+    pub(crate) fn row_kind(kind: WorkloadKind) -> &'static str;
+    /// A workload as a plural noun.
+    pub(crate) fn workload(kind: WorkloadKind, op: Op) -> &'static str;
+    /// A workload with its block size.
+    pub(crate) fn workload_of_size(noun: &str, block: &str) -> String;
+    /// The shape of a row of durable writes.
+    pub(crate) fn durable_shape(block: &str) -> String;
+    /// The shape of a row of sustained writes.
+    pub(crate) fn sustained_shape(block: &str, time: Nanos) -> String;
+    /// The 99th percentile of the latency.
+    pub(crate) fn p99(value: Nanos) -> String;
+    /// The 99th percentile of `fsync`.
+    pub(crate) fn fsync_p99(value: Nanos) -> String;
+    /// The number of runs of a rate card.
+    pub(crate) fn card_runs(runs: usize) -> String;
+    /// Head of a rate card: row, reads, writes.
+    pub(crate) fn rate_card_head() -> [&'static str; 3];
+    /// The key of a rate card.
+    pub(crate) fn card_key() -> &'static str;
+    /// The summary line of the rows of a rate card that a page collapses.
+    pub(crate) fn more_rows(n: usize) -> String;
+    /// In place of a figure that a workload does not have.
+    pub(crate) fn not_measured_here() -> &'static str;
+    /// The summary line of a table below its charts.
+    pub(crate) fn every_figure() -> &'static str;
+    /// The summary line of the table of all runs.
+    pub(crate) fn every_run() -> &'static str;
+    /// The summary line of the figures of one series.
+    pub(crate) fn every_figure_of(series: &str) -> String;
+    /// The summary line of the environment.
+    pub(crate) fn environment() -> &'static str;
+    /// The summary line of the environment of one of several series.
+    pub(crate) fn environment_of(name: &str) -> String;
+    /// A reference to the chart of the first screen.
+    pub(crate) fn shown_first(chart: &str) -> String;
+    /// In place of an empty report.
+    pub(crate) fn nothing_to_report() -> &'static str;
+    /// In place of an empty campaign.
+    pub(crate) fn nothing_counts() -> &'static str;
+    /// The summary line of a chart's data.
+    pub(crate) fn chart_data() -> &'static str;
+    /// Sections without data.
+    pub(crate) fn not_on_page(sections: &[&str]) -> String;
+    /// Heading of the workloads of pairs.
+    pub(crate) fn pairs_head() -> [&'static str; 3];
+    /// Number of proven pairs.
+    pub(crate) fn proven_of(n: usize, of: usize) -> String;
+    /// In place of the pairs that are not proven.
+    pub(crate) fn all_pairs_proven() -> &'static str;
+    /// Number of pairs, in place of too many names.
+    pub(crate) fn pairs_counted(n: usize) -> String;
+    /// The summary line of the ratios of a workload.
+    pub(crate) fn ratios_of(workload: &str) -> String;
+    /// How to read the figures of a layer next to those of the reference layer.
+    pub(crate) fn layer_cost_about(reference: &str) -> String;
+    /// Caption of the figures of a layer next to those of the reference layer.
+    pub(crate) fn layer_cost_caption(layer: &str, reference: &str) -> String;
+    /// The summary line of the charts over time of workloads that were not tested for steady speed.
+    pub(crate) fn charts_of_even_phases() -> &'static str;
+    /// The summary line of reasons.
+    pub(crate) fn why() -> &'static str;
+    /// The caption of the figures of several series.
+    pub(crate) fn series_side_by_side() -> &'static str;
+    /// The caption of the claimed classes.
+    pub(crate) fn claimed_classes() -> &'static str;
+    /// The summary line of the tables of further layers.
+    pub(crate) fn other_layers() -> &'static str;
+    /// The summary line of the method of a campaign.
+    pub(crate) fn method_title() -> &'static str;
+    /// The summary line of an explanation.
+    pub(crate) fn how_to_read() -> &'static str;
+    /// Explanation of the tables of a campaign; `reference` is the layer that others are compared with.
+    pub(crate) fn results_about(reference: Option<&str>) -> String;
+    /// Explanation of the comparisons of cards.
+    pub(crate) fn differences_about(reference: &str) -> String;
+    /// The summary line of statistical tests.
+    pub(crate) fn tests() -> &'static str;
+
     // summary
     /// Explanation of the figures of a page.
     pub(crate) fn method() -> &'static str;
@@ -502,6 +661,8 @@ texts! {
     pub(crate) fn reasons(parts: &[String]) -> String;
     /// The deciding figure and its limits.
     pub(crate) fn decision(decision: &Decision) -> String;
+    /// The figure that decides a verdict, without its limits: `random read 3,790 IOPS`.
+    pub(crate) fn deciding_figure(decision: &Decision) -> String;
     /// Figures that a verdict needs but no phase measured; `beside` is whether others were measured.
     pub(crate) fn not_measured(missing: &[Figure], beside: bool) -> String;
     /// A verdict on a claim.

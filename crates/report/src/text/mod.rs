@@ -85,3 +85,11 @@ fn was_restored(scope: &Scope) -> bool {
         Scope::Whole { restored: true } | Scope::Samples { restored: true }
     )
 }
+
+/// The text with its first letter in upper case.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}

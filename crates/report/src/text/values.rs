@@ -104,3 +104,46 @@ pub enum MessagePrefix {
     /// What is worth knowing.
     Note,
 }
+
+/// A card that is proven to be faster than all others.
+pub(crate) struct FastestCard<'a> {
+    pub(crate) card: &'a str,
+    pub(crate) workload: &'a str,
+    /// Its figure with the unit.
+    pub(crate) value: String,
+    /// Ratio to the slowest card; `None` if that one has no figure.
+    pub(crate) times: Option<String>,
+}
+
+/// Suitable and unsuitable uses with the figures that decide them.
+pub(crate) struct UseAnswer<'a> {
+    /// The use.
+    pub(crate) title: &'a str,
+    /// The deciding figure: `random read 3,790 IOPS`.
+    pub(crate) figure: String,
+    /// Whether intervals allow no other verdict.
+    pub(crate) firm: bool,
+}
+
+/// The difference between two series, from the side that is faster.
+pub(crate) struct PairAnswer<'a> {
+    pub(crate) faster: &'a str,
+    pub(crate) slower: &'a str,
+    pub(crate) workload: &'a str,
+    pub(crate) ratio: String,
+    pub(crate) interval: Option<(String, String)>,
+}
+
+/// A part of a page with its own heading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PagePart {
+    /// The answer; only in the list of contents.
+    Result,
+    LayerCost,
+    Differences,
+    Limits,
+    EachCard,
+    NotCounted,
+    Proofs,
+    BadPlaces,
+}

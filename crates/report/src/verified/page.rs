@@ -3,13 +3,14 @@
 use super::{Grade, VerdictText, begins_at, headline, place, verdict_text};
 use crate::chart::{Chart, Plot, Section};
 use crate::document::{
-    Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, chart_parts, part,
+    ChartParts, Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, part,
 };
 use crate::run::target_device_and_host;
 use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
-use crate::{facts, number, text, time};
+use crate::text::{self, PagePart};
+use crate::{facts, number, time};
 use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
 
@@ -39,16 +40,24 @@ fn document(verification: &Verification) -> Document {
     let lines = facts::surroundings(&verification.target, &verification.environment);
     let id = Pair::from(("Id".to_owned(), verification.id.clone()));
     let pairs = lines.into_iter().map(Pair::from).chain([id]).collect();
-    let circumstances = target_device_and_host(vec![DocumentBlock::Pairs(pairs)], true);
+    let circumstances = target_device_and_host(vec![DocumentBlock::Pairs(pairs)], false);
     let map: Vec<Chart> = speed_map(verification).into_iter().collect();
     let mut blocks = head(verification);
-    blocks.extend(chart_parts(&map, "", Vec::new()));
+    let sections = ChartParts {
+        charts: &map,
+        key: None,
+        level: text::charts_of_even_phases(),
+        tables: Vec::new(),
+        after_speed: Vec::new(),
+        path: Vec::new(),
+    };
+    blocks.extend(sections.blocks());
     blocks.extend(bad_places(verification, MOST_ROWS));
+    let limits = DocumentBlock::Limits(limits.collect());
     blocks.extend(part(
-        "What this cannot tell",
-        vec![DocumentBlock::Facts(limits.collect())],
+        text::page_part(PagePart::Limits),
+        vec![limits, circumstances],
     ));
-    blocks.extend(part("Circumstances", vec![circumstances]));
     whole(verification, blocks)
 }
 
@@ -306,5 +315,5 @@ fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
         );
         blocks.push(DocumentBlock::Quiet(more));
     }
-    part("Bad places", blocks)
+    part(text::page_part(PagePart::BadPlaces), blocks)
 }

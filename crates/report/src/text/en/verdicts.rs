@@ -57,6 +57,11 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     format!("{name} {value} ({limits})")
 }
 
+pub(in crate::text) fn deciding_figure(decision: &Decision) -> String {
+    let of = decision.criterion.figure;
+    format!("{} {}", figure(of), quantity(of, decision.measured.value))
+}
+
 pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
     let names: Vec<&str> = missing.iter().copied().map(figure).collect();
     let lead = if beside { "not measured:" } else { "needs" };

@@ -1,0 +1,354 @@
+//! The answer of a campaign: the card that is proven to be the fastest, and what a layer costs.
+
+use super::view::{View, Work};
+use super::words::held_by_host;
+use crate::answer;
+use crate::document::{AnswerBlock, Aside, AsideContent, DocumentBlock};
+use crate::escape::plain;
+use crate::matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
+use crate::number;
+use crate::text::{self, FastestCard};
+use hakaru_model::advice::RunFindings;
+use hakaru_model::campaign::{RankedCard, Ranking};
+use hakaru_model::finding::{LayerCost, Verdict};
+
+/// Maximum number of winners in the answer.
+const WINS: usize = 2;
+
+/// A ranking of several cards that the host does not limit.
+struct Contest<'v> {
+    work: &'v Work,
+    ranking: &'v Ranking,
+    first: &'v RankedCard,
+    last: &'v RankedCard,
+}
+
+impl<'v> Contest<'v> {
+    /// Ratio of the best to the worst mean.
+    fn ratio(&self) -> f64 {
+        self.first.mean / self.last.mean
+    }
+
+    /// Whether the first card is proven to be better than every other one.
+    fn is_won(&self) -> bool {
+        let first = self.first.card;
+        let mut pairs = self.ranking.pairs.iter();
+        pairs.all(|pair| {
+            let concerns = pair.a == first || pair.b == first;
+            !concerns || pair.comparison.verdict == Verdict::Different
+        }) && !self.ranking.pairs.is_empty()
+    }
+
+    fn has_proof(&self) -> bool {
+        let mut pairs = self.ranking.pairs.iter();
+        pairs.any(|pair| pair.comparison.verdict == Verdict::Different)
+    }
+
+    /// Cards that are not proven to be slower than the first, with it.
+    fn leaders(&self, view: &'v View<'_>) -> Vec<&'v str> {
+        let first = self.first.card as usize;
+        let like = view.like(self.ranking, first);
+        let places = self.ranking.places.iter().map(|place| place.card as usize);
+        let leading = places.filter(|card| *card == first || like.contains(card));
+        leading.map(|card| view.name(card)).collect()
+    }
+
+    fn win(&self, view: &'v View<'_>) -> FastestCard<'v> {
+        let ratio = self.ratio();
+        FastestCard {
+            card: view.name(self.first.card as usize),
+            workload: &self.work.noun,
+            value: value(self.work, self.first),
+            times: ratio
+                .is_finite()
+                .then(|| number::significant_digits(ratio, 2)),
+        }
+    }
+}
+
+/// A mean with its unit: `1,489 IOPS`.
+fn value(work: &Work, place: &RankedCard) -> String {
+    let scale = if work.small { 1.0 } else { 1e6 };
+    format!("{} {}", number::quantity(place.mean / scale), work.unit())
+}
+
+/// The rankings through a layer, the largest ratio first.
+fn contests<'v>(view: &'v View<'_>, layer: &str) -> Vec<Contest<'v>> {
+    let works = view.works.iter();
+    let open = works.filter(|work| held_by_host(view, layer, work).is_none());
+    let contest = |work: &'v Work| {
+        let ranking = view.ranking(layer, work)?;
+        let (first, last) = (ranking.places.first()?, ranking.places.last()?);
+        (ranking.places.len() > 1).then_some(Contest {
+            work,
+            ranking,
+            first,
+            last,
+        })
+    };
+    let mut all: Vec<Contest<'v>> = open.filter_map(contest).collect();
+    all.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+    all
+}
+
+/// The answer; `None` without figures.
+pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
+    if view.names.len() == 1 {
+        return of_one_card(view);
+    }
+    let contests = contests(view, view.main_layer());
+    let fastest = fastest(view, &contests);
+    let cost = layer_cost(view);
+    let sentences: Vec<String> = fastest.into_iter().chain(cost).collect();
+    (!sentences.is_empty()).then(|| AnswerBlock {
+        text: sentences.join(" "),
+        proof: proof(view),
+    })
+}
+
+fn fastest(view: &View<'_>, contests: &[Contest<'_>]) -> Option<String> {
+    let won: Vec<FastestCard<'_>> = contests
+        .iter()
+        .filter(|contest| contest.is_won())
+        .take(WINS)
+        .map(|contest| contest.win(view))
+        .collect();
+    let largest = contests.first()?;
+    let cards = view.names.len();
+    let runs = runs_of_places(view);
+    Some(match () {
+        () if !won.is_empty() => text::fastest_cards(cards, &won),
+        () if runs == Some(1) => text::highest_of_single_runs(&largest.win(view), cards),
+        () if !contests.iter().any(Contest::has_proof) => text::no_card_differs(cards),
+        () => {
+            let with_proof = contests.iter().find(|contest| contest.has_proof());
+            let contest = with_proof.unwrap_or(largest);
+            let leaders = contest.leaders(view);
+            text::no_fastest_card(&contest.work.noun, &leaders, runs.unwrap_or(0))
+        }
+    })
+}
+
+/// Number of runs behind each figure; `None` if they differ.
+fn runs_of_places(view: &View<'_>) -> Option<u64> {
+    let summaries = view.summaries();
+    let phases = summaries.iter().flat_map(|(_, summary)| &summary.phases);
+    let mut runs = phases.map(super::tables::runs_of);
+    let first = runs.next()?;
+    runs.all(|n| n == first).then_some(first)
+}
+
+/// What a single card is good for, and what a layer costs it.
+fn of_one_card(view: &View<'_>) -> Option<AnswerBlock> {
+    let layer = view.through(0, view.main_layer())?;
+    let findings = RunFindings {
+        advice: layer.advice.clone(),
+        ..RunFindings::default()
+    };
+    let summaries = std::slice::from_ref(&layer.summary);
+    let of_run = answer::of_series(summaries, &[findings], &view.names)?;
+    let lost = view.held_layers().into_iter().flat_map(|layer| {
+        let works = view.works.iter();
+        works.filter_map(move |work| {
+            let ratio = proven_loss(view.cost(0, layer, work)?)?;
+            Some((layer, work, 1.0 - ratio))
+        })
+    });
+    let largest = lost.max_by(|a, b| a.2.total_cmp(&b.2));
+    let cost = largest.map(|(layer, work, loss)| {
+        let percent = number::percent(loss);
+        text::layer_costs_card(view.name(0), &plain(layer), &work.noun, &percent)
+    });
+    let sentences: Vec<String> = std::iter::once(of_run.text).chain(cost).collect();
+    Some(AnswerBlock {
+        text: sentences.join(" "),
+        proof: of_run.proof,
+    })
+}
+
+/// The ratio of a proven loss.
+fn proven_loss(cost: &LayerCost) -> Option<f64> {
+    let comparison = &cost.comparison;
+    let lost = comparison.verdict == Verdict::Different && comparison.ratio < 1.0;
+    lost.then_some(comparison.ratio)
+}
+
+/// The largest loss that every card has.
+fn layer_cost(view: &View<'_>) -> Option<String> {
+    let all = view.held_layers().into_iter().flat_map(|layer| {
+        let works = view.works.iter();
+        works.filter_map(move |work| {
+            let cards = 0..view.names.len();
+            let ratios = cards.map(|card| proven_loss(view.cost(card, layer, work)?));
+            let ratios: Option<Vec<f64>> = ratios.collect();
+            let least = 1.0 - ratios?.into_iter().reduce(f64::max)?;
+            // The lower ten of the smallest loss, so that the sentence is true of every card.
+            let percent = ((least * 100.0 - 1e-9) / 10.0).floor() as u32 * 10;
+            (percent >= 10).then_some((percent, layer, work))
+        })
+    });
+    let (percent, layer, work) = all.max_by_key(|(percent, ..)| *percent)?;
+    Some(text::layer_costs_all(&plain(layer), &work.noun, percent))
+}
+
+fn proof(view: &View<'_>) -> String {
+    let rankings = &view.of.rankings;
+    let pairs = || rankings.iter().flat_map(|ranking| &ranking.pairs);
+    let different = |verdict: Verdict| verdict == Verdict::Different;
+    let proven = pairs()
+        .filter(|pair| different(pair.comparison.verdict))
+        .count();
+    let family = pairs().map(|pair| pair.comparison.family).max();
+    let mut said = Vec::new();
+    match (runs_of_places(view), family.unwrap_or(0)) {
+        (Some(1), _) => said.push(text::measured_once().to_owned()),
+        (_, 0) => {}
+        (_, family) => said.push(text::pairs_proven(proven, pairs().count(), family)),
+    }
+    said.extend(host_limits(view));
+    said.join(" ")
+}
+
+/// The workloads that the host limits on all cards.
+pub(super) fn host_limits(view: &View<'_>) -> Option<String> {
+    let layer = view.main_layer();
+    let mut works = view.works.iter();
+    works.find_map(|work| {
+        let limit = held_by_host(view, layer, work)?;
+        let value = format!("{} MB/s", number::quantity(limit.measured.0 / 1e6));
+        Some(text::host_limits(&work.noun, &value, limit.members.len()))
+    })
+}
+
+/// The workload of the answer: the largest proven ratio, otherwise the largest ratio.
+pub(super) fn main_work<'v>(view: &'v View<'_>) -> Option<&'v Work> {
+    let contests = contests(view, view.main_layer());
+    let won = contests.iter().find(|contest| contest.is_won());
+    let found = won.or(contests.first()).map(|contest| contest.work);
+    found.or(view.works.first())
+}
+
+/// The cards in the order of the workload of the answer; those without a figure are last.
+fn order(view: &View<'_>) -> Vec<usize> {
+    let layer = view.main_layer();
+    let ranking = main_work(view).and_then(|work| view.ranking(layer, work));
+    let ranked = ranking.into_iter().flat_map(|ranking| &ranking.places);
+    let ranked = ranked.map(|place| place.card as usize);
+    crate::naming::distinct(ranked.chain(0..view.names.len()))
+}
+
+/// One matrix for each layer; empty without figures.
+pub(super) fn matrices(view: &View<'_>) -> Vec<DocumentBlock> {
+    let order = order(view);
+    let layers = view.layers.iter();
+    let tables: Vec<Matrix> = layers.map(|layer| matrix(view, layer, &order)).collect();
+    let tables: Vec<Matrix> = tables.into_iter().filter(|m| !m.rows.is_empty()).collect();
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    let letters = tables.iter().any(Matrix::has_letters);
+    let by = main_work(view).filter(|_| view.names.len() > 1);
+    let by = by.map(|work| view.with_layer(&work.noun, &plain(view.main_layer())));
+    let key = text::matrix_key(letters, by.as_deref());
+    vec![DocumentBlock::Matrices(tables, key)]
+}
+
+fn matrix(view: &View<'_>, layer: &str, order: &[usize]) -> Matrix {
+    let measured = |work: &&Work| view.cells(layer, work).iter().any(Option::is_some);
+    let works: Vec<&Work> = view.works.iter().filter(measured).collect();
+    let columns = works.iter().map(|work| MatrixColumn {
+        name: text::capital(&work.noun),
+        unit: work.unit().to_owned(),
+    });
+    let cards = order
+        .iter()
+        .filter(|card| view.through(**card, layer).is_some());
+    let rows = cards.map(|&card| MatrixRow {
+        name: view.name(card).to_owned(),
+        cells: works
+            .iter()
+            .map(|work| cell(view, layer, work, card))
+            .collect(),
+    });
+    Matrix {
+        caption: text::layer(&plain(layer)),
+        about: text::matrix_about(runs_of_places(view)),
+        corner: text::card_column().to_owned(),
+        columns: columns.collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<MatrixCell> {
+    let phase = view.cell(card, layer, work)?;
+    let mean = |phase| work.rate(phase).mean;
+    let all = view.cells(layer, work);
+    let best = all
+        .iter()
+        .flatten()
+        .map(|phase| mean(phase))
+        .fold(0.0, f64::max);
+    let mut cell = MatrixCell::of(&answer::spread(phase), shade(mean(phase), best));
+    let Some(ranking) = view.ranking(layer, work) else {
+        return Some(cell);
+    };
+    // Without any proof, all cards would have the same letter and a frame.
+    let different = |verdict: Verdict| verdict == Verdict::Different;
+    if ranking
+        .pairs
+        .iter()
+        .any(|pair| different(pair.comparison.verdict))
+    {
+        let mut places = ranking.places.iter();
+        let place = places.find(|place| place.card as usize == card);
+        cell.letters = place.map_or(String::new(), |place| place.letters.clone());
+        let first = ranking.places.first().map(|place| place.card as usize);
+        let like = first.map(|first| view.like(ranking, first));
+        cell.best = first == Some(card) || like.is_some_and(|like| like.contains(&card));
+    }
+    Some(cell)
+}
+
+/// The fastest card of each workload, as a box; `None` for a single card.
+pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
+    let layer = view.main_layer();
+    let row = |work: &Work| {
+        let ranking = view.ranking(layer, work)?;
+        let (first, last) = (ranking.places.first()?, ranking.places.last()?);
+        if ranking.places.len() < 2 {
+            return None;
+        }
+        let contest = Contest {
+            work,
+            ranking,
+            first,
+            last,
+        };
+        let name = text::capital(&work.noun);
+        if held_by_host(view, layer, work).is_some() {
+            return Some((name, text::limited_by_host().to_owned(), value(work, first)));
+        }
+        Some(match contest.is_won() {
+            true => {
+                let card = view.name(first.card as usize).to_owned();
+                (name, card, value(work, first))
+            }
+            false => {
+                let leaders = contest.leaders(view);
+                let leaders = match leaders.len() {
+                    n if n == ranking.places.len() => String::new(),
+                    _ => leaders.join(", "),
+                };
+                (name, text::undecided().to_owned(), leaders)
+            }
+        })
+    };
+    let rows: Vec<(String, String, String)> = view.works.iter().filter_map(row).collect();
+    let named = (view.layers.len() > 1).then(|| text::layer(&plain(layer)));
+    (!rows.is_empty()).then(|| {
+        DocumentBlock::Aside(Aside {
+            title: text::fastest_for(named.as_deref()),
+            content: AsideContent::Names(rows),
+        })
+    })
+}

@@ -1,0 +1,110 @@
+//! The answer of a comparison: the largest proven difference, in each direction.
+
+use super::ratio_ends;
+use crate::document::AnswerBlock;
+use crate::escape::plain;
+use crate::number;
+use crate::text::{self, PairAnswer};
+use crate::workload;
+use hakaru_model::conclusion::PairConclusion;
+use hakaru_model::finding::{Comparison, Summary, Verdict};
+
+/// The answer about the rates, which is the conclusion, if there is one; `None` without comparisons. `a` is the first
+/// side.
+pub(super) fn answer(
+    a: &Summary,
+    names: (&str, &str),
+    comparisons: &[Comparison],
+    conclusion: Option<&PairConclusion>,
+) -> Option<AnswerBlock> {
+    let main: Vec<&Comparison> = comparisons.iter().filter(|c| c.primary).collect();
+    let count = |wanted: fn(&Verdict) -> bool| main.iter().filter(|c| wanted(&c.verdict)).count();
+    let different = count(|verdict| *verdict == Verdict::Different);
+    let level = count(|verdict| *verdict == Verdict::Equivalent);
+    let open = main.len() - different - level;
+    let largest = largest(comparisons)?;
+    let noun = noun(a, largest);
+    let tested = main.iter().any(|c| c.p_value.is_some());
+    let pair = pair_answer(largest, names, &noun);
+    let concluded = |conclusion| text::pair_conclusion(conclusion, names);
+    let text = match (different, tested) {
+        _ if conclusion.is_some() => conclusion.map(concluded).unwrap_or_default(),
+        (0, false) => text::compared_once(&noun, pair.faster, &pair.ratio),
+        (0, true) if open == 0 => text::all_level(names.0, names.1),
+        (0, true) => {
+            let needed = match largest.verdict {
+                Verdict::Undecided { needed } => needed,
+                Verdict::Different | Verdict::Equivalent => None,
+            };
+            let interval = pair.interval.as_ref();
+            text::no_difference_proven(&noun, &pair.ratio, interval, needed)
+        }
+        (_, _) => {
+            let other_way = |c: &&&Comparison| (c.ratio > 1.0) != (largest.ratio > 1.0);
+            let proven = main.iter().filter(|c| c.verdict == Verdict::Different);
+            let other = proven
+                .filter(other_way)
+                .max_by(|x, y| size(x).total_cmp(&size(y)));
+            let other_noun = other.map(|other| self::noun(a, other)).unwrap_or_default();
+            let other = other.map(|other| pair_answer(other, names, &other_noun));
+            text::proven_difference(&pair, other.as_ref())
+        }
+    };
+    let proof = match tested {
+        true => text::figures_proven(different, level, open),
+        false => String::new(),
+    };
+    Some(AnswerBlock { text, proof })
+}
+
+/// The rate with the largest proven difference, otherwise with the largest one.
+pub(super) fn largest(comparisons: &[Comparison]) -> Option<&Comparison> {
+    let main = || comparisons.iter().filter(|c| c.primary && c.ratio > 0.0);
+    let by_size = |x: &&Comparison, y: &&Comparison| size(x).total_cmp(&size(y));
+    let proven = main().filter(|c| c.verdict == Verdict::Different);
+    proven.max_by(by_size).or_else(|| main().max_by(by_size))
+}
+
+/// Size of a difference, the same in both directions.
+fn size(comparison: &Comparison) -> f64 {
+    comparison.ratio.ln().abs()
+}
+
+/// The comparison from the side that is faster.
+fn pair_answer<'a>(
+    comparison: &Comparison,
+    (a, b): (&'a str, &'a str),
+    workload: &'a str,
+) -> PairAnswer<'a> {
+    let turned;
+    let (of, faster, slower) = match comparison.ratio >= 1.0 {
+        true => (comparison, b, a),
+        false => {
+            turned = super::turned(comparison);
+            (&turned, a, b)
+        }
+    };
+    PairAnswer {
+        faster,
+        slower,
+        workload,
+        ratio: number::significant(of.ratio),
+        interval: of.ratio_ci95.map(ratio_ends),
+    }
+}
+
+/// The workload of a comparison as a plural noun.
+fn noun(a: &Summary, comparison: &Comparison) -> String {
+    let quantity = comparison.quantity.as_str();
+    let named = workload::nouns_of(a).into_iter().zip(&a.phases);
+    let of_phase = named.filter(|(_, phase)| {
+        let rest = quantity.strip_prefix(phase.phase.as_str());
+        let rest = rest.and_then(|rest| match phase.phase == phase.op.name() {
+            true => Some(rest),
+            false => rest.strip_prefix(' ')?.strip_prefix(phase.op.name()),
+        });
+        rest.is_some_and(|rest| rest.starts_with(' '))
+    });
+    let longest = of_phase.max_by_key(|(_, phase)| phase.phase.len());
+    longest.map_or_else(|| plain(quantity), |(noun, _)| noun)
+}

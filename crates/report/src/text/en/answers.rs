@@ -1,0 +1,287 @@
+//! The sentence that answers the question of a report, and the line that proves it.
+
+use super::{counted, listed};
+use crate::number;
+use crate::text::{FastestCard, PairAnswer, UseAnswer, capital};
+use hakaru_model::units::{Bytes, BytesPerSec};
+
+pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> String {
+    let mut parts = Vec::new();
+    let mut subject = "";
+    for win in wins {
+        let FastestCard {
+            card,
+            workload,
+            value,
+            times,
+        } = win;
+        let detail = match times {
+            Some(times) if parts.is_empty() => format!("{value}, {times}× the slowest"),
+            Some(times) => format!("{value}, {times}×"),
+            None => value.clone(),
+        };
+        parts.push(match (parts.is_empty(), *card == subject) {
+            (true, _) => {
+                let of = number_word(cards);
+                format!("{card} is the fastest of {of} cards for {workload} ({detail})")
+            }
+            (false, true) => format!("for {workload} ({detail})"),
+            (false, false) => format!("{card} for {workload} ({detail})"),
+        });
+        subject = card;
+    }
+    format!("{}.", parts.join(", "))
+}
+
+pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
+    let told = match cards.len() {
+        2..=4 => listed(cards),
+        n => format!("the first {} cards", number_word(n)),
+    };
+    let runs = match runs {
+        0 => String::new(),
+        n => format!(" after {} each", counted(n, "run")),
+    };
+    format!("No fastest card is proven for {workload}: {told} do not differ significantly{runs}.")
+}
+
+pub(in crate::text) fn no_card_differs(cards: usize) -> String {
+    let of = match cards {
+        2 => "the two cards".to_owned(),
+        n => format!("any of the {} cards", number_word(n)),
+    };
+    format!("No difference between {of} is proven.")
+}
+
+pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: usize) -> String {
+    let FastestCard {
+        card,
+        workload,
+        value,
+        times,
+    } = first;
+    let times = times.as_ref();
+    let times = times.map_or(String::new(), |times| format!(", {times}× the lowest"));
+    format!(
+        "{card} has the highest figure of {} cards for {workload} ({value}{times}), but each was measured once: no proof.",
+        number_word(cards)
+    )
+}
+
+pub(in crate::text) fn highest_of_series(first: &FastestCard<'_>, series: usize) -> String {
+    let FastestCard {
+        card,
+        workload,
+        value,
+        times,
+    } = first;
+    let times = times.as_ref();
+    let times = times.map_or(String::new(), |times| format!(", {times}× the lowest"));
+    format!(
+        "{card} has the highest mean of {} series for {workload} ({value}{times}).",
+        number_word(series)
+    )
+}
+
+pub(in crate::text) fn series_not_tested() -> &'static str {
+    "Not tested for significance; hakaru compare tests two series."
+}
+
+pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
+    format!("Through {layer}, every card loses more than {percent}% of its {workload}.")
+}
+
+pub(in crate::text) fn layer_costs_card(
+    card: &str,
+    layer: &str,
+    workload: &str,
+    percent: &str,
+) -> String {
+    format!("Through {layer}, {card} loses {percent}% of its {workload}.")
+}
+
+pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
+    let pairs = match (different, of) {
+        (1, 1) => "the two cards differ".to_owned(),
+        (n, of) => format!("{n} of {of} pairs of cards differ"),
+    };
+    let tests = counted(u64::from(family), "comparison");
+    match different {
+        0 => format!("Not proven: {pairs} (Welch’s t test, Bonferroni correction over {tests})."),
+        _ => format!(
+            "Proven: {pairs} (Welch’s t test, Bonferroni correction over {tests}, 5% false alarms in all)."
+        ),
+    }
+}
+
+pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) -> String {
+    let workload = capital(workload);
+    let of = number_word(cards);
+    format!(
+        "{workload} end at {value} on all {of} cards: the limit is the bus of the host, not the card."
+    )
+}
+
+pub(in crate::text) fn suited(
+    good: Option<&UseAnswer<'_>>,
+    bad: Option<&UseAnswer<'_>>,
+) -> Option<String> {
+    let probably = |of: &UseAnswer<'_>| if of.firm { "" } else { "probably " };
+    Some(match (good, bad) {
+        (Some(good), Some(bad)) => capital(&format!(
+            "{}good for {}, {}not for {}: {}, but {}.",
+            probably(good),
+            good.title,
+            if bad.firm { "" } else { "probably " },
+            bad.title,
+            good.figure,
+            bad.figure
+        )),
+        (Some(good), None) => capital(&format!(
+            "{}good for {}: {}.",
+            probably(good),
+            good.title,
+            good.figure
+        )),
+        (None, Some(bad)) => capital(&format!(
+            "{}not suitable for {}: {}.",
+            probably(bad),
+            bad.title,
+            bad.figure
+        )),
+        (None, None) => return None,
+    })
+}
+
+pub(in crate::text) fn reached(figures: &[(String, String)]) -> String {
+    let said: Vec<String> = figures
+        .iter()
+        .map(|(workload, value)| format!("{workload} reach {value}"))
+        .collect();
+    capital(&format!("{}.", said.join(", ")))
+}
+
+pub(in crate::text) fn writes_fall(
+    workload: &str,
+    before: BytesPerSec,
+    after: BytesPerSec,
+    at: Bytes,
+) -> String {
+    let level = |rate: BytesPerSec| number::quantity(rate.0 / 1e6);
+    let (before, after) = (level(before), level(after));
+    capital(&format!(
+        "{workload} fall from {before} to {after} MB/s after {at}."
+    ))
+}
+
+pub(in crate::text) fn do_not_quote(because: &str) -> String {
+    format!("Do not quote these figures: {}.", uncapitalized(because))
+}
+
+pub(in crate::text) fn runs_agree(runs: u64, percent: &str) -> String {
+    format!(
+        "{}: the standard deviation is at most {percent}% of the mean.",
+        counted(runs, "run")
+    )
+}
+
+pub(in crate::text) fn runs_only(runs: u64) -> String {
+    format!("{}.", counted(runs, "run"))
+}
+
+pub(in crate::text) fn measured_once() -> &'static str {
+    "Measured once: no proof. Variation between runs is unknown."
+}
+
+pub(in crate::text) fn among_references(workload: &str, standing: &str) -> String {
+    capital(&format!("{workload}: {standing}."))
+}
+
+pub(in crate::text) fn proven_difference(
+    first: &PairAnswer<'_>,
+    other: Option<&PairAnswer<'_>>,
+) -> String {
+    let interval = |of: &PairAnswer<'_>| match &of.interval {
+        Some((low, high)) => format!(" [{low}, {high}]"),
+        None => String::new(),
+    };
+    let mut said = format!(
+        "{} is {}× as fast as {} for {}{}",
+        first.faster,
+        first.ratio,
+        first.slower,
+        first.workload,
+        interval(first)
+    );
+    if let Some(other) = other {
+        said += &format!(
+            ", but {} is {}× as fast for {}{}",
+            other.faster,
+            other.ratio,
+            other.workload,
+            interval(other)
+        );
+    }
+    said + " (proven)."
+}
+
+pub(in crate::text) fn no_difference_proven(
+    workload: &str,
+    ratio: &str,
+    interval: Option<&(String, String)>,
+    needed: Option<u32>,
+) -> String {
+    let interval = interval.map_or(String::new(), |(low, high)| format!(" [{low}, {high}]"));
+    let needed = needed.map_or(String::new(), |needed| {
+        format!(
+            "; about {} each would prove it",
+            counted(u64::from(needed), "run")
+        )
+    });
+    format!("No difference is proven. The largest is {ratio}×{interval}, for {workload}{needed}.")
+}
+
+pub(in crate::text) fn all_level(a: &str, b: &str) -> String {
+    format!("{b} and {a} are level: every figure is the same within 5%.")
+}
+
+pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) -> String {
+    format!("Measured once: no proof. {faster} has {ratio}× the figure for {workload}.")
+}
+
+pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
+    let of = different + level + open;
+    let mut parts = vec![format!("{different} of {of} figures differ")];
+    if level > 0 {
+        parts.push(format!("{level} level within 5%"));
+    }
+    if open > 0 {
+        parts.push(format!("{open} not proven"));
+    }
+    format!(
+        "{}. The interval of a ratio excludes 1 exactly where the difference is proven; all intervals hold together at 95% \
+         (Bonferroni).",
+        parts.join(", ")
+    )
+}
+
+/// A number in words up to ten.
+fn number_word(n: usize) -> String {
+    const WORDS: [&str; 11] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    WORDS
+        .get(n)
+        .map_or_else(|| number::grouped(n as u64), |word| (*word).to_owned())
+}
+
+/// The text with its first letter in lower case, unless it begins with an abbreviation.
+fn uncapitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => text.to_owned(),
+    }
+}

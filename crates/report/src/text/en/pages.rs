@@ -1,0 +1,297 @@
+//! Titles, headings and explanations of pages.
+
+use super::counted;
+use crate::text::PagePart;
+use crate::workload::WorkloadKind;
+use hakaru_model::job::Op;
+use hakaru_model::units::Nanos;
+
+pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
+    match part {
+        PagePart::Result => "Result",
+        PagePart::LayerCost => "What the file system costs",
+        PagePart::Differences => "How the cards differ",
+        PagePart::Limits => "Limits and method",
+        PagePart::EachCard => "Each card",
+        PagePart::NotCounted => "Runs that do not count",
+        PagePart::Proofs => "What the comparison proves",
+        PagePart::BadPlaces => "Bad places",
+    }
+}
+
+pub(in crate::text) fn contents() -> &'static str {
+    "Contents"
+}
+
+pub(in crate::text) fn before_you_quote() -> &'static str {
+    "Before you quote this"
+}
+
+pub(in crate::text) fn more_caveats(n: usize, of: &str) -> String {
+    format!("{n} more under {of}")
+}
+
+pub(in crate::text) fn fastest_for(layer: Option<&str>) -> String {
+    match layer {
+        Some(layer) => format!("Fastest for … ({layer})"),
+        None => "Fastest for …".to_owned(),
+    }
+}
+
+pub(in crate::text) fn undecided() -> &'static str {
+    "undecided"
+}
+
+pub(in crate::text) fn limited_by_host() -> &'static str {
+    "limited by the host"
+}
+
+pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
+    let letters = match letters {
+        true => " · framed: fastest, or not proven slower · same letter: not proven different",
+        false => "",
+    };
+    let rows = by.map_or(String::new(), |by| format!(" · rows by {by}"));
+    format!(
+        "Shade: share of the best in the column, in steps of 20, 40, 60, 80 and 95%{letters}{rows}"
+    )
+}
+
+pub(in crate::text) fn not_slower() -> &'static str {
+    "fastest, or not proven slower"
+}
+
+pub(in crate::text) fn group() -> &'static str {
+    "group"
+}
+
+pub(in crate::text) fn matrix_about(runs: Option<u64>) -> String {
+    match runs {
+        Some(0 | 1) => "one run each".to_owned(),
+        Some(n) => format!("mean ± SD of {}", counted(n, "run")),
+        None => "mean ± SD of the runs".to_owned(),
+    }
+}
+
+pub(in crate::text) fn show_more_cards(n: usize) -> String {
+    format!("Show {}", counted(n as u64, "more card"))
+}
+
+pub(in crate::text) fn card_column() -> &'static str {
+    "Card"
+}
+
+pub(in crate::text) fn series_column() -> &'static str {
+    "Series"
+}
+
+pub(in crate::text) fn layer(name: &str) -> String {
+    match name {
+        "raw" => "Raw device".to_owned(),
+        "vfat" => "vfat (FAT32)".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+pub(in crate::text) fn row_kind(kind: WorkloadKind) -> &'static str {
+    match kind {
+        WorkloadKind::Sequential => "Sequential",
+        WorkloadKind::Random => "Random",
+        WorkloadKind::Mixed => "Mixed",
+        WorkloadKind::Durable => "Durable",
+        WorkloadKind::Sustained => "Sustained",
+    }
+}
+
+pub(in crate::text) fn workload(kind: WorkloadKind, op: Op) -> &'static str {
+    use WorkloadKind::*;
+    match (kind, op) {
+        (Sequential, Op::Read) => "sequential reads",
+        (Sequential, Op::Write) => "sequential writes",
+        (Sequential, Op::Trim) => "sequential trims",
+        (Random, Op::Read) => "random reads",
+        (Random, Op::Write) => "random writes",
+        (Random, Op::Trim) => "random trims",
+        (Mixed, Op::Read) => "reads of a mix",
+        (Mixed, Op::Write) => "writes of a mix",
+        (Mixed, Op::Trim) => "trims of a mix",
+        (Durable, Op::Read) => "synchronous reads",
+        (Durable, Op::Write) => "durable writes",
+        (Durable, Op::Trim) => "synchronous trims",
+        (Sustained, Op::Read) => "sustained reads",
+        (Sustained, Op::Write) => "sustained writes",
+        (Sustained, Op::Trim) => "sustained trims",
+    }
+}
+
+pub(in crate::text) fn workload_of_size(noun: &str, block: &str) -> String {
+    format!("{noun} of {block}")
+}
+
+pub(in crate::text) fn durable_shape(block: &str) -> String {
+    format!("{block} + fsync")
+}
+
+pub(in crate::text) fn sustained_shape(block: &str, time: Nanos) -> String {
+    match time.0 / 1_000_000_000 {
+        0 => block.to_owned(),
+        seconds => format!("{block}, {seconds} s"),
+    }
+}
+
+pub(in crate::text) fn p99(value: Nanos) -> String {
+    format!("P99 {value}")
+}
+
+pub(in crate::text) fn fsync_p99(value: Nanos) -> String {
+    format!("fsync P99 {value}")
+}
+
+pub(in crate::text) fn card_runs(runs: usize) -> String {
+    match runs {
+        0 | 1 => "one run".to_owned(),
+        n => format!("{}, mean ± SD", counted(n as u64, "run")),
+    }
+}
+
+pub(in crate::text) fn rate_card_head() -> [&'static str; 3] {
+    ["Workload", "Read, MB/s", "Write, MB/s"]
+}
+
+pub(in crate::text) fn card_key() -> &'static str {
+    "Bar: each row on its own scale from zero · MB/s = 10⁶ bytes per second"
+}
+
+pub(in crate::text) fn more_rows(n: usize) -> String {
+    format!("Show {}", counted(n as u64, "more row"))
+}
+
+pub(in crate::text) fn not_measured_here() -> &'static str {
+    "not measured"
+}
+
+pub(in crate::text) fn every_figure() -> &'static str {
+    "Every figure as a table"
+}
+
+pub(in crate::text) fn every_run() -> &'static str {
+    "Every run by itself"
+}
+
+pub(in crate::text) fn every_figure_of(series: &str) -> String {
+    format!("Every figure of {series}")
+}
+
+pub(in crate::text) fn environment() -> &'static str {
+    "Target, device and host"
+}
+
+pub(in crate::text) fn environment_of(name: &str) -> String {
+    format!("Target, device and host: {name}")
+}
+
+pub(in crate::text) fn shown_first(chart: &str) -> String {
+    format!("{chart}: on the first screen")
+}
+
+pub(in crate::text) fn nothing_to_report() -> &'static str {
+    "There is nothing to report: no series was given."
+}
+
+pub(in crate::text) fn nothing_counts() -> &'static str {
+    "There is nothing to report: no run of this campaign counts yet."
+}
+
+pub(in crate::text) fn chart_data() -> &'static str {
+    "Data of this chart"
+}
+
+pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
+    format!(
+        "Not measured, and therefore not on this page: {}.",
+        super::listed(sections)
+    )
+}
+
+pub(in crate::text) fn pairs_head() -> [&'static str; 3] {
+    ["Workload", "Proven", "Not proven"]
+}
+
+pub(in crate::text) fn proven_of(n: usize, of: usize) -> String {
+    format!("{n} of {of}")
+}
+
+pub(in crate::text) fn all_pairs_proven() -> &'static str {
+    "none: all proven"
+}
+
+pub(in crate::text) fn pairs_counted(n: usize) -> String {
+    counted(n as u64, "pair")
+}
+
+pub(in crate::text) fn ratios_of(workload: &str) -> String {
+    format!("Ratios and intervals, {workload}")
+}
+
+pub(in crate::text) fn layer_cost_about(reference: &str) -> String {
+    format!(
+        "Speed as a share of {reference} on the same card, with its 95% interval, all of them at once; = same within 5%, ? not proven."
+    )
+}
+
+pub(in crate::text) fn layer_cost_caption(layer: &str, reference: &str) -> String {
+    format!("{layer} against {reference}")
+}
+
+pub(in crate::text) fn charts_of_even_phases() -> &'static str {
+    "Charts of the workloads that were not tested for evenness"
+}
+
+pub(in crate::text) fn why() -> &'static str {
+    "Why"
+}
+
+pub(in crate::text) fn series_side_by_side() -> &'static str {
+    "All series"
+}
+
+pub(in crate::text) fn claimed_classes() -> &'static str {
+    "Claimed classes"
+}
+
+pub(in crate::text) fn other_layers() -> &'static str {
+    "Through the other layers"
+}
+
+pub(in crate::text) fn method_title() -> &'static str {
+    "Method"
+}
+
+pub(in crate::text) fn how_to_read() -> &'static str {
+    "How to read ratios and letters"
+}
+
+pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
+    let mean = "Mean ± standard deviation over the runs.";
+    match reference {
+        Some(reference) => format!(
+            "{mean} {} The ratio is what a layer leaves of {reference}, with its 95% interval; the verdict is about the layer.",
+            super::intervals()
+        ),
+        None => mean.to_owned(),
+    }
+}
+
+pub(in crate::text) fn differences_about(reference: &str) -> String {
+    format!(
+        "Ratios are to {reference}, with their 95% intervals, all of them at once: an interval excludes 1 exactly where a \
+         difference is shown. Cards share a letter exactly where no difference between them is shown; that is not yet \
+         proof that they are the same. All comparisons of cards in this campaign are judged as one family: if all cards \
+         were alike, a false difference would come up with a probability of 5% at most. {}",
+        super::intervals()
+    )
+}
+
+pub(in crate::text) fn tests() -> &'static str {
+    "The tests behind the verdicts"
+}

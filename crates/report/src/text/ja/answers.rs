@@ -1,0 +1,239 @@
+//! The sentence that answers the question of a report, and the line that proves it.
+
+use super::listed;
+use crate::number;
+use crate::text::{FastestCard, PairAnswer, UseAnswer};
+use hakaru_model::units::{Bytes, BytesPerSec};
+
+pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> String {
+    let mut parts = Vec::new();
+    for win in wins {
+        let FastestCard {
+            card,
+            workload,
+            value,
+            times,
+        } = win;
+        let detail = match times {
+            Some(times) if parts.is_empty() => format!("{value}、最も遅いカードの{times}倍"),
+            Some(times) => format!("{value}、{times}倍"),
+            None => value.clone(),
+        };
+        parts.push(match parts.is_empty() {
+            true => format!("{workload}は{card}が{cards}枚中で最速（{detail}）"),
+            false => format!("{workload}は{card}が最速（{detail}）"),
+        });
+    }
+    format!("{}です。", parts.join("、"))
+}
+
+pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
+    let told = match cards.len() {
+        2..=4 => listed(cards),
+        n => format!("上位{n}枚"),
+    };
+    let runs = match runs {
+        0 => String::new(),
+        n => format!("（各{}回）", number::grouped(n)),
+    };
+    format!("{workload}の最速カードは決められません。{told}に有意差はありません{runs}。")
+}
+
+pub(in crate::text) fn no_card_differs(cards: usize) -> String {
+    format!("{cards}枚のカードの間に有意差はありません。")
+}
+
+pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: usize) -> String {
+    let FastestCard {
+        card,
+        workload,
+        value,
+        times,
+    } = first;
+    let times = times.as_ref();
+    let times = times.map_or(String::new(), |times| {
+        format!("、最も低いカードの{times}倍")
+    });
+    format!(
+        "{workload}は{cards}枚中{card}の値が最も高い（{value}{times}）ものの、各1回の測定のため証明にはなりません。"
+    )
+}
+
+pub(in crate::text) fn highest_of_series(first: &FastestCard<'_>, series: usize) -> String {
+    let FastestCard {
+        card,
+        workload,
+        value,
+        times,
+    } = first;
+    let times = times.as_ref();
+    let times = times.map_or(String::new(), |times| format!("、最も低い系列の{times}倍"));
+    format!("{workload}は{series}系列中{card}の平均が最も高いです（{value}{times}）。")
+}
+
+pub(in crate::text) fn series_not_tested() -> &'static str {
+    "有意差は検定していません。2系列の検定はhakaru compareで行います。"
+}
+
+pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
+    format!("{layer}を介すと、どのカードも{workload}性能の{percent}%以上を失います。")
+}
+
+pub(in crate::text) fn layer_costs_card(
+    card: &str,
+    layer: &str,
+    workload: &str,
+    percent: &str,
+) -> String {
+    format!("{layer}を介すと、{card}は{workload}性能の{percent}%を失います。")
+}
+
+pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
+    let method = format!("Welchのt検定、{family}比較のボンフェローニ補正");
+    match different {
+        0 => format!("有意差のあるカードの組はありません（{of}組、{method}）。"),
+        _ => format!(
+            "カードの{of}組中{different}組に有意差があります（{method}、全体の誤検出率5%）。"
+        ),
+    }
+}
+
+pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) -> String {
+    format!("{workload}は全{cards}枚が{value}で頭打ちです。上限はカードではなくホストのバスです。")
+}
+
+pub(in crate::text) fn suited(
+    good: Option<&UseAnswer<'_>>,
+    bad: Option<&UseAnswer<'_>>,
+) -> Option<String> {
+    let probably = |of: &UseAnswer<'_>| if of.firm { "" } else { "おそらく" };
+    Some(match (good, bad) {
+        (Some(good), Some(bad)) => format!(
+            "{}には{}向いていますが、{}には{}不向きです。{}、ただし{}。",
+            good.title,
+            probably(good),
+            bad.title,
+            probably(bad),
+            good.figure,
+            bad.figure
+        ),
+        (Some(good), None) => format!(
+            "{}には{}向いています。{}。",
+            good.title,
+            probably(good),
+            good.figure
+        ),
+        (None, Some(bad)) => {
+            format!(
+                "{}には{}不向きです。{}。",
+                bad.title,
+                probably(bad),
+                bad.figure
+            )
+        }
+        (None, None) => return None,
+    })
+}
+
+pub(in crate::text) fn reached(figures: &[(String, String)]) -> String {
+    let said = figures.iter();
+    let said: Vec<String> = said
+        .map(|(workload, value)| format!("{workload}は{value}"))
+        .collect();
+    format!("{}です。", said.join("、"))
+}
+
+pub(in crate::text) fn writes_fall(
+    workload: &str,
+    before: BytesPerSec,
+    after: BytesPerSec,
+    at: Bytes,
+) -> String {
+    let level = |rate: BytesPerSec| number::quantity(rate.0 / 1e6);
+    let (before, after) = (level(before), level(after));
+    format!("{workload}は{at}を超えると{before}から{after} MB/sに低下します。")
+}
+
+pub(in crate::text) fn do_not_quote(because: &str) -> String {
+    format!("この結果は引用できません。{because}。")
+}
+
+pub(in crate::text) fn runs_agree(runs: u64, percent: &str) -> String {
+    format!("{runs}回測定。標準偏差は平均の{percent}%以下です。")
+}
+
+pub(in crate::text) fn runs_only(runs: u64) -> String {
+    format!("{runs}回測定。")
+}
+
+pub(in crate::text) fn measured_once() -> &'static str {
+    "1回だけの測定のため証明にはなりません。測定ごとのばらつきは不明です。"
+}
+
+pub(in crate::text) fn among_references(workload: &str, standing: &str) -> String {
+    format!("{workload}: {standing}。")
+}
+
+pub(in crate::text) fn proven_difference(
+    first: &PairAnswer<'_>,
+    other: Option<&PairAnswer<'_>>,
+) -> String {
+    let interval = |of: &PairAnswer<'_>| match &of.interval {
+        Some((low, high)) => format!("［{low}、{high}］"),
+        None => String::new(),
+    };
+    let mut said = format!(
+        "{}の{}は{}の{}倍{}高速です",
+        first.faster,
+        first.workload,
+        first.slower,
+        first.ratio,
+        interval(first)
+    );
+    if let Some(other) = other {
+        said += &format!(
+            "が、{}は{}が{}倍{}高速です",
+            other.workload,
+            other.faster,
+            other.ratio,
+            interval(other)
+        );
+    }
+    said + "（有意差あり）。"
+}
+
+pub(in crate::text) fn no_difference_proven(
+    workload: &str,
+    ratio: &str,
+    interval: Option<&(String, String)>,
+    needed: Option<u32>,
+) -> String {
+    let interval = interval.map_or(String::new(), |(low, high)| format!("［{low}、{high}］"));
+    let needed = needed.map_or(String::new(), |needed| {
+        format!("示すには各約{needed}回の測定が必要です。")
+    });
+    format!("有意差はありません。最大の差は{workload}の{ratio}倍{interval}です。{needed}")
+}
+
+pub(in crate::text) fn all_level(a: &str, b: &str) -> String {
+    format!("{b}と{a}は同等です。すべての値の差が5%以内です。")
+}
+
+pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) -> String {
+    format!("1回だけの測定のため証明にはなりません。{workload}は{faster}の値が{ratio}倍です。")
+}
+
+pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
+    let of = different + level + open;
+    let mut parts = vec![format!("{of}項目中{different}項目に有意差あり")];
+    if level > 0 {
+        parts.push(format!("{level}項目は5%以内で同等"));
+    }
+    if open > 0 {
+        parts.push(format!("{open}項目は未確定"));
+    }
+    format!(
+        "{}。比の信頼区間が1を含まないことと有意差ありは一致し、全区間が同時に95%で成り立ちます（ボンフェローニ補正）。",
+        parts.join("、")
+    )
+}

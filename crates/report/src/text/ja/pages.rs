@@ -1,0 +1,291 @@
+//! Titles, headings and explanations of pages.
+
+use super::listed;
+use crate::text::PagePart;
+use crate::workload::WorkloadKind;
+use hakaru_model::job::Op;
+use hakaru_model::units::Nanos;
+
+pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
+    match part {
+        PagePart::Result => "結果",
+        PagePart::LayerCost => "ファイルシステムの影響",
+        PagePart::Differences => "カード間の差",
+        PagePart::Limits => "注意点と測定方法",
+        PagePart::EachCard => "カード別",
+        PagePart::NotCounted => "集計に含まない測定",
+        PagePart::Proofs => "比較で分かること",
+        PagePart::BadPlaces => "不良箇所",
+    }
+}
+
+pub(in crate::text) fn contents() -> &'static str {
+    "目次"
+}
+
+pub(in crate::text) fn before_you_quote() -> &'static str {
+    "引用する前に"
+}
+
+pub(in crate::text) fn more_caveats(n: usize, of: &str) -> String {
+    format!("ほか{n}件は「{of}」")
+}
+
+pub(in crate::text) fn fastest_for(layer: Option<&str>) -> String {
+    match layer {
+        Some(layer) => format!("用途別の最速（{layer}）"),
+        None => "用途別の最速".to_owned(),
+    }
+}
+
+pub(in crate::text) fn undecided() -> &'static str {
+    "未確定"
+}
+
+pub(in crate::text) fn limited_by_host() -> &'static str {
+    "ホストが上限"
+}
+
+pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
+    let letters = match letters {
+        true => " · 枠: 最速、または最速との有意差なし · 同じ文字: 有意差なし",
+        false => "",
+    };
+    let rows = by.map_or(String::new(), |by| format!(" · 並び順: {by}"));
+    format!("濃さ: 列の最良値に対する割合（20、40、60、80、95%で区切る）{letters}{rows}")
+}
+
+pub(in crate::text) fn not_slower() -> &'static str {
+    "最速、または最速との有意差なし"
+}
+
+pub(in crate::text) fn group() -> &'static str {
+    "グループ"
+}
+
+pub(in crate::text) fn matrix_about(runs: Option<u64>) -> String {
+    match runs {
+        Some(0 | 1) => "各1回の測定".to_owned(),
+        Some(n) => format!("{n}回の平均 ± 標準偏差"),
+        None => "平均 ± 標準偏差".to_owned(),
+    }
+}
+
+pub(in crate::text) fn show_more_cards(n: usize) -> String {
+    format!("ほか{n}枚を表示")
+}
+
+pub(in crate::text) fn card_column() -> &'static str {
+    "カード"
+}
+
+pub(in crate::text) fn series_column() -> &'static str {
+    "系列"
+}
+
+pub(in crate::text) fn layer(name: &str) -> String {
+    match name {
+        "raw" => "RAWデバイス".to_owned(),
+        "vfat" => "vfat（FAT32）".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+pub(in crate::text) fn row_kind(kind: WorkloadKind) -> &'static str {
+    match kind {
+        WorkloadKind::Sequential => "シーケンシャル",
+        WorkloadKind::Random => "ランダム",
+        WorkloadKind::Mixed => "混合",
+        WorkloadKind::Durable => "fsync付き",
+        WorkloadKind::Sustained => "長時間連続",
+    }
+}
+
+pub(in crate::text) fn workload(kind: WorkloadKind, op: Op) -> &'static str {
+    use WorkloadKind::*;
+    match (kind, op) {
+        (Sequential, Op::Read) => "シーケンシャル読み込み",
+        (Sequential, Op::Write) => "シーケンシャル書き込み",
+        (Sequential, Op::Trim) => "シーケンシャルTRIM",
+        (Random, Op::Read) => "ランダム読み込み",
+        (Random, Op::Write) => "ランダム書き込み",
+        (Random, Op::Trim) => "ランダムTRIM",
+        (Mixed, Op::Read) => "混合の読み込み",
+        (Mixed, Op::Write) => "混合の書き込み",
+        (Mixed, Op::Trim) => "混合のTRIM",
+        (Durable, Op::Read) => "同期読み込み",
+        (Durable, Op::Write) => "fsync付き書き込み",
+        (Durable, Op::Trim) => "同期TRIM",
+        (Sustained, Op::Read) => "長時間連続読み込み",
+        (Sustained, Op::Write) => "長時間連続書き込み",
+        (Sustained, Op::Trim) => "長時間連続TRIM",
+    }
+}
+
+pub(in crate::text) fn workload_of_size(noun: &str, block: &str) -> String {
+    format!("{noun}（{block}）")
+}
+
+pub(in crate::text) fn durable_shape(block: &str) -> String {
+    format!("{block} + fsync")
+}
+
+pub(in crate::text) fn sustained_shape(block: &str, time: Nanos) -> String {
+    match time.0 / 1_000_000_000 {
+        0 => block.to_owned(),
+        seconds => format!("{block}、{seconds}秒"),
+    }
+}
+
+pub(in crate::text) fn p99(value: Nanos) -> String {
+    format!("P99 {value}")
+}
+
+pub(in crate::text) fn fsync_p99(value: Nanos) -> String {
+    format!("fsync P99 {value}")
+}
+
+pub(in crate::text) fn card_runs(runs: usize) -> String {
+    match runs {
+        0 | 1 => "1回測定".to_owned(),
+        n => format!("{n}回測定、平均 ± 標準偏差"),
+    }
+}
+
+pub(in crate::text) fn rate_card_head() -> [&'static str; 3] {
+    ["ワークロード", "読み込み、MB/s", "書き込み、MB/s"]
+}
+
+pub(in crate::text) fn card_key() -> &'static str {
+    "棒: 行ごとに0からの目盛り · 1 MB/sは毎秒10⁶バイト"
+}
+
+pub(in crate::text) fn more_rows(n: usize) -> String {
+    format!("ほか{n}行を表示")
+}
+
+pub(in crate::text) fn not_measured_here() -> &'static str {
+    "未測定"
+}
+
+pub(in crate::text) fn every_figure() -> &'static str {
+    "すべての値の表"
+}
+
+pub(in crate::text) fn every_run() -> &'static str {
+    "各回の値"
+}
+
+pub(in crate::text) fn every_figure_of(series: &str) -> String {
+    format!("{series}のすべての値")
+}
+
+pub(in crate::text) fn environment() -> &'static str {
+    "対象、デバイス、ホスト"
+}
+
+pub(in crate::text) fn environment_of(name: &str) -> String {
+    format!("対象、デバイス、ホスト: {name}")
+}
+
+pub(in crate::text) fn shown_first(chart: &str) -> String {
+    format!("{chart}: 最初の画面にあります")
+}
+
+pub(in crate::text) fn nothing_to_report() -> &'static str {
+    "報告するものがありません。系列が指定されていません。"
+}
+
+pub(in crate::text) fn nothing_counts() -> &'static str {
+    "報告するものがありません。このキャンペーンには集計できる測定がまだありません。"
+}
+
+pub(in crate::text) fn chart_data() -> &'static str {
+    "このグラフのデータ"
+}
+
+pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
+    format!(
+        "測定していないため、このページにないもの: {}。",
+        listed(sections)
+    )
+}
+
+pub(in crate::text) fn pairs_head() -> [&'static str; 3] {
+    ["ワークロード", "有意差あり", "有意差なし"]
+}
+
+pub(in crate::text) fn proven_of(n: usize, of: usize) -> String {
+    format!("{of}組中{n}組")
+}
+
+pub(in crate::text) fn all_pairs_proven() -> &'static str {
+    "なし（すべて有意差あり）"
+}
+
+pub(in crate::text) fn pairs_counted(n: usize) -> String {
+    format!("{n}組")
+}
+
+pub(in crate::text) fn ratios_of(workload: &str) -> String {
+    format!("比と信頼区間: {workload}")
+}
+
+pub(in crate::text) fn layer_cost_about(reference: &str) -> String {
+    format!(
+        "同じカードの{reference}に対する速度の割合と、同時に成り立つ95%信頼区間。=は5%以内で同等、?は有意差なし。"
+    )
+}
+
+pub(in crate::text) fn layer_cost_caption(layer: &str, reference: &str) -> String {
+    format!("{reference}に対する{layer}")
+}
+
+pub(in crate::text) fn charts_of_even_phases() -> &'static str {
+    "速度の安定性を調べていないワークロードのグラフ"
+}
+
+pub(in crate::text) fn why() -> &'static str {
+    "理由"
+}
+
+pub(in crate::text) fn series_side_by_side() -> &'static str {
+    "全系列"
+}
+
+pub(in crate::text) fn claimed_classes() -> &'static str {
+    "表示されたクラス"
+}
+
+pub(in crate::text) fn other_layers() -> &'static str {
+    "他の層を介した場合"
+}
+
+pub(in crate::text) fn method_title() -> &'static str {
+    "測定方法"
+}
+
+pub(in crate::text) fn how_to_read() -> &'static str {
+    "比と文字の読み方"
+}
+
+pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
+    let mean = "測定の平均 ± 標準偏差。";
+    match reference {
+        Some(reference) => format!(
+            "{mean}比は{reference}に対する割合とその95%信頼区間で、判定は層についてのもの。"
+        ),
+        None => mean.to_owned(),
+    }
+}
+
+pub(in crate::text) fn differences_about(reference: &str) -> String {
+    format!(
+        "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まないことと有意差ありは一致する。同じ文字のカードの間に有意差はないが、\
+         同じであることの証明ではない。このキャンペーンの全比較を一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
+    )
+}
+
+pub(in crate::text) fn tests() -> &'static str {
+    "判定の根拠となる検定"
+}
