@@ -191,7 +191,7 @@ fn figures(subjects: &[(String, &Summary)]) -> Vec<DocumentBlock> {
         .filter(|(_, summary)| !summary.phases.is_empty());
     let failed = subjects.iter().flat_map(|(_, summary)| failed(summary));
     let failed = DocumentBlock::Facts(failed.collect());
-    measured.map(table).chain([failed]).collect()
+    std::iter::once(failed).chain(measured.map(table)).collect()
 }
 
 /// All caveats, the method, and the environment.

@@ -98,6 +98,23 @@ struct Card {
 }
 
 impl Card {
+    fn shape(&self) -> WorkloadShape {
+        WorkloadShape {
+            random: self.workload.starts_with("random"),
+            read_percent: match (self.workload.contains("read and write"), self.op) {
+                (true, _) => 50,
+                (false, Op::Read) => 100,
+                (false, Op::Write | Op::Trim) => 0,
+            },
+            block: Bytes(self.block as u64),
+            iodepth: 1,
+            workers: 1,
+            sync_every: u32::from(self.workload.contains("fsync")),
+            direct: true,
+            ..WorkloadShape::default()
+        }
+    }
+
     fn summary(&self, runs: usize, seconds: u64) -> PhaseSummary {
         let bandwidth = around(self.bandwidth, self.deviation, runs);
         let values = || bandwidth.values.iter();
@@ -118,6 +135,8 @@ impl Card {
             amplification: None,
             errors: 0,
             detail: PhaseDetail {
+                shape: Some(self.shape()),
+                measured: Nanos::from_secs(seconds),
                 headline: match self.block < 65536.0 {
                     true => HeadlineRate::Iops,
                     false => HeadlineRate::Bandwidth,
@@ -309,6 +328,7 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
 }
 
 fn sustain(phase: &mut PhaseSummary, runs: usize, speed: f64) {
+    phase.detail.measured = Nanos::from_secs(300);
     let (before, after) = (34.1e6 * speed, 11.9e6 * speed);
     phase.timelines = (0..runs)
         .map(|i| falling(300, 168 + 3 * i as u64, before, after))

@@ -115,10 +115,9 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
 }
 
 pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) -> String {
-    let workload = capital(workload);
     let of = number_word(cards);
     format!(
-        "{workload} end at {value} on all {of} cards: the limit is the bus of the host, not the card."
+        "All {of} cards end at {value} for {workload}: the limit is the bus of the host, not the card."
     )
 }
 
@@ -156,9 +155,9 @@ pub(in crate::text) fn suited(
 pub(in crate::text) fn reached(figures: &[(String, String)]) -> String {
     let said: Vec<String> = figures
         .iter()
-        .map(|(workload, value)| format!("{workload} reach {value}"))
+        .map(|(workload, value)| format!("{value} for {workload}"))
         .collect();
-    capital(&format!("{}.", said.join(", ")))
+    format!("{}.", said.join(", "))
 }
 
 pub(in crate::text) fn writes_fall(
@@ -169,9 +168,7 @@ pub(in crate::text) fn writes_fall(
 ) -> String {
     let level = |rate: BytesPerSec| number::quantity(rate.0 / 1e6);
     let (before, after) = (level(before), level(after));
-    capital(&format!(
-        "{workload} fall from {before} to {after} MB/s after {at}."
-    ))
+    format!("The speed of {workload} falls from {before} to {after} MB/s after {at}.")
 }
 
 pub(in crate::text) fn do_not_quote(because: &str) -> String {
