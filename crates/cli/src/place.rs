@@ -4,6 +4,7 @@ use crate::cmd::unreadable::{self, Unreadable};
 use crate::exit::{NamedPath, not_there};
 use crate::names;
 use anyhow::Result;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
@@ -176,6 +177,17 @@ pub(crate) fn readable_runs(
         true => Ok(store.readable_series(&store.series_id(name)?)?),
         false => Ok(unreadable::one(name, store.run(name))?),
     }
+}
+
+/// Parses the path of a report. PDF is refused before anything is measured.
+pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+        match ending.is_some_and(|ending| ending == "pdf") {
+            true => Err("PDF is not supported: write a .html file, open it in a browser and print it to PDF".to_owned()),
+            false => Ok(path),
+        }
+    })
 }
 
 /// Whether output goes to standard output, given as `-`.

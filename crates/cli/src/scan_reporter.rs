@@ -1,7 +1,7 @@
 //! Progress of passes over a device: a progress line on a terminal, plain lines elsewhere, nothing with --quiet. Also
 //! forwards stop requests.
 
-use crate::status_reporter::{ONE_LINE, ProgressMode, bar, seconds};
+use crate::status_reporter::{ONE_LINE, ProgressEvent, ProgressMode, bar, seconds};
 use crate::stop;
 use hakaru_device::ScanProgress;
 use indicatif::ProgressBar;
@@ -13,15 +13,14 @@ use std::time::Duration;
 pub(crate) struct ScanReporter {
     mode: ProgressMode,
     bar: ProgressBar,
-    /// Last printed activity and its progress in tenths, without a progress line.
+    /// Last printed activity and its progress in tenths, without a progress line; in percent for programs.
     printed: (&'static str, u64),
 }
 
 impl ScanReporter {
     /// Creates a reporter. From here on, Ctrl-C ends the pass instead of the program.
-    pub(crate) fn new(quiet: bool) -> ScanReporter {
+    pub(crate) fn new(mode: ProgressMode) -> ScanReporter {
         stop::flag();
-        let mode = ProgressMode::of(quiet);
         ScanReporter {
             mode,
             bar: bar(mode, ONE_LINE),
@@ -44,7 +43,13 @@ impl ScanReporter {
                 self.printed = (progress.doing, permille / 100);
                 anstream::eprintln!("{} {}", progress.doing, words(&progress));
             }
-            ProgressMode::Lines | ProgressMode::Quiet => {}
+            ProgressMode::Json if self.printed != (progress.doing, permille / 10) => {
+                self.printed = (progress.doing, permille / 10);
+                let (done, total) = (progress.done.0, progress.total.0);
+                let doing = progress.doing;
+                ProgressEvent::Scan { doing, done, total }.print();
+            }
+            ProgressMode::Lines | ProgressMode::Json | ProgressMode::Quiet => {}
         }
         if ScanReporter::stopped() {
             ControlFlow::Break(())
@@ -62,7 +67,7 @@ impl ScanReporter {
                 self.bar.set_message("");
             }
             ProgressMode::Lines => anstream::eprintln!("{what}"),
-            ProgressMode::Quiet => {}
+            ProgressMode::Json | ProgressMode::Quiet => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! Progress: a progress line on a terminal, one line per phase elsewhere, nothing with --quiet.
 
+use crate::cmd::json;
 use hakaru_campaign::bench::Watcher;
 use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
 use hakaru_model::caveat::Caveat;
@@ -8,6 +9,8 @@ use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -16,7 +19,80 @@ use std::time::Duration;
 pub(crate) enum ProgressMode {
     Live,
     Lines,
+    /// One JSON object per line, for programs.
+    Json,
     Quiet,
+}
+
+/// Requested form of the progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ProgressFormat {
+    /// A progress line on a terminal, plain lines elsewhere
+    Auto,
+    /// One JSON object per line
+    Json,
+}
+
+impl ProgressFormat {
+    pub(crate) fn mode(self, quiet: bool) -> ProgressMode {
+        match self {
+            ProgressFormat::Auto => ProgressMode::of(quiet),
+            ProgressFormat::Json => ProgressMode::Json,
+        }
+    }
+}
+
+/// A line of progress for programs.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum ProgressEvent<'a> {
+    LayingOut {
+        done: u64,
+        total: u64,
+    },
+    PhaseStarted {
+        round: u32,
+        rounds: u32,
+        number: u32,
+        phases: u32,
+        phase: &'a str,
+    },
+    Progress {
+        phase: &'a str,
+        measuring: bool,
+        permille: Option<u32>,
+        remaining_s: Option<f64>,
+        rates: BTreeMap<&'static str, OpRate>,
+    },
+    PhaseEnded {
+        phase: &'a str,
+        rates: BTreeMap<&'static str, OpRate>,
+    },
+    RunStored {
+        run: &'a str,
+        series: &'a str,
+    },
+    Scan {
+        doing: &'a str,
+        done: u64,
+        total: u64,
+    },
+}
+
+/// Current or mean rate of one operation.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct OpRate {
+    bytes_per_s: f64,
+    iops: f64,
+}
+
+impl ProgressEvent<'_> {
+    /// Prints the line on standard error.
+    pub(crate) fn print(&self) {
+        if let Ok(line) = json::line(json::PROGRESS, self) {
+            anstream::eprintln!("{line}");
+        }
+    }
 }
 
 impl ProgressMode {
@@ -34,7 +110,7 @@ impl ProgressMode {
         match self {
             ProgressMode::Live => bar.println(line),
             ProgressMode::Lines => anstream::eprintln!("{line}"),
-            ProgressMode::Quiet => {}
+            ProgressMode::Json | ProgressMode::Quiet => {}
         }
     }
 }
@@ -77,8 +153,7 @@ pub(crate) struct StatusReporter {
 }
 
 impl StatusReporter {
-    pub(crate) fn new(quiet: bool, phases: usize) -> StatusReporter {
-        let mode = ProgressMode::of(quiet);
+    pub(crate) fn new(mode: ProgressMode, phases: usize) -> StatusReporter {
         let bar = bar(mode, ONE_LINE);
         StatusReporter {
             mode,
@@ -95,6 +170,13 @@ impl StatusReporter {
     /// Removes the progress line from the terminal.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// Prints an event for programs, if they asked for it.
+    fn event(&self, event: &ProgressEvent<'_>) {
+        if self.mode == ProgressMode::Json {
+            event.print();
+        }
     }
 
     fn say(&self, line: &str) {
@@ -139,9 +221,9 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
     words
 }
 
-/// Formats the mean speed of a phase.
-pub(crate) fn rates(record: &PhaseRecord) -> String {
-    let mut words = Vec::new();
+/// Returns the mean rates of a phase.
+fn mean_rates(record: &PhaseRecord) -> Vec<(Op, OpRate)> {
+    let mut rates = Vec::new();
     for op in Op::ALL {
         let longest = record
             .workers
@@ -153,16 +235,43 @@ pub(crate) fn rates(record: &PhaseRecord) -> String {
             (sum.0 + w.ops[op].ios, sum.1 + w.ops[op].bytes)
         });
         if let (true, Some(speed)) = (ios > 0, Bytes(bytes).per(longest)) {
-            let iops = Iops(ios as f64 / longest.as_secs_f64());
-            words.push(format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name()));
+            let iops = ios as f64 / longest.as_secs_f64();
+            let bytes_per_s = speed.0;
+            rates.push((op, OpRate { bytes_per_s, iops }));
         }
     }
-    words.join("   ")
+    rates
+}
+
+/// Formats the mean speed of a phase.
+pub(crate) fn rates(record: &PhaseRecord) -> String {
+    let words = mean_rates(record).into_iter().map(|(op, rate)| {
+        let (speed, iops) = (BytesPerSec(rate.bytes_per_s), Iops(rate.iops));
+        format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name())
+    });
+    words.collect::<Vec<_>>().join("   ")
+}
+
+/// Returns the current rates of the operations that were issued.
+fn current_rates(progress: &PhaseProgress) -> BTreeMap<&'static str, OpRate> {
+    let issued = Op::ALL.into_iter().filter(|&op| progress.ios[op] > 0);
+    let rate = |op: Op| OpRate {
+        bytes_per_s: progress.bytes_per_s[op] as f64,
+        iops: progress.iops[op] as f64,
+    };
+    issued.map(|op| (op.name(), rate(op))).collect()
 }
 
 impl Observer for StatusReporter {
     fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
         self.phase = index as u32 + 1;
+        self.event(&ProgressEvent::PhaseStarted {
+            round: self.round.max(1),
+            rounds: self.rounds,
+            number: self.phase,
+            phases: self.phases,
+            phase: &phase.name,
+        });
         self.bar
             .set_prefix(format!("{} {:<10}", self.place(), phase.name));
         self.bar.set_position(0);
@@ -174,7 +283,17 @@ impl Observer for StatusReporter {
         Flow::Continue
     }
 
-    fn progress(&mut self, _phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+        if self.mode == ProgressMode::Json {
+            self.event(&ProgressEvent::Progress {
+                phase: &phase.name,
+                measuring: progress.measuring,
+                permille: progress.permille,
+                remaining_s: progress.remaining.map(|left| left.as_secs_f64()),
+                rates: current_rates(progress),
+            });
+            return Flow::Continue;
+        }
         let mut words = speeds(progress);
         if let Some(left) = progress.remaining {
             words.push(format!("{} left", seconds(left)));
@@ -185,6 +304,11 @@ impl Observer for StatusReporter {
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
+        let rates_by_op = mean_rates(record).into_iter();
+        self.event(&ProgressEvent::PhaseEnded {
+            phase: &record.name,
+            rates: rates_by_op.map(|(op, rate)| (op.name(), rate)).collect(),
+        });
         self.say(&format!(
             "{} {:<10} {}",
             self.place(),
@@ -206,6 +330,9 @@ impl Watcher for StatusReporter {
         if self.mode == ProgressMode::Lines && done > 0 && tenth / 5 > self.printed / 5 {
             anstream::eprintln!("laying out the file: {} of {}", Bytes(done), Bytes(total));
         }
+        if self.mode == ProgressMode::Json && tenth != self.printed {
+            self.event(&ProgressEvent::LayingOut { done, total });
+        }
         self.printed = tenth;
     }
 
@@ -222,5 +349,10 @@ impl Watcher for StatusReporter {
         self.say(&hakaru_report::text::caveat(because));
     }
 
-    fn stored(&mut self, _record: &RunRecord) {}
+    fn stored(&mut self, record: &RunRecord) {
+        self.event(&ProgressEvent::RunStored {
+            run: &record.id,
+            series: &record.series,
+        });
+    }
 }

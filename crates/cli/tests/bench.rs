@@ -35,7 +35,7 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     assert_eq!(records.len(), 1);
     assert!(records[0].overhead.is_some_and(|o| o.per_io_ps > 0));
     let listed = support::execute(&home, "list");
-    assert!(support::text(&listed.stdout).contains("bench --quick"));
+    assert!(support::text(&listed.stdout).contains("rand-read "));
     for format in ["html", "markdown", "csv"] {
         let page = support::execute(&home, &format!("report latest -o - --format {format}"));
         assert!(page.status.success(), "{format}");
@@ -487,7 +487,7 @@ fn a_full_file_system_costs_neither_result_nor_spool() {
         support::text(&recovered.stderr)
     );
     assert!(
-        support::text(&listed.stdout).contains("completed"),
+        support::text(&listed.stdout).contains("durable "),
         "{}",
         support::text(&listed.stdout)
     );

@@ -2,6 +2,7 @@
 
 use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::table::DataTable;
+use crate::text::{Head, StateWord};
 use crate::time;
 use crate::verified::verified_target;
 use hakaru_model::integrity::Verification;
@@ -88,7 +89,6 @@ fn headline(rates: &[ListedRate]) -> String {
     ];
     let of = |phase: &str| rates.iter().find(|rate| rate.phase == phase);
     let mut parts = Vec::new();
-    let mut shown = Vec::new();
     for (name, read, write) in suite {
         let (read, write) = (of(read), of(write));
         let units = (read.map(|r| r.figure().1), write.map(|w| w.figure().1));
@@ -101,12 +101,9 @@ fn headline(rates: &[ListedRate]) -> String {
             read.figure().0,
             write.figure().0
         ));
-        shown.extend([read.phase.as_str(), write.phase.as_str()]);
     }
     if parts.is_empty() {
-        let mut left = rates
-            .iter()
-            .filter(|rate| !shown.contains(&rate.phase.as_str()));
+        let mut left = rates.iter();
         while let Some(rate) = left.next().filter(|_| parts.len() < FIGURES) {
             let (figure, unit) = rate.figure();
             let mixed = rates
@@ -136,11 +133,23 @@ pub fn list_terminal(
     color: bool,
 ) -> String {
     let series = DataTable::new(
-        ["ID", "LABEL", "LAYER", "RUNS", "RESULT", "LAST RUN (UTC)"],
+        [
+            Head::ListedId,
+            Head::ListedLabel,
+            Head::ListedLayer,
+            Head::ListedRuns,
+            Head::ListedResult,
+            Head::ListedLastRun,
+        ],
         series.iter().map(line),
     );
     let verifications = DataTable::new(
-        ["VERIFICATION", "STARTED (UTC)", "OUTCOME", "TARGET"],
+        [
+            Head::ListedVerification,
+            Head::ListedStart,
+            Head::ListedOutcome,
+            Head::ListedTarget,
+        ],
         verifications.iter().map(verification),
     );
     let tables = [series, verifications].map(DataTable::nonempty);
@@ -157,14 +166,14 @@ fn line(of: &ListedSeries) -> Vec<String> {
     let or_dash = |text: &str| if text.is_empty() { "–" } else { text }.to_owned();
     let runs = match of.completed == of.runs {
         true => of.runs.to_string(),
-        false => format!("{} of {}", of.completed, of.runs),
+        false => format!("{}/{}", of.completed, of.runs),
     };
     let mut result = match headline(&of.rates).as_str() {
         "" => of.scenario.clone(),
         figures => figures.to_owned(),
     };
     if of.traced {
-        result += " (traced)";
+        result += &format!(" ({})", StateWord::Traced.text());
     }
     vec![
         of.id.clone(),
@@ -178,14 +187,14 @@ fn line(of: &ListedSeries) -> Vec<String> {
 
 fn verification(of: &Verification) -> Vec<String> {
     let outcome = match (of.verdict.has_defects(), of.completed) {
-        (true, _) => "defects",
-        (false, true) => "good",
-        (false, false) => "ended early",
+        (true, _) => StateWord::Defects,
+        (false, true) => StateWord::Good,
+        (false, false) => StateWord::EndedEarly,
     };
     vec![
         of.id.clone(),
         started(of.started_unix_ms),
-        outcome.to_owned(),
+        outcome.into(),
         verified_target(of),
     ]
 }

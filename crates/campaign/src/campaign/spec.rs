@@ -175,13 +175,13 @@ impl Campaign {
     }
 
     /// Returns the indexes of the selected cards that have a selected layer.
-    pub(super) fn wanted_cards(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn wanted_cards(&self) -> impl Iterator<Item = usize> + '_ {
         let cards = (0..self.cards.len()).filter(|card| wanted(&self.only.cards, *card));
         cards.filter(|&card| self.layers_of(card).next().is_some())
     }
 
     /// Returns the indexes of the layers through which a selected card is measured.
-    pub(super) fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn wanted_layers(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.layers.len()).filter(|&layer| {
             self.wanted_cards()
                 .any(|card| self.layers_of(card).any(|of| of == layer))
@@ -189,7 +189,7 @@ impl Campaign {
     }
 
     /// Returns the indexes of the selected workloads.
-    pub(super) fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+    pub fn wanted_workloads(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.workloads.len()).filter(|workload| wanted(&self.only.workloads, *workload))
     }
 

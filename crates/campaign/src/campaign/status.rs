@@ -39,6 +39,44 @@ pub fn status(
     Ok(out)
 }
 
+/// Stored and open runs of a card through a layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerProgress {
+    /// Label of the card.
+    pub card: String,
+    /// Name of the layer.
+    pub layer: String,
+    /// Runs that count.
+    pub stored: u64,
+    /// Maximum number of runs still to be measured.
+    pub open: u64,
+}
+
+/// Returns the progress of each card through each layer that suits it.
+///
+/// # Errors
+/// [`FindError`] if the database cannot be read.
+pub fn progress(
+    campaign: &Campaign,
+    journal: &mut CampaignProgress,
+    store: &Store,
+) -> Result<Vec<LayerProgress>, FindError> {
+    let mut progress = Vec::new();
+    for line in lines(campaign, journal, store)? {
+        let cells = campaign.layers.iter().zip(&line.cells);
+        progress.extend(cells.filter_map(|(layer, cell)| {
+            let (stored, open) = (*cell)?;
+            Some(LayerProgress {
+                card: line.label.clone(),
+                layer: layer.name.clone(),
+                stored,
+                open,
+            })
+        }));
+    }
+    Ok(progress)
+}
+
 /// Describes the stored runs that do not count; empty if there are none.
 fn not_counted(
     campaign: &Campaign,

@@ -1,9 +1,14 @@
 //! `hakaru bench`: benchmarks a directory or device with the standard suite.
 
-use super::{counted, erase, print, size, width};
+use super::report::ReportJson;
+use super::{counted, erase, json, print, size, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
 use crate::names::LabelArgs;
-use crate::{place, status_reporter::StatusReporter, stop};
+use crate::{
+    place,
+    status_reporter::{ProgressFormat, StatusReporter},
+    stop,
+};
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use hakaru_campaign::SessionError;
@@ -16,6 +21,7 @@ use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::plain;
 use hakaru_store::Store;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
@@ -65,11 +71,17 @@ pub(crate) struct BenchArgs {
     dry_run: bool,
     #[command(flatten)]
     names: LabelArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print progress for people, or as JSON lines, on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    progress: ProgressFormat,
     /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
     /// Write the HTML report to FILE; `-` for standard output instead of the summary [default: beside the database]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
 }
 
@@ -89,9 +101,15 @@ fn engine(name: &str) -> IoEngine {
 /// Plans and runs the benchmark, prints the summary, and writes the report.
 pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     let request = args.request();
+    if args.json && place::is_stdout(args.output.as_deref()) {
+        complain(&anyhow::anyhow!(
+            "--json and --output=- both write to standard output; help: omit one, or name a file"
+        ));
+        return Err(Ended(Exit::Usage).into());
+    }
     let mut plan = plan(args, &request)?;
     plan.identity.label = args.names.label.clone().or(plan.identity.label);
-    if !args.quiet || args.dry_run {
+    if (!args.quiet && args.progress == ProgressFormat::Auto) || args.dry_run {
         announce(&plan);
     }
     if args.dry_run {
@@ -104,7 +122,8 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
         _ => None,
     };
     let mut store = place::open(db)?;
-    let mut reporter = StatusReporter::new(args.quiet, plan.suite.workloads.len());
+    let mut reporter =
+        StatusReporter::new(args.progress.mode(args.quiet), plan.suite.workloads.len());
     let measured = bench::run(
         &plan,
         erasable.as_ref(),
@@ -178,6 +197,15 @@ impl BenchArgs {
     }
 }
 
+/// Output of `hakaru bench --json`.
+#[derive(Serialize)]
+struct BenchJson<'a> {
+    #[serde(flatten)]
+    results: ReportJson<'a>,
+    /// Path of the HTML report.
+    report: String,
+}
+
 fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     let summary = super::summarize(store, records)?;
     let findings = super::findings(&summary, &super::reference::load(store));
@@ -187,6 +215,17 @@ fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     );
     if place::is_stdout(args.output.as_deref()) {
         return print(&page);
+    }
+    if args.json {
+        let path = place::write_report(store, args.output.as_deref(), &summary.series, &page)?;
+        let body = BenchJson {
+            results: ReportJson::of(
+                std::slice::from_ref(&summary),
+                std::slice::from_ref(&findings),
+            ),
+            report: path.display().to_string(),
+        };
+        return json::print(json::BENCH, &body);
     }
     let printed = print(&hakaru_report::terminal_with(
         &summary,

@@ -2,7 +2,7 @@
 
 use super::charts::{ChartArgs, ChartFormat};
 use super::report::{Form, NO_TABLE};
-use super::{print, terminal_width, width};
+use super::{json, print, terminal_width, width};
 use crate::exit::{Ended, Exit, complain};
 use crate::place;
 use crate::sides::sides;
@@ -12,6 +12,7 @@ use hakaru_model::advice::RunFindings;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary};
 use hakaru_model::finding::{PhaseSummary, Summary};
 use hakaru_report::PairReport;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -22,13 +23,16 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "SET", required = true, num_args = 2..)]
     sets: Vec<String>,
     /// Also write the comparison to FILE: HTML, or by its suffix Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on standard output instead of the text
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
     /// Format of the saved charts
     #[arg(long, requires = "charts")]
     format: Option<ChartFormat>,
     #[command(flatten)]
     charts: ChartArgs,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Compares the sides and prints the result.
@@ -59,25 +63,38 @@ const MOST: usize = 64;
 struct Page {
     text: String,
     file: Option<String>,
+    json: Option<String>,
+}
+
+/// Output of `hakaru compare --json`: the rows are those of the CSV form.
+#[derive(Serialize)]
+struct CompareJson<'a> {
+    sides: &'a [String],
+    series: Vec<json::SeriesHead<'a>>,
+    rows: Vec<serde_json::Map<String, serde_json::Value>>,
 }
 
 fn write(args: &CompareArgs, page: &Page) -> Result<Exit> {
+    let text = page.json.as_ref().unwrap_or(&page.text);
     let (Some(path), Some(file)) = (&args.output, &page.file) else {
-        return print(&page.text).map(|()| Exit::Ok);
+        return print(text).map(|()| Exit::Ok);
     };
     if place::is_stdout(Some(path)) {
         return print(file).map(|()| Exit::Ok);
     }
-    let printed = print(&page.text);
+    let printed = print(text);
     place::write_page(path, file.as_bytes())?;
     printed?;
+    if args.json {
+        return Ok(Exit::Ok);
+    }
     print(&format!("\nReport: {}\n", path.display()))?;
     Ok(Exit::Ok)
 }
 
 /// Compares two sides.
-fn pair([a, b]: [Summary; 2], names: &[String], args: &CompareArgs) -> Result<Page> {
-    let names = (names[0].as_str(), names[1].as_str());
+fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Page> {
+    let names = (both[0].as_str(), both[1].as_str());
     let phases = common_phases(&a, &b);
     if phases.is_empty() {
         bail!(
@@ -124,9 +141,16 @@ fn pair([a, b]: [Summary; 2], names: &[String], args: &CompareArgs) -> Result<Pa
         Some(Form::Terminal) => Some(text(false)),
         Some(Form::Parquet) => bail!(NO_TABLE),
     };
+    let json = CompareJson {
+        sides: both,
+        series: vec![json::SeriesHead::of(&a), json::SeriesHead::of(&b)],
+        rows: json::rows(&hakaru_report::comparison_csv(&comparisons, names)),
+    };
+    let json = args.json.then(|| json::text(json::COMPARE, &json));
     Ok(Page {
         text: text(true),
         file,
+        json: json.transpose()?,
     })
 }
 
@@ -148,7 +172,18 @@ fn many(sides: Vec<Summary>, names: &[String], args: &CompareArgs) -> Result<Pag
         Some(Form::Parquet) => bail!(NO_TABLE),
     };
     let text = hakaru_report::campaign_terminal(&summary, width(), true);
-    Ok(Page { text, file })
+    let heads = summary.cards.iter().flat_map(|card| &card.layers);
+    let json = CompareJson {
+        sides: names,
+        series: heads.map(|of| json::SeriesHead::of(&of.summary)).collect(),
+        rows: json::rows(&hakaru_report::campaign_csv(&summary)),
+    };
+    let json = args.json.then(|| json::text(json::COMPARE, &json));
+    Ok(Page {
+        text,
+        file,
+        json: json.transpose()?,
+    })
 }
 
 /// Returns the comparison of these sides, whose common phases get the names of the first side that has them.

@@ -20,7 +20,7 @@ pub(crate) struct ExplainArgs {
     /// Label, run id or a unique prefix; `latest` for the newest run. Any run of a series leads to the traced one
     run: String,
     /// Write to FILE as HTML (.html), Markdown (.md) or JSON (.json); `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
     /// Format of the saved charts
     #[arg(long, requires = "charts")]

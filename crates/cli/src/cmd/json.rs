@@ -2,20 +2,51 @@
 //!
 //! A schema only gets new keys; a key that changes its meaning needs a new version.
 
+use hakaru_model::caveat::Caveat;
+use hakaru_model::facts::{Environment, Identity};
+use hakaru_model::finding::Summary;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
+pub(crate) const BENCH: &str = "hakaru.bench/1";
+pub(crate) const CAMPAIGN_CHECK: &str = "hakaru.campaign-check/1";
+pub(crate) const CAMPAIGN_REPORT: &str = "hakaru.campaign-report/1";
+pub(crate) const CAMPAIGN_RUN: &str = "hakaru.campaign-run/1";
+pub(crate) const CAMPAIGN_STATUS: &str = "hakaru.campaign-status/1";
+pub(crate) const COMPARE: &str = "hakaru.compare/1";
 pub(crate) const IMPORT: &str = "hakaru.import/1";
 pub(crate) const LIST: &str = "hakaru.list/1";
+pub(crate) const PROGRESS: &str = "hakaru.progress/1";
+pub(crate) const RANK: &str = "hakaru.rank/1";
 pub(crate) const RECORD: &str = "hakaru.record/1";
+pub(crate) const RECOVER: &str = "hakaru.recover/1";
+pub(crate) const REFERENCE: &str = "hakaru.reference/1";
+pub(crate) const REPORT: &str = "hakaru.report/1";
 pub(crate) const VERIFICATION: &str = "hakaru.verification/1";
 
 /// All schemas.
 #[cfg(test)]
-const ALL: [&str; 4] = [IMPORT, LIST, RECORD, VERIFICATION];
+const ALL: [&str; 15] = [
+    BENCH,
+    CAMPAIGN_CHECK,
+    CAMPAIGN_REPORT,
+    CAMPAIGN_RUN,
+    CAMPAIGN_STATUS,
+    COMPARE,
+    IMPORT,
+    LIST,
+    PROGRESS,
+    RANK,
+    RECORD,
+    RECOVER,
+    REFERENCE,
+    REPORT,
+    VERIFICATION,
+];
 
 /// An object with its schema first.
 #[derive(Serialize)]
-struct Document<'a, T> {
+struct SchemaObject<'a, T> {
     schema: &'static str,
     #[serde(flatten)]
     body: &'a T,
@@ -23,7 +54,12 @@ struct Document<'a, T> {
 
 /// Formats an object with its schema, indented.
 pub(crate) fn text(schema: &'static str, body: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(&Document { schema, body })? + "\n")
+    Ok(serde_json::to_string_pretty(&SchemaObject { schema, body })? + "\n")
+}
+
+/// Formats an object with its schema in one line.
+pub(crate) fn line(schema: &'static str, body: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(&SchemaObject { schema, body })?)
 }
 
 /// Prints an object with its schema on standard output.
@@ -31,16 +67,146 @@ pub(crate) fn print(schema: &'static str, body: &impl Serialize) -> anyhow::Resu
     super::print(&text(schema, body)?)
 }
 
+/// A series of runs and its circumstances, without its figures.
+#[derive(Serialize)]
+pub(crate) struct SeriesHead<'a> {
+    series: &'a str,
+    runs: &'a [String],
+    label: String,
+    title: Option<&'a str>,
+    note: Option<&'a str>,
+    scenario: &'a str,
+    started_unix_ms: i64,
+    origin: &'a str,
+    target: &'a Identity,
+    environment: &'a Environment,
+    caveats: Vec<CaveatText<'a>>,
+}
+
+/// A caveat with its sentence for people.
+#[derive(Serialize)]
+struct CaveatText<'a> {
+    #[serde(flatten)]
+    caveat: &'a Caveat,
+    text: String,
+}
+
+impl SeriesHead<'_> {
+    pub(crate) fn of(summary: &Summary) -> SeriesHead<'_> {
+        let caveat = |caveat| CaveatText {
+            caveat,
+            text: hakaru_report::text::caveat(caveat),
+        };
+        SeriesHead {
+            series: &summary.series,
+            runs: &summary.runs,
+            label: summary.target.display_name(),
+            title: summary.annotations.title.as_deref(),
+            note: summary.annotations.note.as_deref(),
+            scenario: &summary.scenario,
+            started_unix_ms: summary.started_unix_ms,
+            origin: &summary.origin,
+            target: &summary.target,
+            environment: &summary.environment,
+            caveats: summary.caveats.iter().map(caveat).collect(),
+        }
+    }
+}
+
+/// Columns of the CSV forms that hold text. Their values stay text, even if they look like a number.
+const TEXT: [&str; 17] = [
+    "a",
+    "against",
+    "b",
+    "campaign",
+    "card",
+    "figure",
+    "host",
+    "interval_caveats",
+    "layer",
+    "letters",
+    "op",
+    "phase",
+    "scenario",
+    "series",
+    "started",
+    "target",
+    "unit",
+];
+
+/// Converts the CSV form of results to objects, one per line: identifiers are the same, empty fields are left out.
+pub(crate) fn rows(csv: &str) -> Vec<Map<String, Value>> {
+    let mut lines = records(csv).into_iter();
+    let names = lines.next().unwrap_or_default();
+    let object = |fields: Vec<String>| -> Map<String, Value> {
+        let fields = names.iter().zip(fields);
+        let given = fields.filter(|(_, field)| !field.is_empty());
+        given
+            .map(|(name, field)| (name.clone(), value(name, field)))
+            .collect()
+    };
+    lines.map(object).collect()
+}
+
+fn value(name: &str, field: String) -> Value {
+    if TEXT.contains(&name) {
+        // The CSV form marks text that a spreadsheet would take for a formula.
+        let bare = field.strip_prefix('\'');
+        let bare = bare.filter(|bare| bare.starts_with(['=', '+', '-', '@']));
+        return Value::String(bare.map_or(field.clone(), str::to_owned));
+    }
+    match serde_json::from_str(&field) {
+        Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+        _ => Value::String(field),
+    }
+}
+
+/// Splits CSV text (RFC 4180) into lines of fields.
+fn records(csv: &str) -> Vec<Vec<String>> {
+    let mut lines = vec![vec![String::new()]];
+    let (mut quoted, mut chars) = (false, csv.chars().peekable());
+    while let Some(c) = chars.next() {
+        let line = lines.last_mut().expect("there is always a line");
+        let field = line.last_mut().expect("a line has a field");
+        match (c, quoted) {
+            ('"', true) if chars.peek() == Some(&'"') => {
+                chars.next();
+                field.push('"');
+            }
+            ('"', _) => quoted = !quoted,
+            (',', false) => line.push(String::new()),
+            ('\r', false) => {}
+            ('\n', false) => lines.push(vec![String::new()]),
+            (c, _) => field.push(c),
+        }
+    }
+    lines.retain(|line| line.len() > 1 || line.iter().any(|field| !field.is_empty()));
+    lines
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn every_schema_is_documented() {
         let format = include_str!("../../../../docs/FORMAT.md");
-        for schema in super::ALL {
+        for schema in ALL {
             assert!(
                 format.contains(&format!("`{schema}`")),
                 "docs/FORMAT.md does not document {schema}"
             );
         }
+    }
+
+    #[test]
+    fn lines_of_csv_become_objects() {
+        let csv = "card,n,value,figure,primary\r\n\"a \"\"b\"\", c\",3,1.5,x,true\r\n12,,kept,\"'-y\",\r\n";
+        let rows = rows(csv);
+        let expected = serde_json::json!([
+            {"card": "a \"b\", c", "n": 3, "value": 1.5, "figure": "x", "primary": true},
+            {"card": "12", "value": "kept", "figure": "-y"},
+        ]);
+        assert_eq!(serde_json::json!(rows), expected);
     }
 }

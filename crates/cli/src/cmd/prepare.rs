@@ -3,6 +3,7 @@
 use super::{erase, print, recover};
 use crate::exit::{Exit, complain};
 use crate::scan_reporter::ScanReporter;
+use crate::status_reporter::ProgressMode;
 use anyhow::Result;
 use clap::ValueEnum;
 use hakaru_device::guard::{Candidate, Erasable, Refusal};
@@ -328,7 +329,7 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
     }
     let erasable = erase::ask(&args.device, id)?;
     // The reporter takes signals, which must come before the journal, as in `verify`.
-    let mut reporter = ScanReporter::new(args.quiet);
+    let mut reporter = ScanReporter::new(ProgressMode::of(args.quiet));
     let mut preparation = Preparation::begin(&recover::state_directory()?, roots.clone())?;
     let done = carry_out(&plan, erasable, &mut preparation, &mut reporter, &roots);
     reporter.end();

@@ -1,7 +1,7 @@
 //! `hakaru rank`: orders cards for each use, and by speed for the money.
 
 use super::report::{Form, NO_TABLE};
-use super::{print, width};
+use super::{json, print, width};
 use crate::exit::{Ended, Exit, complain, not_there};
 use crate::place;
 use crate::sides::{self, NamedJobs};
@@ -11,7 +11,9 @@ use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary, Weakness};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::price::Price;
+use hakaru_model::rank::{UseRanking, ValueRanking};
 use hakaru_model::record::RunRecord;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -34,8 +36,19 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Write the full comparison of the cards to FILE: HTML, or by its suffix Markdown (.md), CSV (.csv) or text (.txt); `-` for HTML on standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
+    /// Print the ranking as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Output of `hakaru rank --json`: the rows are those of the CSV form.
+#[derive(Serialize)]
+struct RankJson<'a> {
+    uses: &'a [UseRanking],
+    values: &'a [ValueRanking],
+    rows: Vec<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// Parses `LABEL=AMOUNT[CURRENCY]`.
@@ -64,6 +77,14 @@ pub(crate) fn main(args: &RankArgs, db: Option<&Path>) -> Result<Exit> {
     let found = std::mem::take(&mut summary.weaknesses);
     hakaru_analysis::campaign::conclude(&mut summary, &rules);
     summary.weaknesses.extend(found);
+    if args.json {
+        let json = RankJson {
+            uses: &summary.uses,
+            values: &summary.values,
+            rows: json::rows(&hakaru_report::campaign_csv(&summary)),
+        };
+        return json::print(json::RANK, &json).map(|()| Exit::Ok);
+    }
     let only = args.use_id.as_deref();
     let Some(path) = &args.output else {
         let text = hakaru_report::ranking_terminal(&summary, only, width(), true);

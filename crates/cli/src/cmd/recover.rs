@@ -1,7 +1,7 @@
 //! `hakaru recover`: stores the partial results of interrupted runs, undoes leftover preparation steps, and reports
 //! steps that cannot be undone.
 
-use super::print;
+use super::{json, print};
 use crate::exit::{Exit, complain};
 use crate::place;
 use anyhow::{Context, Result};
@@ -10,6 +10,7 @@ use hakaru_device::prepare::{self, JournalError};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_report::plain;
 use hakaru_store::{LeftError, OpenError, OrphanedRun, Store};
+use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,44 @@ pub(crate) struct RecoverArgs {
     /// List what was left behind, and change nothing
     #[arg(long)]
     list: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Output of `hakaru recover --json`.
+#[derive(Serialize)]
+struct RecoverJson<'a> {
+    items: &'a [RecoveredItem],
+}
+
+/// An interrupted run or a journal of a preparation.
+#[derive(Serialize)]
+struct RecoveredItem {
+    /// `run` or `journal`.
+    kind: &'static str,
+    path: String,
+    /// ID of the stored run, or of the run as which it would be stored.
+    run: Option<String>,
+    complete: bool,
+    /// What was done or would be done, for people.
+    lines: Vec<String>,
+}
+
+/// Prints items for people as they come, or keeps them for one JSON object.
+struct RecoverOutput {
+    json: bool,
+    items: Vec<RecoveredItem>,
+}
+
+impl RecoverOutput {
+    fn add(&mut self, item: RecoveredItem, text: &str) -> Result<()> {
+        self.items.push(item);
+        match self.json {
+            true => Ok(()),
+            false => print(text),
+        }
+    }
 }
 
 /// Returns the directory of the preparation journals: `hakaru` in the user's state directory.
@@ -47,7 +86,11 @@ fn state_directory_from(
 pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     let (directory, database) = (state_directory()?, place::database(db)?);
     let (spools, journals) = (hakaru_store::left(&database), prepare::pending(&directory));
-    if spools.is_empty() && journals.is_empty() {
+    let mut output = RecoverOutput {
+        json: args.json,
+        items: Vec::new(),
+    };
+    if spools.is_empty() && journals.is_empty() && !args.json {
         let (database, directory) = (database.display(), directory.display());
         print(&format!(
             "Nothing to recover: no interrupted runs of {database}, no journal in {directory}.\n"
@@ -57,7 +100,7 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     let mut worst = Exit::Ok;
     if !spools.is_empty() {
         // If the database cannot be opened, its runs stay in their spools, and the journals are still undone.
-        worst = runs(&spools, &database, args.list).unwrap_or_else(|error| {
+        worst = runs(&spools, &database, args.list, &mut output).unwrap_or_else(|error| {
             complain(&error);
             Exit::Failed
         });
@@ -65,8 +108,19 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     for journal in &journals {
         match one(journal, args.list) {
             Ok((text, complete)) => {
+                let item = RecoveredItem {
+                    kind: "journal",
+                    path: journal.display().to_string(),
+                    run: None,
+                    complete,
+                    lines: text
+                        .lines()
+                        .skip(1)
+                        .map(|line| line.trim().to_owned())
+                        .collect(),
+                };
                 // Continue with the next journal even if the output cannot be written.
-                worst = worst.and(print(&text));
+                worst = worst.and(output.add(item, &text));
                 if !complete {
                     worst = Exit::Failed;
                 }
@@ -78,11 +132,20 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
             }
         }
     }
+    if args.json {
+        let items = &output.items;
+        worst = worst.and(json::print(json::RECOVER, &RecoverJson { items }));
+    }
     Ok(worst)
 }
 
 /// Stores the partial results of interrupted runs, or only lists them.
-fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
+fn runs(
+    spools: &[PathBuf],
+    database: &Path,
+    list: bool,
+    output: &mut RecoverOutput,
+) -> Result<Exit> {
     let mut store = match list {
         true => read_only(database)?,
         false => Store::open(database)?,
@@ -99,8 +162,19 @@ fn runs(spools: &[PathBuf], database: &Path, list: bool) -> Result<Exit> {
                 anstream::eprintln!("{shown}: skipped, its run is in progress")
             }
             Ok(held) => {
-                let run = run(&held, list);
-                worst = worst.and(print(&format!("{shown}\n  {run}\n")));
+                let text = run(&held, list);
+                let item = RecoveredItem {
+                    kind: "run",
+                    path: shown.to_string(),
+                    run: match &held {
+                        OrphanedRun::Run(record) => Some(record.id.clone()),
+                        OrphanedRun::Stored { id } => Some(id.clone()),
+                        OrphanedRun::Nothing { .. } | OrphanedRun::Running => None,
+                    },
+                    complete: true,
+                    lines: vec![text.clone()],
+                };
+                worst = worst.and(output.add(item, &format!("{shown}\n  {text}\n")));
             }
             Err(error) => {
                 complain(&cause(error));

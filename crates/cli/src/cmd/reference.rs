@@ -1,6 +1,6 @@
 //! `hakaru reference`: manages published and own reference results, which new results are compared with.
 
-use super::{figures, print};
+use super::{figures, json, print};
 use crate::exit::{Exit, complain, not_there};
 use crate::place;
 use anyhow::{Context, Result, bail};
@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReferencesArgs {
     #[command(subcommand)]
     action: Option<ReferencesAction>,
+    /// Print the reference results as JSON
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -53,9 +56,13 @@ const OWN: &str = "own";
 pub(crate) fn main(args: &ReferencesArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     match &args.action {
+        None | Some(ReferencesAction::List) if args.json => {}
         None | Some(ReferencesAction::List) => print(&listed(&both(&own(&store)?)))?,
-        Some(ReferencesAction::Add { name, run }) => add(&store, name, run)?,
-        Some(ReferencesAction::Remove { name }) => remove(&store, name)?,
+        Some(ReferencesAction::Add { name, run }) => add(&store, name, run, args.json)?,
+        Some(ReferencesAction::Remove { name }) => remove(&store, name, args.json)?,
+    }
+    if args.json {
+        json::print(json::REFERENCE, &both(&own(&store)?))?;
     }
     Ok(Exit::Ok)
 }
@@ -138,7 +145,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-fn add(store: &Store, name: &str, run: &str) -> Result<()> {
+fn add(store: &Store, name: &str, run: &str, quiet: bool) -> Result<()> {
     let records = place::runs(store, run, true)?;
     let summary = hakaru_analysis::summarize(&records);
     let _locked = lock(store)?;
@@ -165,10 +172,13 @@ fn add(store: &Store, name: &str, run: &str) -> Result<()> {
     let added = figures(entries.len());
     references.entries.extend(entries);
     save(store, &references)?;
-    print(&format!("added {added} of {name}\n"))
+    match quiet {
+        true => Ok(()),
+        false => print(&format!("added {added} of {name}\n")),
+    }
 }
 
-fn remove(store: &Store, name: &str) -> Result<()> {
+fn remove(store: &Store, name: &str, quiet: bool) -> Result<()> {
     let _locked = lock(store)?;
     let mut references = own(store)?;
     let before = references.entries.len();
@@ -180,7 +190,10 @@ fn remove(store: &Store, name: &str) -> Result<()> {
         )));
     }
     save(store, &references)?;
-    print(&format!("removed {} of {name}\n", figures(gone)))
+    match quiet {
+        true => Ok(()),
+        false => print(&format!("removed {} of {name}\n", figures(gone))),
+    }
 }
 
 /// Formats the reference results by source, one line per figure.

@@ -2,7 +2,7 @@
 
 use super::charts::{ChartArgs, ChartFormat, relinked, saved};
 use super::unreadable::Unreadable;
-use super::{print, width};
+use super::{json, print, width};
 use crate::exit::Exit;
 use crate::names;
 use crate::place;
@@ -13,6 +13,7 @@ use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
 use hakaru_store::Store;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -25,13 +26,16 @@ pub(crate) struct ReportArgs {
     /// Format of the report [default: by the ending of the output, else html], or of the saved charts (svg, png)
     #[arg(long, value_parser = ReportFormat::of_runs())]
     format: Option<ReportFormat>,
+    /// Print the figures and conclusions as JSON
+    #[arg(long, conflicts_with_all = ["format", "charts"])]
+    json: bool,
     /// TOML file with rules for uses; a rule replaces the built-in one with the same id
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     #[command(flatten)]
     charts: ChartArgs,
     /// Write to FILE; `-` for standard output [default: HTML beside the database, others to standard output]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
 }
 
@@ -137,6 +141,22 @@ fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Re
     Ok(all)
 }
 
+/// Output of `hakaru report --json`: the rows are those of the CSV form.
+#[derive(Serialize)]
+pub(crate) struct ReportJson<'a> {
+    series: Vec<json::SeriesHead<'a>>,
+    rows: Vec<serde_json::Map<String, serde_json::Value>>,
+}
+
+impl ReportJson<'_> {
+    pub(crate) fn of<'a>(summaries: &'a [Summary], findings: &[RunFindings]) -> ReportJson<'a> {
+        ReportJson {
+            series: summaries.iter().map(json::SeriesHead::of).collect(),
+            rows: json::rows(&hakaru_report::csv_with(summaries, findings)),
+        }
+    }
+}
+
 /// Writes the report.
 pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
@@ -153,6 +173,16 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     let findings = summaries.iter();
     let findings = findings.map(|summary| super::findings_by(summary, &references, &rules));
     let findings: Vec<RunFindings> = findings.collect();
+    if args.json {
+        let text = json::text(json::REPORT, &ReportJson::of(&summaries, &findings))?;
+        match args.output.as_deref() {
+            Some(path) if !place::is_stdout(Some(path)) => {
+                place::write_page(path, text.as_bytes())?;
+            }
+            _ => print(&text)?,
+        }
+        return Ok(unreadable.exit());
+    }
     let charts = hakaru_report::charts(&summaries);
     let chart_format = args.format.and_then(ReportFormat::charts);
     let source = hakaru_report::chart_source(&summaries);
@@ -199,6 +229,11 @@ fn write(args: &ReportArgs, store: &Store, form: Form, id: &str, text: &str) -> 
 
 /// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.
 fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification) -> Result<Exit> {
+    if args.json {
+        let raw = store.raw_verification(&verification.id)?;
+        json::print(json::VERIFICATION, &raw)?;
+        return Ok(Exit::Ok);
+    }
     let charts = hakaru_report::verification_charts(verification);
     let chart_format = args.format.and_then(ReportFormat::charts);
     args.charts.save(&charts, chart_format, String::new())?;

@@ -5,6 +5,7 @@ use crate::exit::{Exit, complain};
 use crate::names::LabelArgs;
 use crate::place;
 use crate::scan_reporter::ScanReporter;
+use crate::status_reporter::ProgressFormat;
 use anyhow::{Context, Result, bail};
 use hakaru_device::guard::Candidate;
 use hakaru_device::prepare::{Preparation, PrepareError, VerifyExtent};
@@ -55,11 +56,14 @@ pub(crate) struct VerifyArgs {
     json: bool,
     #[command(flatten)]
     names: LabelArgs,
+    /// Print progress for people, or as JSON lines, on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    progress: ProgressFormat,
     /// Suppress progress output
     #[arg(long, short)]
     quiet: bool,
     /// Write the HTML report to FILE; `-` for standard output instead of the summary [default: beside the database]
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
 }
 
@@ -178,7 +182,7 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     let erasable = erase::ask(&args.path, id)?;
     // The reporter takes signals, which must come before the journal: an interrupt at any later
     // moment undoes what the journal names.
-    let mut reporter = ScanReporter::new(args.quiet);
+    let mut reporter = ScanReporter::new(args.progress.mode(args.quiet));
     let mut preparation = Preparation::begin(&recover::state_directory()?, roots)?;
     let restored = args.keep;
     let scope = match sampled {
@@ -251,7 +255,7 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
     let target = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
-    let mut reporter = ScanReporter::new(args.quiet);
+    let mut reporter = ScanReporter::new(args.progress.mode(args.quiet));
     let mut report = |progress| reporter.report(progress);
     let found = verify::verify(&mut space, target.seed, &mut report);
     reporter.end();

@@ -152,6 +152,16 @@ labels! {
         ListedBus: "BUS", "バス";
         ListedWhat: "WHAT", "製品";
         ListedState: "STATE", "状態";
+        ListedId: "ID", "ID";
+        ListedLabel: "LABEL", "ラベル";
+        ListedLayer: "LAYER", "レイヤ";
+        ListedRuns: "RUNS", "測定回数";
+        ListedResult: "RESULT", "結果";
+        ListedLastRun: "LAST RUN (UTC)", "最終測定（UTC）";
+        ListedVerification: "VERIFICATION", "検証";
+        ListedStart: "STARTED (UTC)", "開始（UTC）";
+        ListedOutcome: "OUTCOME", "判定";
+        ListedTarget: "TARGET", "測定対象";
         Verdict: "Verdict", "判定";
         Because: "Because", "根拠";
         Phase: "Phase", "フェーズ";
@@ -179,6 +189,10 @@ labels! {
         NothingCounted: "nothing is counted", "カウンタなし";
         NotOffered: "not offered", "非対応";
         Offered: "offered", "対応";
+        Defects: "defects", "不良";
+        Good: "good", "正常";
+        EndedEarly: "ended early", "途中終了";
+        Traced: "traced", "トレースあり";
         NoDisks: "No disk can be seen here.", "ディスクが見つかりません";
     }
 }

@@ -31,7 +31,7 @@ enum CampaignAction {
     /// Write a campaign file from a template or interactively
     Init(init::CampaignInitArgs),
     /// Show what a campaign will do, how long it takes, what it erases, and what it cannot prove
-    Check(CampaignArg),
+    Check(CampaignCheckArgs),
     /// Run or resume a campaign
     Run(run::CampaignRunArgs),
     /// Show the progress of a campaign, or of all campaigns
@@ -40,9 +40,22 @@ enum CampaignAction {
     Report(report::CampaignReportArgs),
 }
 
+/// Arguments of `hakaru campaign check`.
+#[derive(Debug, clap::Args)]
+struct CampaignCheckArgs {
+    #[command(flatten)]
+    named: CampaignArg,
+    /// Print the plan as JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// An optional campaign.
 #[derive(Debug, clap::Args)]
 struct OptionalCampaign {
+    /// Print the progress as JSON
+    #[arg(long)]
+    json: bool,
     /// Campaign file, id of a campaign in the database, or name of a template
     #[arg(value_name = "FILE|NAME")]
     campaign: Option<PathBuf>,
@@ -52,9 +65,11 @@ struct OptionalCampaign {
 pub(crate) fn main(args: &CampaignArgs, db: Option<&Path>) -> Result<Exit> {
     match &args.action {
         CampaignAction::Init(args) => init::main(args),
-        CampaignAction::Check(named) => status::check(named, db),
+        CampaignAction::Check(args) => status::check(&args.named, args.json, db),
         CampaignAction::Run(args) => run::main(args, db),
-        CampaignAction::Status(optional) => status::main(optional.campaign.as_deref(), db),
+        CampaignAction::Status(optional) => {
+            status::main(optional.campaign.as_deref(), optional.json, db)
+        }
         CampaignAction::Report(args) => report::main(args, db),
     }
 }

@@ -4,7 +4,7 @@ use super::load;
 use crate::cmd::charts::{ChartArgs, relinked, saved};
 use crate::cmd::report::{Form, ReportFormat};
 use crate::cmd::unreadable::Unreadable;
-use crate::cmd::{print, width};
+use crate::cmd::{json, print, width};
 use crate::exit::{Exit, NamedPath, not_there};
 use crate::place;
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,6 +14,7 @@ use hakaru_campaign::campaign::published::{self, PublishedTable};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_store::Store;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -28,8 +29,11 @@ pub(super) struct CampaignReportArgs {
     #[arg(long, value_parser = ReportFormat::of_campaigns())]
     format: Option<ReportFormat>,
     /// Write to FILE; `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = place::page_path())]
     output: Option<PathBuf>,
+    /// Print the figures and conclusions as JSON
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
     #[command(flatten)]
     charts: ChartArgs,
     /// Compare the other cards with this one [default: the first]
@@ -46,6 +50,16 @@ pub(super) struct CampaignReportArgs {
     published: Option<PathBuf>,
 }
 
+/// Output of `hakaru campaign report --json`: the rows are those of the CSV form.
+#[derive(Serialize)]
+struct CampaignReportJson<'a> {
+    campaign: &'a str,
+    name: &'a str,
+    runs: u64,
+    planned: Option<u64>,
+    rows: Vec<serde_json::Map<String, serde_json::Value>>,
+}
+
 /// Writes the report of a campaign.
 pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
@@ -60,6 +74,21 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
         bail!("{}", nothing_to_report(&summary, args));
     }
     let output = args.output.as_deref();
+    if args.json {
+        let body = CampaignReportJson {
+            campaign: &summary.id,
+            name: &summary.name,
+            runs: summary.runs,
+            planned: summary.planned,
+            rows: json::rows(&hakaru_report::campaign_csv(&summary)),
+        };
+        let text = json::text(json::CAMPAIGN_REPORT, &body)?;
+        match output.filter(|path| !place::is_stdout(Some(path))) {
+            Some(path) => place::write_page(path, text.as_bytes())?,
+            None => print(&text)?,
+        }
+        return Ok(unreadable.exit());
+    }
     let charts = hakaru_report::campaign_charts(&summary);
     let chart_format = args.format.and_then(ReportFormat::charts);
     let source = hakaru_report::campaign_chart_source(&summary);

@@ -3,7 +3,7 @@
 use super::arg::{CampaignArg, journal};
 use super::load::Loaded;
 use super::operator::CliOperator;
-use crate::cmd::counted;
+use crate::cmd::{counted, json};
 use crate::exit::Exit;
 use crate::{place, stop};
 use anyhow::Result;
@@ -12,6 +12,7 @@ use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_campaign::campaign::{check, estimate};
 use hakaru_device::Roots;
 use hakaru_store::Store;
+use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,15 +31,61 @@ pub(super) struct CampaignRunArgs {
     /// Show what would be done, and exit
     #[arg(long)]
     dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
     /// Print only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
 
+/// Output of `hakaru campaign run --json`.
+#[derive(Serialize)]
+struct RunJson<'a> {
+    campaign: &'a str,
+    end: &'static str,
+    measured: u64,
+    stored: u64,
+    failures: Vec<FailureJson<'a>>,
+    skipped: Vec<SkippedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FailureJson<'a> {
+    point: &'a str,
+    because: &'a str,
+}
+
+#[derive(Serialize)]
+struct SkippedJson<'a> {
+    card: &'a str,
+    because: &'a str,
+}
+
+impl RunJson<'_> {
+    fn of<'a>(campaign: &'a Campaign, ended: &'a CampaignResult) -> RunJson<'a> {
+        let failure = |(point, because): &'a (String, String)| FailureJson { point, because };
+        let skipped = |(card, because): &'a (String, String)| SkippedJson { card, because };
+        RunJson {
+            campaign: &campaign.id,
+            end: match ended.end {
+                CampaignOutcome::Complete => "complete",
+                CampaignOutcome::Incomplete => "incomplete",
+                CampaignOutcome::Stopped => "stopped",
+                CampaignOutcome::TimeUp => "time_up",
+            },
+            measured: ended.stored,
+            stored: ended.done,
+            failures: ended.failures.iter().map(failure).collect(),
+            skipped: ended.skipped.iter().map(skipped).collect(),
+        }
+    }
+}
+
 /// Runs or resumes the campaign.
 pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     if args.dry_run {
-        return super::status::check(&args.named, db);
+        return super::status::check(&args.named, args.json, db);
     }
     let mut store = place::open(db)?;
     let Loaded { campaign, asked } = args.named.load(&store)?;
@@ -59,6 +106,9 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     let ended = ended?;
     if !args.quiet || ended.end == CampaignOutcome::Incomplete {
         print_result(&ended, args);
+    }
+    if args.json {
+        json::print(json::CAMPAIGN_RUN, &RunJson::of(&campaign, &ended))?;
     }
     let only_refused = operator.refused && ended.failures.is_empty();
     Ok(match ended.end {

@@ -2,41 +2,134 @@
 
 use super::arg::{CampaignArg, journal};
 use super::load;
-use crate::cmd::{counted, print};
+use crate::cmd::{counted, json, print};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
 use hakaru_campaign::campaign::{check, status};
 use hakaru_device::Roots;
+use hakaru_store::Store;
+use serde::Serialize;
 use std::path::Path;
 
+/// Output of `hakaru campaign check --json`.
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    campaign: &'a str,
+    name: &'a str,
+    cards: Vec<&'a str>,
+    layers: Vec<&'a str>,
+    workloads: Vec<&'a str>,
+    runs: u64,
+    stored: u64,
+    seconds_left: f64,
+    plan: Vec<String>,
+}
+
 /// Prints the plan of a campaign.
-pub(super) fn check(named: &CampaignArg, db: Option<&Path>) -> Result<Exit> {
+pub(super) fn check(named: &CampaignArg, json: bool, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let campaign = named.load(&store)?.campaign;
     let journal = journal(&campaign, &store)?;
-    print(&check::plan(&campaign, &journal, &Roots::live()))?;
+    let plan = check::plan(&campaign, &journal, &Roots::live());
+    if !json {
+        print(&plan)?;
+        return Ok(Exit::Ok);
+    }
+    let card = |card: usize| campaign.cards[card].label.as_str();
+    let layer = |layer: usize| campaign.layers[layer].name.as_str();
+    let workload = |workload: usize| campaign.workloads[workload].name.as_str();
+    let body = CheckJson {
+        campaign: &campaign.id,
+        name: &campaign.name,
+        cards: campaign.wanted_cards().map(card).collect(),
+        layers: campaign.wanted_layers().map(layer).collect(),
+        workloads: campaign.wanted_workloads().map(workload).collect(),
+        runs: campaign.count(),
+        stored: journal.done_of(&campaign),
+        seconds_left: check::seconds_left(&campaign, &journal, &Roots::live()),
+        plan: plan.lines().map(str::to_owned).collect(),
+    };
+    json::print(json::CAMPAIGN_CHECK, &body)?;
     Ok(Exit::Ok)
 }
 
+/// Output of `hakaru campaign status --json`.
+#[derive(Serialize)]
+struct StatusJson {
+    campaigns: Vec<CampaignStatusJson>,
+}
+
+#[derive(Serialize)]
+struct CampaignStatusJson {
+    campaign: String,
+    stored: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    layers: Vec<LayerJson>,
+}
+
+#[derive(Serialize)]
+struct LayerJson {
+    card: String,
+    layer: String,
+    stored: u64,
+    open: u64,
+}
+
 /// Prints the progress of one campaign or of all campaigns.
-pub(super) fn main(name: Option<&Path>, db: Option<&Path>) -> Result<Exit> {
+pub(super) fn main(name: Option<&Path>, json: bool, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
     let Some(name) = name else {
-        let campaigns = store.campaigns()?;
-        let widths = campaigns.iter().map(|(id, _)| id.chars().count());
-        let widest = widths.max().unwrap_or(0);
-        let line = |(id, runs): &(String, u64)| {
-            format!("{id:<widest$}  {}\n", counted(*runs as usize, "run"))
-        };
-        print(&match campaigns.is_empty() {
-            true => "No campaigns are stored yet.\n".to_owned(),
-            false => campaigns.iter().map(line).collect(),
-        })?;
-        return Ok(Exit::Ok);
+        return all(&store, json);
     };
     let campaign = load::load(name, &store)?.campaign;
     let mut journal = journal(&campaign, &store)?;
-    print(&status::status(&campaign, &mut journal, &store)?)?;
+    if !json {
+        print(&status::status(&campaign, &mut journal, &store)?)?;
+        return Ok(Exit::Ok);
+    }
+    let layer = |of: status::LayerProgress| LayerJson {
+        card: of.card,
+        layer: of.layer,
+        stored: of.stored,
+        open: of.open,
+    };
+    let layers = status::progress(&campaign, &mut journal, &store)?;
+    let body = StatusJson {
+        campaigns: vec![CampaignStatusJson {
+            stored: journal.done_of(&campaign),
+            layers: layers.into_iter().map(layer).collect(),
+            name: Some(campaign.name),
+            campaign: campaign.id,
+        }],
+    };
+    json::print(json::CAMPAIGN_STATUS, &body)?;
+    Ok(Exit::Ok)
+}
+
+/// Prints the number of runs of all campaigns.
+fn all(store: &Store, json: bool) -> Result<Exit> {
+    let campaigns = store.campaigns()?;
+    if json {
+        let one = |(campaign, stored): (String, u64)| CampaignStatusJson {
+            campaign,
+            stored,
+            name: None,
+            layers: Vec::new(),
+        };
+        let campaigns = campaigns.into_iter().map(one).collect();
+        json::print(json::CAMPAIGN_STATUS, &StatusJson { campaigns })?;
+        return Ok(Exit::Ok);
+    }
+    let widths = campaigns.iter().map(|(id, _)| id.chars().count());
+    let widest = widths.max().unwrap_or(0);
+    let line =
+        |(id, runs): &(String, u64)| format!("{id:<widest$}  {}\n", counted(*runs as usize, "run"));
+    print(&match campaigns.is_empty() {
+        true => "No campaigns are stored yet.\n".to_owned(),
+        false => campaigns.iter().map(line).collect(),
+    })?;
     Ok(Exit::Ok)
 }
