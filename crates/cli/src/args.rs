@@ -2,8 +2,9 @@
 
 use crate::cmd;
 use crate::exit::{Exit, complain, is_closed_pipe};
+use crate::help;
 use crate::language::LanguageArg;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -83,9 +84,15 @@ enum Command {
     },
 }
 
+fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = help::grouped(Cli::command());
+    let matches = command.try_get_matches_from_mut(argv)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
 /// Parses the command line and runs the subcommand.
 pub(crate) fn main(argv: &[OsString]) -> Exit {
-    let cli = match Cli::try_parse_from(argv) {
+    let cli = match parse(argv) {
         Ok(cli) => cli,
         Err(error) => {
             // Ignored: standard output may be a closed pipe.

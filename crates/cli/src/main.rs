@@ -7,6 +7,7 @@ mod cmd;
 mod exit;
 mod fonts;
 mod front_end;
+mod help;
 mod imports;
 mod language;
 mod names;

@@ -1,0 +1,94 @@
+//! The list of commands in `hakaru --help`, in groups.
+
+use clap::Command;
+use clap::builder::StyledStr;
+use std::fmt::Write;
+
+/// Commands by what somebody wants to do, in the order of the help.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Measure", &["bench", "campaign", "fio", "iozone"]),
+    ("See results", &["list", "show", "report", "explain"]),
+    ("Decide", &["compare", "rank"]),
+    (
+        "Keep results",
+        &["import", "export", "relabel", "reference", "recover"],
+    ),
+    ("Check", &["verify", "info", "lint", "prepare"]),
+];
+
+/// Heading of commands that are in no group.
+const OTHERS: &str = "Other";
+
+/// Lists the commands of the program in groups.
+pub(crate) fn grouped(command: Command) -> Command {
+    let header = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let all: Vec<(String, String)> = command
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| {
+            let about = command.get_about().map(StyledStr::to_string);
+            (command.get_name().to_owned(), about.unwrap_or_default())
+        })
+        .collect();
+    let widest = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let mut group = |title: &str, wanted: &dyn Fn(&str) -> bool, order: &[&str]| {
+        let mut found: Vec<_> = all.iter().filter(|(name, _)| wanted(name)).collect();
+        found.sort_by_key(|(name, _)| order.iter().position(|known| known == name));
+        if found.is_empty() {
+            return;
+        }
+        // Ignored: writing to a string does not fail.
+        let _ = writeln!(text, "{header}{title}:{header:#}");
+        for (name, about) in found {
+            let _ = writeln!(text, "  {literal}{name:<widest$}{literal:#}  {about}");
+        }
+        text.push('\n');
+    };
+    for (title, names) in GROUPS {
+        group(title, &|name| names.contains(&name), names);
+    }
+    let is_known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    group(OTHERS, &|name| !is_known(name), &[]);
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}"
+    );
+    command.help_template(template)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let command = Cli::command();
+        let there: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let mut listed = BTreeSet::new();
+        for name in GROUPS.iter().flat_map(|(_, names)| names.iter()) {
+            assert!(listed.insert(*name), "{name} is listed twice");
+        }
+        assert_eq!(listed, there);
+    }
+
+    #[test]
+    fn help_fits_a_screen() {
+        let mut command = grouped(Cli::command()).color(clap::ColorChoice::Never);
+        let help = command.render_help().to_string();
+        assert!(help.lines().count() <= 50, "{help}");
+        for line in [
+            "Measure:",
+            "  bench ",
+            "Keep results:",
+            "Options:",
+            "Exit codes:",
+        ] {
+            assert!(help.contains(line), "{line} is missing in:\n{help}");
+        }
+        assert!(!help.contains("Other:"), "{help}");
+    }
+}
