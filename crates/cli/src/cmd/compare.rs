@@ -128,23 +128,20 @@ fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Pag
         conclusion: conclusion.as_ref(),
     };
     let text = |color: bool| hakaru_report::comparison_terminal(&report, width, color);
+    let csv = || hakaru_report::comparison_csv(&comparisons, names, &b.path_differences);
     let form = args.output.as_ref().map(|path| Form::of(None, Some(path)));
     let file = match form {
         None => None,
         Some(Form::Html) => Some(hakaru_report::comparison_html_with(&report)),
         Some(Form::Markdown) => Some(hakaru_report::comparison_markdown_with(&report)),
-        Some(Form::Csv) => Some(hakaru_report::comparison_csv(
-            &comparisons,
-            names,
-            &b.path_differences,
-        )),
+        Some(Form::Csv) => Some(csv()),
         Some(Form::Terminal) => Some(text(false)),
         Some(Form::Parquet) => bail!(NO_TABLE),
     };
     let json = CompareJson {
         sides: both,
         series: vec![json::SeriesHead::of(&a), json::SeriesHead::of(&b)],
-        rows: json::rows(&hakaru_report::comparison_csv(&comparisons, names)),
+        rows: json::rows(&csv()),
     };
     let json = args.json.then(|| json::text(json::COMPARE, &json));
     Ok(Page {
