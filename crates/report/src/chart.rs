@@ -21,7 +21,7 @@ use crate::number::{self, MeanText};
 use crate::strips::AddressStrips;
 use crate::svg::{
     self, AddressPlot, Bar, BarGroup, Bars, DepthPlot, Differences, FlowPicture, Frame,
-    LatencyChart, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
+    LatencyChart, MOST_DOTS, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
 };
 use crate::table::{self, DataTable};
 use crate::text;
@@ -272,7 +272,8 @@ impl BarChart {
         let bars = || groups.iter().flat_map(|group| &group.bars).flatten();
         let marks = BarMarks {
             spread: bars().any(|bar| bar.deviation.is_some()),
-            runs: bars().any(|bar| bar.runs.len() > 1),
+            runs: bars().any(|bar| (2..=MOST_DOTS).contains(&bar.runs.len())),
+            boxes: bars().any(|bar| bar.runs.len() > MOST_DOTS),
             letters: bars().any(|bar| !bar.letters.is_empty()),
         };
         Chart {

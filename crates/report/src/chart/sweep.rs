@@ -178,7 +178,8 @@ fn value_text(axis: SweepAxis, value: f64, alone: bool) -> String {
 /// The rate along the axis, with its interval.
 fn rate_chart(kind: SweepKind, axis: SweepAxis, lines: &[ItemLine<'_, '_>]) -> Option<Chart> {
     let items = || lines.iter().flat_map(|line| &line.1);
-    let small = items().all(|item| by_iops(item.phase));
+    // Over block sizes, bytes are comparable and completions are not.
+    let small = axis != SweepAxis::BlockSize && items().all(|item| by_iops(item.phase));
     let (unit, scale) = match small {
         true => ("IOPS", 1.0),
         false => ("MB/s", 1e6),

@@ -129,8 +129,10 @@ pub(crate) enum ChartTitle {
 pub(crate) struct BarMarks {
     /// Deviations are known.
     pub(crate) spread: bool,
-    /// Single runs are drawn.
+    /// Single runs are dots.
     pub(crate) runs: bool,
+    /// Some bars have too many runs for dots, and a box instead.
+    pub(crate) boxes: bool,
     /// Bars have letters of significance.
     pub(crate) letters: bool,
 }

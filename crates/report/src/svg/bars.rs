@@ -101,7 +101,7 @@ enum RunMarks {
 }
 
 /// Number of runs above which a box replaces their dots.
-const MOST_DOTS: usize = 30;
+pub(crate) const MOST_DOTS: usize = 30;
 /// Number of marks above which boxes replace all dots of a chart.
 const MOST_MARKS: usize = 5000;
 
@@ -189,7 +189,7 @@ impl BarGeometry {
 }
 
 /// Space between the last mark of a bar and its text.
-const LABEL_GAP: f64 = 8.0;
+const LABEL_GAP: f64 = 10.0;
 
 fn name_width(name: &str, regular: bool) -> f64 {
     width_of(name) * if regular { 1.0 } else { LARGE * BOLD }

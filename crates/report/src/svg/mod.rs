@@ -21,7 +21,7 @@ mod sweep;
 mod texts;
 mod timeline;
 
-pub(crate) use bars::{Bar, BarGroup, Bars, bars};
+pub(crate) use bars::{Bar, BarGroup, Bars, MOST_DOTS, bars};
 pub(crate) use latency::{LatencyChart, LatencyLine, latency};
 pub(crate) use paint::{PAINT_CSS, PATTERNS, Paint};
 pub(crate) use path::*;

@@ -194,7 +194,10 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("line: ± 1 standard deviation".to_owned());
     }
     if marks.runs {
-        parts.push("dot: one run (above 30 runs, box: quartiles)".to_owned());
+        parts.push("dot: one run".to_owned());
+    }
+    if marks.boxes {
+        parts.push("box: quartiles of the runs".to_owned());
     }
     if marks.letters {
         parts.push("same letter: no difference shown".to_owned());

@@ -175,7 +175,10 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("線は±標準偏差".to_owned());
     }
     if marks.runs {
-        parts.push("点は各回（30回を超える場合、箱は四分位）".to_owned());
+        parts.push("点は各回".to_owned());
+    }
+    if marks.boxes {
+        parts.push("箱は各回の四分位".to_owned());
     }
     if marks.letters {
         parts.push("同じ文字は有意差なし".to_owned());
