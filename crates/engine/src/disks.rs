@@ -140,17 +140,20 @@ impl DiskWindow {
     /// Called when a worker ends its measurement; the last call counts.
     pub(crate) fn close(&self) {
         if !self.names.is_empty() {
-            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.read());
+            // Locked first: of two workers that end together, the one that reads later must also store later.
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            *last = Some(self.read());
         }
     }
 
     fn read(&self) -> DiskReading {
-        let counts = self.names.iter().map(|name| read(name)).collect();
+        let counts = || self.names.iter().map(|name| read(name)).collect();
+        let (at_raw, counts) = read_at_rest(counts);
         DiskReading {
             counts,
             own: own_io(),
             at: Instant::now(),
-            at_raw: hakaru_sys::clock::monotonic_raw(),
+            at_raw,
         }
     }
 
@@ -197,6 +200,32 @@ impl DiskWindow {
             own_written: own.map(|(_, written)| Bytes(written)),
         })
     }
+}
+
+/// Reads counters, and returns a moment at which they had these values, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
+///
+/// Between two equal readings no request has completed. A moment after a single reading would be too late: a request
+/// that completes in between is in a trace up to this moment, but not in the counters. On a device that completes
+/// requests during each of 20 attempts, the last attempt counts.
+pub fn read_at_rest<T: PartialEq>(read: impl FnMut() -> T) -> (u64, T) {
+    read_at_rest_by(hakaru_sys::clock::monotonic_raw, read)
+}
+
+fn read_at_rest_by<T: PartialEq>(
+    mut now: impl FnMut() -> u64,
+    mut read: impl FnMut() -> T,
+) -> (u64, T) {
+    const ATTEMPTS: u32 = 20;
+    let mut before = read();
+    for _ in 0..ATTEMPTS {
+        let at = now();
+        let after = read();
+        if after == before {
+            return (at, after);
+        }
+        before = after;
+    }
+    (now(), before)
 }
 
 fn totals(counts: &DiskCounters) -> DiskTotals {
@@ -267,6 +296,33 @@ mod tests {
             (1, 3, 7, 10, 16)
         );
         assert_eq!(parse("4 junk")[..2], [4, 0]);
+    }
+
+    /// Requests that complete at these moments, and a clock that advances at each reading of clock or counter.
+    fn reading_of(completions: &[u64]) -> (u64, usize) {
+        let time = std::cell::Cell::new(0);
+        let advance = || {
+            time.set(time.get() + 1);
+            time.get()
+        };
+        read_at_rest_by(advance, || {
+            let now = advance();
+            completions.iter().filter(|&&at| at <= now).count()
+        })
+    }
+
+    #[test]
+    fn counters_and_their_moment_agree_on_each_request() {
+        for last in 0..20 {
+            // A journal commit that ends while the counters are read.
+            let completions = [0, last.min(3), last];
+            let (at, counted) = reading_of(&completions);
+            let traced = completions.iter().filter(|&&done| done <= at).count();
+            assert_eq!(traced, counted, "the last request completes at {last}");
+        }
+        // A device that is never at rest.
+        let always: Vec<u64> = (0..1000).collect();
+        assert!(reading_of(&always).0 < 100);
     }
 
     #[test]

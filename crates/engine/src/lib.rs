@@ -30,6 +30,7 @@ mod worker_stats;
 mod zones;
 
 pub use clock::{ClockChoice, ClockMark, ClockReads, CounterRate, test_clocks};
+pub use disks::read_at_rest;
 pub use error::RunError;
 pub use hakaru_sys::buffer::map_large_blocks;
 pub use idle::{IdleProfiler, Idleness};

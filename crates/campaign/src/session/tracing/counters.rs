@@ -1,5 +1,6 @@
 //! Counters of a disk at one moment.
 
+use hakaru_engine::read_at_rest;
 use hakaru_model::io_path::DiskTotals;
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
@@ -24,25 +25,10 @@ impl Counters {
         Counters { path }
     }
 
-    /// Reads the counters, and returns a moment at which they had these values: between two equal readings, no request
-    /// completes. On a device that always completes some in between, the last of 100 attempts counts.
+    /// Reads the counters, and returns a moment at which they had these values.
     pub(super) fn reading(&self) -> Reading {
-        let mut before = self.totals();
-        for _ in 0..100 {
-            let now = hakaru_trace::now();
-            let after = self.totals();
-            if after == before {
-                return Reading {
-                    at: now,
-                    totals: after,
-                };
-            }
-            before = after;
-        }
-        Reading {
-            at: hakaru_trace::now(),
-            totals: before,
-        }
+        let (at, totals) = read_at_rest(|| self.totals());
+        Reading { at, totals }
     }
 
     fn totals(&self) -> Option<DiskTotals> {
