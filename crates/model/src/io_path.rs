@@ -313,6 +313,9 @@ pub struct SampledRequest {
     pub waited: Nanos,
     /// Time on the device.
     pub served: Nanos,
+    /// Time from start to done of its command on an MMC bus; `None` on other buses, and if it was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Nanos>,
 }
 
 /// Range of sectors of one class.

@@ -386,6 +386,9 @@ fn sampled(request: &KeptRequest, class: IoClass) -> SampledRequest {
         queued: Nanos(request.queued),
         waited: Nanos(request.issued.saturating_sub(request.queued)),
         served: Nanos(completed.saturating_sub(request.issued)),
+        command: request
+            .command
+            .map(|_| Nanos(request.served.1 - request.served.0)),
     }
 }
 

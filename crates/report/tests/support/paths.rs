@@ -194,6 +194,7 @@ fn sample(classes: &[Class], layout: &[LayoutRange], window: Nanos, each: u64) -
                 queued: Nanos(window.0 / count * i),
                 waited: Nanos(50_000),
                 served: Nanos(class.device_us * 1000),
+                command: None,
             });
         }
     }

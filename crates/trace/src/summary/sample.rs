@@ -79,6 +79,7 @@ mod tests {
                     queued: Nanos(number),
                     waited: Nanos(0),
                     served: Nanos(1),
+                    command: None,
                 });
             }
             reservoir.finish()
