@@ -91,7 +91,7 @@ fn image_of(kind: usize, mut bytes: Vec<u8>, small: [u8; 8]) -> MediumImage {
             ];
             put(&mut bytes, 11, &bits);
             put(&mut bytes, 22, &[if g > 128 { 0 } else { 1 + h % 16 }, 0]);
-            put(&mut bytes, 36, &[1 + h, 0, 0, 0]);
+            put(&mut bytes, 36, &[1 + h % 255, 0, 0, 0]);
             put(&mut bytes, 510, &[0x55, 0xAA]);
         }
         2 => {
