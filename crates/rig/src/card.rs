@@ -55,6 +55,8 @@ pub struct SimulatedCard {
     announced: Bytes,
     lies_about_flush: Option<Bytes>,
     absorbed: Nanos,
+    /// Whether gaps between commands are absorbed, too.
+    absorbs_between: bool,
     file: File,
     born: Instant,
     forward: AtomicU64,
@@ -113,6 +115,7 @@ impl SimulatedCard {
             announced,
             lies_about_flush,
             absorbed: ABSORBED,
+            absorbs_between: true,
             file,
             born,
             forward,
@@ -123,6 +126,13 @@ impl SimulatedCard {
     /// Sets the maximum gap to absorb; a host under load needs more than the default of 3 ms.
     pub fn absorbing(mut self, gap: Nanos) -> SimulatedCard {
         self.absorbed = gap;
+        self
+    }
+
+    /// Counts each gap between two commands as idle time, so that the guest waits for a command as long as the ledger
+    /// charges for it. Gaps inside of a command are absorbed up to this length.
+    pub fn absorbing_inside(mut self, gap: Nanos) -> SimulatedCard {
+        (self.absorbed, self.absorbs_between) = (gap, false);
         self
     }
 
@@ -204,7 +214,7 @@ impl SimulatedCard {
     /// Takes as long as a flush. A card that ignores flushes still has the same unsafe data afterwards.
     pub fn flush(&self) {
         let mut state = self.lock();
-        let arrival = self.arrival(&state);
+        let arrival = self.arrival(&state, false);
         let done_at = state.sim.flush(arrival).done_at;
         if state.hurries {
             return self.put_forward(done_at);
@@ -289,7 +299,7 @@ impl SimulatedCard {
     fn charge(&self, op: Op, offset: u64, len: u64) -> Service {
         let mut state = self.lock();
         let free_at = state.sim.free_at();
-        let arrival = self.arrival(&state);
+        let arrival = self.arrival(&state, state.ledger.is_continued_by(op, offset));
         let service = state.sim.serve(arrival, op, offset, len);
         if state.hurries {
             self.put_forward(service.done_at);
@@ -310,9 +320,10 @@ impl SimulatedCard {
     }
 
     /// The arrival time of the current request. Short gaps count as no idle time, because the emulator causes them.
-    fn arrival(&self, state: &CardState) -> Nanos {
+    fn arrival(&self, state: &CardState, continues: bool) -> Nanos {
         let (now, free_at) = (self.now(), state.sim.free_at());
-        if now > free_at && now.0 - free_at.0 <= self.absorbed.0 {
+        let absorbs = continues || self.absorbs_between;
+        if absorbs && now > free_at && now.0 - free_at.0 <= self.absorbed.0 {
             free_at
         } else {
             now
@@ -560,5 +571,23 @@ mod tests {
         assert!(begun.elapsed() >= Duration::from_millis(20));
         assert_eq!(card.ledger().busy(), Nanos::from_millis(20));
         assert!(card.ledger().idle < Nanos::SECOND);
+    }
+
+    #[test]
+    fn every_command_lasts_as_long_as_it_is_charged_without_absorbed_gaps() {
+        let model = |p: &mut DeviceModel| p.read_seek = Nanos::from_millis(2);
+        let card = free(model).absorbing_inside(Nanos::SECOND);
+        for place in [0, 4096, 4608] {
+            let begun = Instant::now();
+            byte_at(&card, place);
+            let seeks = place != 4608;
+            assert!(!seeks || begun.elapsed() >= Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let ledger = card.ledger();
+        assert_eq!(ledger.of(Op::Read).commands, 2);
+        // Only the gap before the second command.
+        assert_eq!(ledger.waits.len(), 1);
+        assert!(ledger.idle >= Nanos::from_millis(1));
     }
 }

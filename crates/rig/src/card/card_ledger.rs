@@ -87,11 +87,16 @@ impl CardLedger {
         Nanos(self.waits.iter().map(part).sum())
     }
 
+    /// Whether a request belongs to the last command.
+    pub(super) fn is_continued_by(&self, op: Op, offset: u64) -> bool {
+        self.last == Some((op, offset))
+    }
+
     /// Records one request that follows `idle` time without requests.
     pub(super) fn note(&mut self, request: CardCommand, idle: Nanos) {
         let CardCommand { op, offset, .. } = request;
+        let continues = self.is_continued_by(op, offset.0);
         let last = self.last.replace((op, offset.0 + request.len.0));
-        let continues = last == Some((op, offset.0));
         // Time before the first request does not count as idle.
         if last.is_some() && idle.0 > 0 {
             self.note_idle(idle, request.begun_at);
