@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// Gaps to absorb: on a host with two busy cores, the emulator is descheduled for tens of milliseconds.
 const GAPS: Nanos = Nanos::from_millis(60);
 
+/// Gaps inside of a command to absorb where the time of each command counts: shorter than those of the guest between two
+/// commands.
+const GAPS_INSIDE: Nanos = Nanos(700_000);
+
 /// Fast reads, fast seeks.
 pub(super) fn nimble() -> DeviceModel {
     card(
@@ -37,6 +41,25 @@ fn old() -> DeviceModel {
         (2_000_000, Nanos::from_millis(5)),
         (1_000_000, Nanos::from_millis(12)),
     )
+}
+
+/// A card for traces: so slow that even a command that continues the last one lasts many times as long as the emulator
+/// needs for it, about 0.6 ms.
+pub(super) fn slow() -> DeviceModel {
+    card(
+        "slow",
+        (500_000, Nanos::from_millis(15)),
+        (250_000, Nanos::from_millis(20)),
+    )
+}
+
+/// A card on which each command lasts as long as it is charged: gaps before a command are not absorbed.
+///
+/// # Errors
+/// If the host has no space for the data.
+pub(super) fn paced(model: DeviceModel) -> Result<Arc<SimulatedCard>> {
+    let card = SimulatedCard::new(model, 1)?;
+    Ok(Arc::new(card.absorbing_inside(GAPS_INSIDE)))
 }
 
 /// A card whose speed does not matter.

@@ -6,23 +6,30 @@
 //! Source: Microsoft FAT32 File System Specification 1.03: boot sector, FSInfo, directory entries.
 
 use anyhow::{Context, Result, ensure};
+use hakaru_model::io_path::IoClass;
 use hakaru_rig::card::SimulatedCard;
 
 /// End of a cluster chain.
 const END: u32 = 0x0fff_ffff;
 
 /// Layout of the volume, in bytes.
-struct FatVolume {
+pub(super) struct FatVolume {
     cluster: u64,
     fats: Vec<u64>,
     fat_len: u64,
     data: u64,
     root: u32,
+    /// Clusters of the root directory.
+    directory: Vec<u32>,
     info: u64,
 }
 
 impl FatVolume {
-    fn read(card: &SimulatedCard) -> Result<FatVolume> {
+    /// Reads the boot sector of a card without partitions.
+    ///
+    /// # Errors
+    /// If there is no FAT32.
+    pub(super) fn read(card: &SimulatedCard) -> Result<FatVolume> {
         let mut boot = [0; 512];
         card.peek(0, &mut boot)?;
         ensure!(boot[82..87] == *b"FAT32", "there is no FAT32 on the card");
@@ -32,7 +39,19 @@ impl FatVolume {
         let sector = short(11);
         let (first, fat_len) = (short(14) * sector, u64::from(long(36)) * sector);
         let count = u64::from(boot[16]);
+        let mut directory = vec![long(44)];
+        while let Some(last) = directory.last() {
+            let mut link = [0; 4];
+            card.peek(first + u64::from(*last) * 4, &mut link)?;
+            let next = u32::from_le_bytes(link) & END;
+            // A loop would be longer than any directory.
+            if !(2..0x0fff_fff7).contains(&next) || directory.len() > 65536 {
+                break;
+            }
+            directory.push(next);
+        }
         Ok(FatVolume {
+            directory,
             cluster: u64::from(boot[13]) * sector,
             fats: (0..count).map(|number| first + number * fat_len).collect(),
             fat_len,
@@ -44,6 +63,23 @@ impl FatVolume {
 
     fn place(&self, cluster: u32) -> u64 {
         self.data + u64::from(cluster - 2) * self.cluster
+    }
+
+    /// Returns what lies at an address, by the boot sector alone.
+    pub(super) fn class_at(&self, offset: u64) -> IoClass {
+        let in_fat = |start: &u64| (*start..start + self.fat_len).contains(&offset);
+        let in_directory = |cluster: &u32| {
+            let start = self.place(*cluster);
+            (start..start + self.cluster).contains(&offset)
+        };
+        match self.fats.iter().position(in_fat) {
+            Some(0) => IoClass::Fat1,
+            Some(_) => IoClass::Fat2,
+            None if offset == self.info => IoClass::FsInfo,
+            None if offset < self.data => IoClass::Superblock,
+            None if self.directory.iter().any(in_directory) => IoClass::Directory,
+            None => IoClass::Data,
+        }
     }
 
     /// Finds the only file of the root directory, which must be empty. Returns its directory entry and where that is.
@@ -130,6 +166,16 @@ mod tests {
             "there is no file yet"
         );
         let volume = FatVolume::read(&card).unwrap();
+        let fat = |number: usize| volume.class_at(volume.fats[number] + volume.fat_len - 1);
+        assert_eq!((fat(0), fat(1)), (IoClass::Fat1, IoClass::Fat2));
+        let at = [0, volume.info, volume.data, volume.place(volume.root + 1)];
+        let classes = [
+            IoClass::Superblock,
+            IoClass::FsInfo,
+            IoClass::Directory,
+            IoClass::Data,
+        ];
+        assert_eq!(at.map(|offset| volume.class_at(offset)), classes);
         let mut entry = *b"FILE    BIN \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
         entry[11] = 0x20;
         card.poke(volume.place(volume.root), &entry).unwrap();

@@ -19,6 +19,7 @@ mod layers;
 mod machine;
 mod pi;
 mod product;
+mod questions;
 mod ranges;
 mod returned;
 mod setup;
@@ -26,6 +27,7 @@ mod shell;
 mod smoke;
 mod speed;
 mod trace;
+mod traced;
 mod zoned;
 
 pub(crate) use smoke::step;
@@ -68,8 +70,13 @@ const PARTS: &[Part] = &[
     ),
     (
         "trace",
-        "traced runs against the log of the card; five minutes",
+        "traced runs against the log of the card; six minutes",
         trace::part,
+    ),
+    (
+        "questions",
+        "why FAT32 costs what it costs, and three more questions, answered by traced runs; ten minutes",
+        questions::main,
     ),
     (
         "run",
