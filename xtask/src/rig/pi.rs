@@ -2,6 +2,8 @@
 //!
 //! The machine has no access to host files, so the card is prepared with its partitions and file systems.
 
+mod traced;
+
 use super::checks::Checks;
 use super::layers::RigLayer;
 use super::product::{self, ERASE};
@@ -38,18 +40,28 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
     let product = setup::program(Arch::Aarch64, product::PI, &mut args)?;
     runs_on_pi(product.file())?;
+    let only_trace = args == ["trace"];
     ensure!(
-        args.is_empty(),
-        "cargo xtask rig pi takes nothing but --hakaru FILE"
+        only_trace || args.is_empty(),
+        "cargo xtask rig pi takes nothing but --hakaru FILE, and `trace` for the traced runs alone"
     );
     setup::head_start();
     let mut checks = Checks::new();
+    if !only_trace {
+        suites(&mut checks, product.file())?;
+    }
+    traced::main(&mut checks, product.file())?;
+    checks.conclude()
+}
+
+/// Runs the quick suite and fio on each layer.
+fn suites(checks: &mut Checks, hakaru: &Path) -> Result<()> {
     let card = cards::make(DeviceModel {
         capacity: Bytes(1 << 30),
         ..cards::nimble()
     })?;
     partition(&card)?;
-    let pi = Pi::with(&Kit::usual(), &card).program("hakaru", product.file());
+    let pi = Pi::with(&Kit::usual(), &card).program("hakaru", hakaru);
     let run = pi.run(&script(), LIMIT)?;
     checks.say(&format!(
         "a Raspberry Pi 3 started in {:.1} s, and is off again",
@@ -62,7 +74,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         checks.check(&format!("quick suite on {name}"), || suite(&run, layer));
         checks.check(&format!("fio on {name}"), || fio(&run, layer));
     }
-    checks.conclude()
+    Ok(())
 }
 
 fn script_succeeded(output: &Output) -> Result<String> {
