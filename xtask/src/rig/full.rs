@@ -103,6 +103,14 @@ const GROUPS: &[Group] = &[
 /// # Errors
 /// If a check fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
+    run(args)?.conclude()
+}
+
+/// Runs all groups, or the named ones, and returns their checks.
+///
+/// # Errors
+/// If a group is unknown, or the program does not build.
+pub(super) fn run(args: &[String]) -> Result<Checks> {
     let mut args = args.to_vec();
     let product = setup::program(Arch::X86_64, product::HOST, &mut args)?;
     let is_known = |arg: &&String| GROUPS.iter().any(|(name, ..)| name == arg);
@@ -130,7 +138,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             checks.check(name, || Err(error));
         }
     }
-    checks.conclude()
+    Ok(checks)
 }
 
 /// Compares the speed of three cards in three slots of one machine.

@@ -75,6 +75,10 @@ pub(super) fn open_gates(
     let Some(begun) = await_gate(out, "begin", &is_over)? else {
         return Ok(None);
     };
+    // Files stay until the next gate: the last worker counts them after the host has.
+    for file in waiting(out, "end")?.into_values().flatten() {
+        std::fs::remove_file(file)?;
+    }
     card.hurry(false);
     card.take_ledger();
     begun.open(out)?;
@@ -89,6 +93,9 @@ pub(super) fn open_gates(
     );
     let ledger = card.take_ledger();
     card.hurry(true);
+    for file in &begun.files {
+        std::fs::remove_file(file)?;
+    }
     ended.open(out)?;
     let job = ended.name.split_once('-').map_or("", |(_, job)| job);
     Ok(Some(GatedLedger {
@@ -109,9 +116,6 @@ struct ClosedGate {
 
 impl ClosedGate {
     fn open(&self, out: &Path) -> Result<()> {
-        for file in &self.files {
-            std::fs::remove_file(file)?;
-        }
         std::fs::write(out.join(format!("{}.{}-open", self.name, self.gate)), "")?;
         Ok(())
     }
@@ -124,13 +128,7 @@ fn await_gate(
     is_over: impl Fn() -> bool,
 ) -> Result<Option<ClosedGate>> {
     poll(LIMIT, || {
-        let files = std::fs::read_dir(out).map_err(|error| error.to_string())?;
-        let mut waiting: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-        for file in files.filter_map(|file| Some(file.ok()?.path())) {
-            if let Some(name) = gated(&file, gate) {
-                waiting.entry(name).or_default().push(file);
-            }
-        }
+        let waiting = waiting(out, gate).map_err(|error| error.to_string())?;
         let workers = |name: &str| name.split_once('-')?.0.parse::<usize>().ok();
         let is_complete =
             |(name, files): &(&String, &Vec<PathBuf>)| workers(name) == Some(files.len());
@@ -144,6 +142,18 @@ fn await_gate(
             None => Err(format!("{gate}: {:?}", waiting.keys())),
         }
     })
+}
+
+/// Returns the files of the workers at a gate by job.
+fn waiting(out: &Path, gate: &str) -> Result<BTreeMap<String, Vec<PathBuf>>> {
+    let mut waiting: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for file in std::fs::read_dir(out)? {
+        let file = file?.path();
+        if let Some(name) = gated(&file, gate) {
+            waiting.entry(name).or_default().push(file);
+        }
+    }
+    Ok(waiting)
 }
 
 /// Returns the job of a file that a worker creates at a gate: `16-job.begin.4711`.
@@ -264,6 +274,8 @@ pub(super) fn path_of(record: &Value) -> Result<IoPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_model::device_model::DeviceModel;
+    use hakaru_model::units::Bytes;
 
     #[test]
     fn only_files_of_workers_wait_at_a_gate() {
@@ -280,17 +292,28 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_opens_when_all_workers_wait() {
+    fn a_job_passes_its_gates_when_all_workers_wait() {
         let dir = tempfile::tempdir().unwrap();
+        let has = |name: &str| dir.path().join(name).exists();
         let touch = |name: &str| std::fs::write(dir.path().join(name), "").unwrap();
         touch("2-job.begin.7");
         let gate = await_gate(dir.path(), "begin", || true).unwrap();
         assert!(gate.is_none(), "one worker is missing");
         touch("2-job.begin.8");
-        let gate = await_gate(dir.path(), "begin", || true).unwrap().unwrap();
-        gate.open(dir.path()).unwrap();
-        let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
-        assert_eq!(left.len(), 1);
-        assert!(dir.path().join("2-job.begin-open").exists());
+        touch("1-earlier.end.3");
+        let card = SimulatedCard::new(DeviceModel::plain("t", Bytes(1 << 20)), 1).unwrap();
+        let host = || open_gates(dir.path(), &card, || false);
+        let gated = std::thread::scope(|scope| {
+            let host = scope.spawn(host);
+            while !has("2-job.begin-open") {
+                std::thread::yield_now();
+            }
+            assert!(has("2-job.begin.8"), "a worker may not have counted yet");
+            touch("2-job.end.9");
+            touch("2-job.end.10");
+            host.join().unwrap()
+        });
+        assert_eq!(gated.unwrap().unwrap().job, "job");
+        assert!(has("2-job.end-open") && has("2-job.end.10") && !has("2-job.begin.7"));
     }
 }
