@@ -234,7 +234,7 @@ impl<'a> TracedMachine<'a> {
         let hakaru = format!("{} --db /tmp/{name}.db", self.hakaru);
         let [before, after] = gates(name, workers);
         let script = format!(
-            "cd /tmp && {hakaru} fio --hakaru-trace --name={name} {target} {options} '--{before}' '--{after}' >&2 \
+            "cd /tmp && {hakaru} fio --hakaru-trace=whole --name={name} {target} {options} '--{before}' '--{after}' >&2 \
              && {hakaru} export",
         );
         let (out, card) = (self.guest.out().to_owned(), Arc::clone(self.card));

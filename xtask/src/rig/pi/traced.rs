@@ -99,7 +99,7 @@ fn script() -> String {
         for (workload, options) in WORKLOADS {
             let hakaru = format!("hakaru --db /tmp/{name}-{workload}.db");
             lines.push(format!(
-                "{hakaru} fio --hakaru-trace --name=job {target} {options} \\
+                "{hakaru} fio --hakaru-trace=whole --name=job {target} {options} \\
                  --exec_prerun='sync; sh /tmp/mark.sh' --exec_postrun='sh /tmp/mark.sh' >&2 || code=1
                  echo '=== {name}-{workload}'
                  {hakaru} export",

@@ -22,7 +22,7 @@ sort /proc/mounts
 ";
 
 /// A run that would last a minute.
-const RUN: &str = "fio --hakaru-trace --name=job --filename=/dev/mmcblk0 --rw=randwrite --bs=4k --size=16m --direct=1 \
+const RUN: &str = "fio --hakaru-trace=whole --name=job --filename=/dev/mmcblk0 --rw=randwrite --bs=4k --size=16m --direct=1 \
                    --time_based --runtime=60";
 
 /// Interrupts a run by Ctrl-C, by `kill -9`, and by pulling the card.
