@@ -204,6 +204,23 @@ fn comparisons_begin_with_ratios() {
     );
 }
 
+/// Single runs prove nothing: the title has the ratio, and says so.
+#[test]
+fn comparisons_of_single_runs_say_so() {
+    let mut comparisons = support::comparisons();
+    for c in &mut comparisons {
+        c.a.values.truncate(1);
+        c.b.values.truncate(1);
+    }
+    let (a, b) = (support::sandisk(), support::sandisk_vfat());
+    let all = comparison_charts(&a, &b, &comparisons);
+    assert!(
+        title(&all[0]).contains("measured once"),
+        "{}",
+        title(&all[0])
+    );
+}
+
 #[test]
 fn themes_titles_and_sources_are_those_requested() {
     let all = charts(&[support::small()]);

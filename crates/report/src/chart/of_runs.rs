@@ -72,12 +72,30 @@ pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -
         count(&|c| differs(c) && c.ratio < 1.0),
     );
     let open = rates.len() - faster - slower;
-    let title = text::chart_title(&ChartTitle::Compared {
-        a: a.clone(),
-        b: b.clone(),
-        faster,
-        slower,
-        open,
+    let sides = |c: &Comparison| c.a.values.len().min(c.b.values.len());
+    let ratios = || {
+        rates
+            .iter()
+            .map(|c| c.ratio)
+            .filter(|ratio| ratio.is_finite())
+    };
+    let ends = (ratios().reduce(f64::min), ratios().reduce(f64::max));
+    let title = text::chart_title(&match ends {
+        (Some(low), Some(high)) if rates.iter().all(|c| sides(c) == 1) => {
+            ChartTitle::ComparedOnce {
+                a: a.clone(),
+                b: b.clone(),
+                low: number::significant(low),
+                high: number::significant(high),
+            }
+        }
+        _ => ChartTitle::Compared {
+            a: a.clone(),
+            b: b.clone(),
+            faster,
+            slower,
+            open,
+        },
     });
     let bars = charts
         .iter_mut()

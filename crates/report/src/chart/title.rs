@@ -67,6 +67,13 @@ pub(crate) enum ChartTitle {
         slower: usize,
         open: usize,
     },
+    /// A comparison of single runs: the smallest and the largest ratio of the second to the first.
+    ComparedOnce {
+        a: String,
+        b: String,
+        low: String,
+        high: String,
+    },
     /// Latency of one distribution.
     Latency { name: String, p99: String },
     /// Latencies of several distributions at a percentile.

@@ -39,6 +39,13 @@ impl LatencyLine {
         else {
             return self.curve.clone();
         };
+        if self.curve.is_empty() {
+            // Only percentiles are known.
+            let mut points: Vec<(f64, Nanos)> =
+                self.marked.iter().map(|(q, v)| (q.share(), *v)).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            return points;
+        }
         let mut points = self.curve.clone();
         points.retain(|(q, _)| *q < last.share());
         points.push((last.share(), *value));
@@ -108,7 +115,7 @@ fn draw_line(canvas: &mut Canvas, area: &PlotArea, series: usize, line: &Latency
 
 /// Whether a percentile gets a marker. Only frequently quoted ones do, because more markers would hide the lines.
 fn worth_a_marker(q: Quantile) -> bool {
-    [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999].contains(&q.share())
+    [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999].contains(&q.share())
 }
 
 fn decades(data: &LatencyChart) -> f64 {

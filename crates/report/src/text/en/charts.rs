@@ -80,6 +80,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             slower,
             open,
         } => compared(a, b, [*faster, *slower, *open]),
+        ChartTitle::ComparedOnce { a, b, low, high } => format!(
+            "{b} at {}× the speed of {a}; measured once, so nothing is proven",
+            super::span(low, high)
+        ),
         ChartTitle::Latency { name, p99 } => format!("{name}: 99% of the I/Os take at most {p99}"),
         ChartTitle::Latencies {
             work,

@@ -72,6 +72,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             slower,
             open,
         } => compared(a, b, [*faster, *slower, *open]),
+        ChartTitle::ComparedOnce { a, b, low, high } => format!(
+            "{b}は{a}の{}倍、各1回の測定のため判定保留",
+            super::span(low, high)
+        ),
         ChartTitle::Latency { name, p99 } => format!("{name}: I/Oの99%は{p99}以下"),
         ChartTitle::Latencies {
             work,
