@@ -23,24 +23,27 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// Waits in the guest until the host has taken the ledger. Before the job, all that was written earlier is on the card.
 /// A job can pass its gates again and again.
 ///
-/// The emulated processor is slow: only the last worker polls for the host, and the others wait without using it.
-const GATE: &str = "name=$1 gate=$2 workers=$3
+/// The emulated processor is slow: only the worker with the last ticket polls for the host, and the others wait without
+/// using it. Tickets are files that only one worker can create: listings of a directory may miss what others create.
+const GATE: &str = "name=$1 gate=$2 workers=$3 ticket=1
 if [ $gate = begin ]; then
     sync
     [ -p /tmp/$name.fifo ] || mkfifo /tmp/$name.fifo
 fi
+set -C
+while ! true >/tmp/$name.$gate.$ticket; do ticket=$((ticket + 1)); done 2>/dev/null
+set +C
 : >/out/$name.$gate.$$
-set -- /out/$name.$gate.*
-if [ $# -lt $workers ]; then
+if [ $ticket -lt $workers ]; then
     [ $gate = end ] || : </tmp/$name.fifo
     exit 0
 fi
 while [ ! -e /out/$name.$gate-open ]; do sleep 0.05; done
 if [ $gate = end ]; then
-    rm -f /out/$name.begin-open
+    rm -f /out/$name.begin-open /tmp/$name.begin.*
     [ $workers = 1 ] || kill $(cat /tmp/$name.pid)
 else
-    rm -f /out/$name.end-open
+    rm -f /out/$name.end-open /tmp/$name.end.*
     # Opened for reading and writing it never blocks. It stays open for those that come late.
     [ $workers = 1 ] || { sleep 600 <>/tmp/$name.fifo >/dev/null 2>&1 & echo $! >/tmp/$name.pid; }
 fi
@@ -75,7 +78,7 @@ pub(super) fn open_gates(
     let Some(begun) = await_gate(out, "begin", &is_over)? else {
         return Ok(None);
     };
-    // Files stay until the next gate: the last worker counts them after the host has.
+    // Those of the job before.
     for file in waiting(out, "end")?.into_values().flatten() {
         std::fs::remove_file(file)?;
     }
