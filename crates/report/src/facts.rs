@@ -293,7 +293,7 @@ pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
 }
 
 /// I/O amplification as a sentence: bytes of the device per byte of the application.
-fn amplification(phase: &PhaseSummary) -> Option<String> {
+pub(crate) fn amplification(phase: &PhaseSummary) -> Option<String> {
     let spread = number::MeanText::of(phase.amplification.as_ref()?, 1.0);
     Some(text::device_moved(phase.op, &spread))
 }

@@ -2,10 +2,11 @@
 
 mod support;
 
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::Summary;
 use hakaru_model::io_path::{
     DepthSample, DeviceSplit, IoPath, OperationDifference, PathDifference, PriceRefusal, SizeCount,
-    TimePart, TimeParts, TraceCost,
+    TimePart, TimeParts, TraceCost, TraceObstacle,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
@@ -375,6 +376,30 @@ fn a_run_without_a_trace_says_how_to_trace() {
     let text = path_terminal(&support::sandisk(), 200, false);
     assert!(text.contains("This run was not traced") && text.contains("bench --trace"));
     assert!(path_charts(&support::sandisk()).is_empty());
+}
+
+#[test]
+fn without_a_trace_the_counters_of_the_disk_remain() {
+    let mut summary = support::sandisk();
+    let write = summary
+        .phases
+        .iter_mut()
+        .find(|phase| phase.op == Op::Write);
+    let write = write.unwrap();
+    write.amplification = hakaru_analysis::estimate(&[1.39, 1.41]);
+    summary.caveats.push(Caveat::NotTraced {
+        because: TraceObstacle::MissingEvents {
+            names: vec!["block_rq_issue".to_owned()],
+        },
+    });
+    let text = path_terminal(&summary, 80, false);
+    assert!(text.contains("Not traced: the kernel lacks the events block_rq_issue"));
+    assert!(text.contains("What the counters of the disk say"), "{text}");
+    assert!(text.contains("1.4"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
 }
 
 /// Replaces all numbers of a path.

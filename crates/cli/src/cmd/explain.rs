@@ -49,15 +49,12 @@ impl ExplainFormat {
     }
 }
 
-/// Prints where the bytes and the time of a traced run went.
+/// Prints where the bytes and the time of a traced run went; without a trace, what the counters of the disk say, and why
+/// there is no trace.
 pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let records = runs(&store, &args.run)?;
     let summary = super::summarize(&store, &records)?;
-    if summary.paths.is_empty() {
-        complain(&not_traced(&args.run, &summary));
-        return Ok(Exit::Failed);
-    }
     let charts = hakaru_report::path_charts(&summary);
     let source = hakaru_report::chart_source(std::slice::from_ref(&summary));
     args.charts.save(&charts, args.format, source)?;
@@ -77,6 +74,10 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     match output.filter(|_| !place::is_stdout(output)) {
         None => print(&text)?,
         Some(path) => place::write_page(path, text.as_bytes())?,
+    }
+    if summary.paths.is_empty() {
+        complain(&not_traced(&args.run, &summary));
+        return Ok(Exit::Failed);
     }
     Ok(Exit::Ok)
 }

@@ -8,6 +8,7 @@ mod figures;
 mod pictures;
 mod section;
 mod tables;
+mod untraced;
 
 pub(crate) use section::{blocks, charts, compared, in_brief};
 
@@ -44,11 +45,7 @@ fn document(summary: &Summary, depth: section::Depth) -> Document {
     let of = subjects(std::slice::from_ref(summary));
     let mut blocks = section::of_phases(&of, depth);
     if blocks.is_empty() {
-        let (nothing, help) = text::not_traced();
-        blocks = vec![
-            DocumentBlock::Text(nothing.to_owned()),
-            DocumentBlock::Text(help.to_owned()),
-        ];
+        blocks = untraced::blocks(summary);
     }
     let brief = facts::brief(summary).into_iter();
     let pairs = brief.map(|(name, value)| Pair::from((name.to_owned(), value)));

@@ -307,6 +307,8 @@ texts! {
     pub(crate) fn path_refusal(refusal: PathRefusal) -> &'static str;
     /// No traced run.
     pub(crate) fn not_traced() -> (&'static str, &'static str);
+    /// Title of what is known without a trace.
+    pub(crate) fn from_counters() -> &'static str;
 
     // charts of paths
     /// Title of a report on the path only.

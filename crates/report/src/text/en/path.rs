@@ -394,6 +394,10 @@ pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
     }
 }
 
+pub(in crate::text) fn from_counters() -> &'static str {
+    "What the counters of the disk say"
+}
+
 pub(in crate::text) fn not_traced() -> (&'static str, &'static str) {
     (
         "This run was not traced: the path of its I/Os is unknown",

@@ -351,6 +351,10 @@ pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
     }
 }
 
+pub(in crate::text) fn from_counters() -> &'static str {
+    "ディスク統計からわかること"
+}
+
 pub(in crate::text) fn not_traced() -> (&'static str, &'static str) {
     (
         "トレースしていない測定のため、I/Oの経路は不明",
