@@ -1,0 +1,292 @@
+//! Traced runs that are interrupted, whose medium fails, or that cannot be traced. Tests that cannot trace here print that
+//! they were skipped.
+
+mod support;
+
+use hakaru_model::caveat::Caveat;
+use hakaru_model::io_path::{IoPath, IssuerKind, TimePart, TraceObstacle};
+use hakaru_model::job::Op;
+use hakaru_model::record::RunRecord;
+use rustix::process::{Pid, Signal, kill_process};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use support::{Home, Loop, descriptors_of, execute, hakaru, records, root_loop_sparse, text};
+
+/// Starts a traced job of a minute on a loop device, and waits until it has done some I/Os. Returns `None`, with the
+/// reason printed, if it is not traced.
+fn start_traced(home: &Home, disk: &Loop, rw: &str) -> Option<Child> {
+    let mut command = hakaru(home);
+    command.args([
+        "fio",
+        "--hakaru-trace",
+        "--name=job",
+        "--direct=1",
+        "--bs=4k",
+    ]);
+    command.args(["--size=8m", "--time_based=1", "--runtime=60"]);
+    command.arg(format!("--filename={}", disk.device()));
+    command.arg(format!("--rw={rw}"));
+    let null = Stdio::null;
+    let mut child = command.stdout(null()).stderr(null()).spawn().unwrap();
+    let before = ios_of(disk);
+    let mut traces = false;
+    support::wait_until(|| {
+        let open = descriptors_of(child.id());
+        traces |= open
+            .iter()
+            .any(|name| name.contains("perf_event") || name.contains("trace_pipe_raw"));
+        // More than the probe of the recorder reads.
+        ios_of(disk) > before + 1000 || open.is_empty()
+    });
+    if !traces {
+        eprintln!("SKIPPED: kernel events cannot be recorded here");
+        let _ = child.kill();
+        let _ = child.wait();
+        return None;
+    }
+    Some(child)
+}
+
+/// Returns how many reads and writes a disk has done.
+fn ios_of(disk: &Loop) -> u64 {
+    let name = Path::new(disk.device()).file_name().unwrap();
+    let stat = Path::new("/sys/block").join(name).join("stat");
+    let stat = std::fs::read_to_string(stat).unwrap_or_default();
+    let fields: Vec<u64> = stat
+        .split_whitespace()
+        .filter_map(|w| w.parse().ok())
+        .collect();
+    fields.first().unwrap_or(&0) + fields.get(4).unwrap_or(&0)
+}
+
+/// Checks that a process left no mount of tracefs and no instance of ftrace.
+fn check_nothing_left(pid: u32, mounts_before: &[String]) {
+    assert_eq!(tracefs_mounts(), mounts_before);
+    let instances = std::fs::read_dir("/sys/kernel/tracing/instances");
+    let names = instances
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let ours = names.filter(|name| name.starts_with(&format!("hakaru-{pid}-")));
+    assert_eq!(ours.collect::<Vec<_>>(), Vec::<String>::new());
+    assert!(descriptors_of(pid).is_empty());
+}
+
+fn tracefs_mounts() -> Vec<String> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mounts = mounts.lines().filter(|line| line.contains("tracefs"));
+    mounts.map(str::to_owned).collect()
+}
+
+/// Returns the path of the only phase of the only record.
+fn only_path(home: &Home) -> (RunRecord, IoPath) {
+    let mut records = records(home);
+    assert_eq!(records.len(), 1);
+    let record = records.remove(0);
+    let [path] = &record.phases[0].paths[..] else {
+        panic!("one path: {:?}", record.phases[0].paths);
+    };
+    let path = path.clone();
+    (record, path)
+}
+
+#[test]
+fn keeps_the_path_of_an_interrupted_run() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let home = Home::new();
+        let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+            return;
+        };
+        let mounts = tracefs_mounts();
+        // At this moment the cost of tracing is being measured, so recording may be on or off.
+        let Some(mut child) = start_traced(&home, &disk, "randwrite") else {
+            return;
+        };
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+        let (record, path) = only_path(&home);
+        assert!(record.phases[0].workers[0].ops[Op::Write].ios > 0);
+        assert!(path.window.0 > 0 && path.window.0 < 60_000_000_000);
+        let requests: u64 = path.classes.iter().map(|class| class.requests).sum();
+        assert!(requests > 0, "{path:?}");
+        assert!(path.cost.is_some() || path.cost_unknown.is_some());
+        check_nothing_left(child.id(), &mounts);
+    }
+}
+
+#[test]
+fn keeps_the_path_of_a_run_whose_medium_fails() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let mounts = tracefs_mounts();
+    let Some(mut child) = start_traced(&home, &disk, "randread") else {
+        return;
+    };
+    // The device is detached as soon as nobody uses it any more, and reads past the end of its file fail.
+    let _ = Command::new("losetup").args(["-d", disk.device()]).status();
+    std::fs::File::options()
+        .write(true)
+        .open(home.path().join("disk.img"))
+        .and_then(|image| image.set_len(0))
+        .unwrap();
+    child.wait().unwrap();
+    let (record, path) = only_path(&home);
+    let errors: u64 = record.phases[0]
+        .workers
+        .iter()
+        .map(|w| w.errors.total)
+        .sum();
+    assert!(errors > 0);
+    assert!(path.classes.iter().any(|class| class.requests > 0));
+    check_nothing_left(child.id(), &mounts);
+}
+
+/// Runs a short traced job with a shell script in which `hakaru` stands for the command line.
+fn traced_in(home: &Home, disk: &Loop, wrapper: &[&str], before: &str) -> Option<Output> {
+    let own = hakaru(home);
+    let script = format!(
+        "{before} exec {} fio --hakaru-trace=whole --name=job --rw=randwrite --bs=4k --size=1m --direct=1 --filename={}",
+        own.get_program().display(),
+        disk.device()
+    );
+    let mut command = Command::new(wrapper[0]);
+    command.args(&wrapper[1..]).args(["sh", "-c", &script]);
+    for (name, value) in own.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let out = command.output().ok()?;
+    if records(home).is_empty() {
+        eprintln!(
+            "SKIPPED: {wrapper:?} does not work here: {}",
+            text(&out.stderr)
+        );
+        return None;
+    }
+    Some(out)
+}
+
+/// Returns what prevented the trace of the only record; `None` if it was traced.
+fn obstacle(home: &Home) -> Option<TraceObstacle> {
+    let records = records(home);
+    records[0].caveats.iter().find_map(|caveat| match caveat {
+        Caveat::NotTraced { because } => Some(because.clone()),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_kernel_without_the_events_is_measured_without_a_trace() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let empty = home.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let hide = format!(
+        "mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing || exit 9; \
+         mount --bind {} /sys/kernel/tracing/events || exit 9;",
+        empty.display()
+    );
+    let Some(out) = traced_in(&home, &disk, &["unshare", "-m"], &hide) else {
+        return;
+    };
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let said = text(&out.stderr);
+    assert!(
+        said.contains("Not traced: the kernel lacks the events block_bio_queue"),
+        "{said}"
+    );
+    let Some(TraceObstacle::MissingEvents { names }) = obstacle(&home) else {
+        panic!("{:?}", obstacle(&home));
+    };
+    assert!(names.contains(&"block_rq_issue".to_owned()));
+    // The counters of the disk remain.
+    let explained = execute(&home, "explain latest");
+    assert_eq!(explained.status.code(), Some(1));
+    assert!(text(&explained.stdout).contains("What the counters of the disk say"));
+    assert!(text(&explained.stderr).contains("Not traced: "));
+}
+
+#[test]
+fn root_of_a_user_namespace_is_told_to_trace_on_the_host() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let Some(out) = traced_in(&home, &disk, &["unshare", "-Ur"], "") else {
+        return;
+    };
+    let said = text(&out.stderr);
+    assert_eq!(
+        obstacle(&home),
+        Some(TraceObstacle::UserNamespace),
+        "{said}"
+    );
+    assert!(said.contains("run on the host"), "{said}");
+}
+
+#[test]
+fn threads_are_recognized_in_a_pid_namespace() {
+    for wrapper in [&["unshare", "-pf"][..], &["unshare", "-pf", "--mount-proc"]] {
+        let home = Home::new();
+        let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+            return;
+        };
+        let Some(out) = traced_in(&home, &disk, wrapper, "") else {
+            return;
+        };
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        if let Some(obstacle) = obstacle(&home) {
+            return eprintln!("SKIPPED: {obstacle:?}");
+        }
+        let (_, path) = only_path(&home);
+        let issuers = path.classes.iter().flat_map(|class| &class.issuers);
+        let by_workers: u64 = issuers
+            .filter(|issuer| issuer.kind == IssuerKind::Worker)
+            .map(|issuer| issuer.bytes.0)
+            .sum();
+        assert_eq!(by_workers, 1 << 20, "{wrapper:?}: {:?}", path.classes);
+        assert!(!path.tracer.foreign_threads);
+        let writes = path.operations.iter().find(|of| of.op == Some(Op::Write));
+        assert!(writes.unwrap().mean.of(TimePart::Data) > 0.0);
+    }
+}
+
+#[test]
+fn a_benchmark_without_privileges_says_once_why_there_is_no_trace() {
+    let home = Home::new();
+    for directory in [home.path(), &home.work()] {
+        std::fs::set_permissions(directory, PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let mut command = hakaru(&home);
+    if rustix::process::geteuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    let work = home.work().display().to_string();
+    command.args(["bench", &work, "--trace", "--quick", "--repeat", "2"]);
+    command.args(["--size", "16MiB", "--only", "rand-read", "-o"]);
+    command.arg(home.path().join("page.html"));
+    let out = match command.output() {
+        Ok(out) => out,
+        Err(error) => {
+            return eprintln!("SKIPPED: another user cannot run the program: {error}");
+        }
+    };
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let records = records(&home);
+    if records.iter().any(RunRecord::is_traced) {
+        return eprintln!("SKIPPED: any user may trace here");
+    }
+    assert_eq!(records.len(), 2);
+    let said = text(&out.stderr);
+    assert_eq!(said.matches("Not traced: ").count(), 1, "{said}");
+    let shown = text(&out.stdout);
+    assert_eq!(shown.matches("Not traced: ").count(), 1, "{shown}");
+}
