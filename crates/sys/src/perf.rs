@@ -1,7 +1,7 @@
 //! Kernel tracepoints through `perf_event_open`: counters and rings of samples.
 //!
 //! One [`Tracepoint`] counts an event on one CPU. Several of a CPU share one [`SampleRing`], which the kernel fills and
-//! this program empties.
+//! [`SampleRing::drain`] reads.
 
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;

@@ -128,6 +128,11 @@ impl EventRecorder {
         &self.disk
     }
 
+    /// Returns the facility that records.
+    pub fn method(&self) -> TraceMethod {
+        self.shared.lock().source.method()
+    }
+
     /// Returns the name of an [`Other`](crate::event::EventKind::Other) event.
     pub fn event_name(event: u16) -> Option<&'static str> {
         EVENTS.get(usize::from(event)).map(|spec| spec.name)

@@ -8,6 +8,7 @@ mod cost;
 mod cost_run;
 mod counters;
 mod disk;
+mod threads;
 
 use self::disk::DiskTracer;
 use super::TraceExtent;

@@ -246,7 +246,7 @@ fn open_counters(events: &[EventSelection], cpu: u32) -> Result<Vec<Tracepoint>,
 }
 
 /// Returns the thread of a record: `common_pid` is at the same place in all events.
-fn common_pid(record: &[u8]) -> u32 {
+pub(super) fn common_pid(record: &[u8]) -> u32 {
     record
         .get(4..8)
         .and_then(|bytes| bytes.try_into().ok())

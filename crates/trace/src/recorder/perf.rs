@@ -2,6 +2,7 @@
 
 use super::decode::Decoder;
 use super::error::{Privileges, TraceError};
+use super::ftrace::common_pid;
 use super::queue::EventQueue;
 use super::source::{Counts, EventSelection};
 use hakaru_sys::perf::{EventCounter, SampleRing, Tracepoint};
@@ -254,8 +255,21 @@ fn decode(sample: &Sample<'_>, decoder: &mut Decoder, queue: &mut EventQueue) {
     let Some(index) = decoder.index_of(sample.raw) else {
         return;
     };
-    if let Some(event) = decoder.decode(sample.raw, sample.time, sample.cpu, sample.tid) {
+    let tid = match sample.tid {
+        0 => foreign_thread(common_pid(sample.raw)),
+        tid => tid,
+    };
+    if let Some(event) = decoder.decode(sample.raw, sample.time, sample.cpu, tid) {
         queue.push(index, event);
+    }
+}
+
+/// Returns an ID for a thread outside of the PID namespace of this process, for which samples have no ID: its global one,
+/// which is not mistaken for one of the namespace. The idle thread stays 0.
+fn foreign_thread(global: u32) -> u32 {
+    match global {
+        0 => 0,
+        global => global | 1 << 31,
     }
 }
 
@@ -343,6 +357,14 @@ mod tests {
         assert_eq!(word(records[1].1, 8), Some(9));
         // A length of 0 would never end.
         assert_eq!(Records(&[9, 0, 0, 0, 0, 0, 0, 0, 0]).count(), 0);
+    }
+
+    #[test]
+    fn threads_outside_of_the_namespace_have_ids_of_their_own() {
+        assert_eq!(foreign_thread(0), 0);
+        // Larger than any ID in a namespace (2^22).
+        assert!(foreign_thread(7) > 1 << 22);
+        assert_ne!(foreign_thread(7), foreign_thread(8));
     }
 
     #[test]

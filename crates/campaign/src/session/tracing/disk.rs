@@ -3,10 +3,13 @@
 use super::cost::CostPlan;
 use super::cost_run::CostRun;
 use super::counters::{Counters, Reading, difference};
+use super::threads::ThreadIds;
 use crate::session::TraceExtent;
 use hakaru_device::{DevNum, DiskBelow};
 use hakaru_engine::{CounterReading, MeasuredPart, PhaseProgress};
-use hakaru_model::io_path::{IoPath, LayoutGap, NoTraceCost, TraceCost, TracedOperation};
+use hakaru_model::io_path::{
+    IoPath, LayoutGap, NoTraceCost, TraceCost, TracedOperation, TracerReport,
+};
 use hakaru_model::plan::PhasePlan;
 use hakaru_trace::address_map::{AddressMap, FileRange};
 use hakaru_trace::classify::OwnThreads;
@@ -37,8 +40,8 @@ struct TracedPart {
     /// Start of the traced part, unless the cost is measured first; `None` in the ramp time.
     start: Option<Reading>,
     cost: CostStage,
-    /// Threads of this process other than workers.
-    threads: Vec<u32>,
+    /// Threads of this process.
+    threads: ThreadIds,
 }
 
 /// How far the measurement of the cost is.
@@ -147,7 +150,7 @@ impl DiskTracer {
                 TraceExtent::AfterCost => CostStage::Undecided,
                 TraceExtent::Whole => CostStage::Unknown(NoTraceCost::Whole),
             },
-            threads: own_threads(),
+            threads: ThreadIds::of_process(self.recorder.method()),
         });
     }
 
@@ -184,7 +187,10 @@ impl DiskTracer {
     pub(super) fn operation(&mut self, operation: &TracedOperation) {
         let Some(part) = &self.phase else { return };
         if part.cost_run().is_none_or(|run| run.note(operation)) {
-            self.summary.push_operation(operation);
+            self.summary.push_operation(&TracedOperation {
+                tid: part.threads.in_events(operation.tid),
+                ..*operation
+            });
         }
     }
 
@@ -198,7 +204,8 @@ impl DiskTracer {
         let _ = self.recorder.resume();
         let after = self.snapshot(phase);
         let window = traced.window(&self.readings(part)?, own_end);
-        let workers: Vec<u32> = part.workers.iter().map(|worker| worker.tid).collect();
+        let workers = part.workers.iter().map(|worker| worker.tid);
+        let workers: Vec<u32> = workers.map(|tid| traced.threads.in_events(tid)).collect();
         let map = self.map(traced.before.as_ref(), after.as_ref());
         let files = self.files(traced.before.as_ref(), after.as_ref());
         let path = self.summary.finish(&PhaseTrace {
@@ -206,12 +213,15 @@ impl DiskTracer {
             window: (window.0.at, window.1.at),
             threads: OwnThreads {
                 workers: &workers,
-                others: &traced.threads,
+                others: &traced.threads.all(),
             },
             map: &map,
             layout_gaps: gaps(after.as_ref()),
             files: &files,
-            tracer,
+            tracer: TracerReport {
+                foreign_threads: traced.threads.are_foreign,
+                ..tracer
+            },
             counters: (window.0.totals)
                 .zip(window.1.totals)
                 .and_then(|(before, after)| difference(before, after)),
@@ -357,12 +367,4 @@ fn gaps(snapshot: Option<&LayoutSnapshot>) -> Vec<LayoutGap> {
         all.cloned().collect()
     };
     snapshot.map(of).unwrap_or_default()
-}
-
-/// Returns the IDs of the threads of this process.
-fn own_threads() -> Vec<u32> {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten();
-    threads
-        .filter_map(|thread| thread.ok()?.file_name().to_str()?.parse().ok())
-        .collect()
 }
