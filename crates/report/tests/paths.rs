@@ -386,7 +386,7 @@ fn without_a_trace_the_counters_of_the_disk_remain() {
         .iter_mut()
         .find(|phase| phase.op == Op::Write);
     let write = write.unwrap();
-    write.amplification = hakaru_analysis::estimate(&[1.39, 1.41]);
+    write.amplification = Some(support::estimate(&[1.39, 1.41]));
     summary.caveats.push(Caveat::NotTraced {
         because: TraceObstacle::MissingEvents {
             names: vec!["block_rq_issue".to_owned()],
