@@ -146,7 +146,8 @@ fn load(&(path, operation): &(&IoPath, &OperationPath), op: Option<Op>) -> Opera
 fn time_of(operation: &OperationPath, part: DifferencePart, by_class: ByClass) -> f64 {
     let of_class = |times: &[ClassTime], class: IoClass| -> f64 {
         let of_class = times.iter().filter(|it| it.class == class);
-        of_class.map(|it| it.nanos).sum()
+        // The sum of nothing is -0.
+        of_class.map(|it| it.nanos).sum::<f64>() + 0.0
     };
     match part {
         DifferencePart::Device(_) if !by_class.device => 0.0,

@@ -4,7 +4,7 @@ use super::chain::{
     self, Chain, Clusters, Directories, DirectoryEntry, ENTRY, ParseState, Parsed, Piece, Width,
 };
 use super::medium::{Flaw, Reader, le16, le32, le64};
-use super::{Allocation, Builder, FileSystem, Parameters};
+use super::{Allocation, Builder, Detected, FileSystem, Parameters};
 use hakaru_model::io_path::{IoClass, LayoutPart};
 
 /// Parameters of the boot sector.
@@ -21,24 +21,17 @@ const FILE: u8 = 0x85;
 const STREAM: u8 = 0xC0;
 const NAME: u8 = 0xC1;
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    builder: &mut Builder,
-) -> Result<Option<FileSystem>, Flaw> {
-    if reader.size() < 512 {
+pub(super) fn read(reader: &mut Reader<'_>, builder: &mut Builder) -> Detected {
+    let Some(boot) = reader.superblock::<512>(0, (3, b"EXFAT   "))? else {
         return Ok(None);
-    }
-    let boot: [u8; 512] = reader.bytes(0)?;
-    if &boot[3..11] != b"EXFAT   " {
-        return Ok(None);
-    }
+    };
     let (sector_shift, cluster_shift) = (u32::from(boot[108]), u32::from(boot[109]));
     let tables = u64::from(boot[110]);
     if !(9..=12).contains(&sector_shift)
         || cluster_shift > 25 - sector_shift
         || !matches!(tables, 1 | 2)
     {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
         return Ok(Some(FileSystem::Exfat));
     }
     let bytes = |at| u64::from(le32(&boot, at)) << sector_shift;
@@ -54,7 +47,7 @@ pub(super) fn read(
     let space = reader.size().saturating_sub(heap) / size;
     let claimed = u64::from(le32(&boot, 92));
     if claimed > entries.min(space) {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
     }
     // Bit 0 of the flags: the second table and bitmap are in use.
     let second = tables == 2 && le16(&boot, 106) & 1 != 0;

@@ -2,7 +2,7 @@
 
 use super::inode::{BlockList, read_blocks};
 use super::medium::{Flaw, Reader, le16, le32, le64};
-use super::{Allocation, Builder, FileSystem, Parameters};
+use super::{Allocation, Builder, Detected, FileSystem, Parameters};
 use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart};
 
 const SUPERBLOCK: u64 = 1024;
@@ -51,23 +51,17 @@ pub(super) struct Ext {
     read_only_compatible: u32,
 }
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    builder: &mut Builder,
-) -> Result<Option<FileSystem>, Flaw> {
-    if reader.size() < 2 * SUPERBLOCK {
+pub(super) fn read(reader: &mut Reader<'_>, builder: &mut Builder) -> Detected {
+    let magic = (0x38, &MAGIC.to_le_bytes()[..]);
+    let Some(superblock) = reader.superblock::<1024>(SUPERBLOCK, magic)? else {
         return Ok(None);
-    }
-    let superblock: [u8; 1024] = reader.bytes(SUPERBLOCK)?;
-    if le16(&superblock, 0x38) != MAGIC {
-        return Ok(None);
-    }
+    };
     let Some(ext) = Ext::parse(&superblock) else {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
         return Ok(Some(FileSystem::Ext));
     };
     if ext.blocks.saturating_mul(ext.block_size) > reader.size() {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
     }
     let unknown = ext.incompatible & !feature::KNOWN;
     if unknown != 0 {
@@ -239,7 +233,7 @@ impl Ext {
                 break;
             };
             if inode_table.saturating_add(table) > self.blocks {
-                builder.gap(Flaw::Damaged.of(LayoutPart::GroupDescriptors));
+                builder.damaged(LayoutPart::GroupDescriptors);
             }
             let bitmaps = [(block_bitmap, 1), (inode_bitmap, 1)];
             self.add_blocks(builder, &bitmaps, IoClass::Bitmap);

@@ -1,8 +1,8 @@
 //! F2FS: superblocks, checkpoint, segment information, node addresses and segment summaries. What lies in the main
 //! area is named by events.
 
-use super::medium::{Flaw, Reader, le16, le32, le64};
-use super::{Builder, FileSystem};
+use super::medium::{Reader, le16, le32, le64};
+use super::{Builder, Detected, FileSystem};
 use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart};
 
 /// Offset of the superblock in the first two blocks.
@@ -18,24 +18,19 @@ const AREAS: [(usize, usize, IoClass); 4] = [
     (64, 88, IoClass::SegmentSummary),
 ];
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    builder: &mut Builder,
-) -> Result<Option<FileSystem>, Flaw> {
+pub(super) fn read(reader: &mut Reader<'_>, builder: &mut Builder) -> Detected {
     let second_copy = 4096 + OFFSET;
-    if reader.size() < second_copy + 3072 {
+    let mut copy = |offset| reader.superblock::<3072>(offset, (0, &MAGIC.to_le_bytes()));
+    let found = match copy(OFFSET)? {
+        None => copy(second_copy)?,
+        first => first,
+    };
+    let Some(superblock) = found else {
         return Ok(None);
-    }
-    let mut superblock: [u8; 3072] = reader.bytes(OFFSET)?;
-    if le32(&superblock, 0) != MAGIC {
-        superblock = reader.bytes(second_copy)?;
-        if le32(&superblock, 0) != MAGIC {
-            return Ok(None);
-        }
-    }
+    };
     let (log_block, log_segment) = (le32(&superblock, 16), le32(&superblock, 20));
     if !(9..=16).contains(&log_block) || log_segment > 16 || le16(&superblock, 4) > 1 {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
         return Ok(Some(FileSystem::F2fs));
     }
     let block = |at: usize| u64::from(le32(&superblock, at)) << log_block;
@@ -48,7 +43,7 @@ pub(super) fn read(
     for (count, first, class) in AREAS {
         let len = block(count) << log_segment;
         if block(first).saturating_add(len) > medium {
-            builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+            builder.damaged(LayoutPart::Superblock);
         }
         builder.add(block(first), len, class);
     }

@@ -4,7 +4,7 @@ use super::chain::{
     self, Chain, Clusters, Directories, DirectoryEntry, ENTRY, ParseState, Parsed, Piece, Width,
 };
 use super::medium::{Flaw, Reader, le16, le32};
-use super::{Allocation, Builder, FileSystem, Parameters};
+use super::{Allocation, Builder, Detected, FileSystem, Parameters};
 use hakaru_model::io_path::{IoClass, LayoutPart};
 
 /// Parameters of the boot sector.
@@ -27,14 +27,10 @@ enum Root {
 const CLUSTERS_FAT12: u64 = 4085;
 const CLUSTERS_FAT16: u64 = 65525;
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    builder: &mut Builder,
-) -> Result<Option<FileSystem>, Flaw> {
-    if reader.size() < 512 {
+pub(super) fn read(reader: &mut Reader<'_>, builder: &mut Builder) -> Detected {
+    let Some(boot) = reader.superblock::<512>(0, (510, &[0x55, 0xAA]))? else {
         return Ok(None);
-    }
-    let boot: [u8; 512] = reader.bytes(0)?;
+    };
     let Some(geometry) = Geometry::parse(&boot) else {
         return Ok(None);
     };
@@ -67,7 +63,7 @@ pub(super) fn read(
     }
     let fat = geometry.fat(&boot, reader.size());
     if geometry.data_start().saturating_mul(sector) > reader.size() {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
     }
     chain::add_directories(&fat, reader, builder);
     let allocation = fat.allocation(reader, builder);
@@ -120,8 +116,7 @@ impl Geometry {
             },
             is_fat32: short_table == 0,
         };
-        let is_fat = le16(boot, 510) == 0xAA55
-            && matches!(sector, 512 | 1024 | 2048 | 4096)
+        let is_fat = matches!(sector, 512 | 1024 | 2048 | 4096)
             && per_cluster.is_power_of_two()
             && geometry.reserved > 0
             && matches!(geometry.tables, 1..=4)

@@ -169,6 +169,21 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
+    /// Reads the superblock or boot sector at an offset; `None` if the medium is too small for it, or does not have these
+    /// bytes at this place in it.
+    pub(super) fn superblock<const N: usize>(
+        &mut self,
+        offset: u64,
+        (at, magic): (usize, &[u8]),
+    ) -> Result<Option<[u8; N]>, Flaw> {
+        if self.size < offset + N as u64 {
+            return Ok(None);
+        }
+        let superblock = self.bytes::<N>(offset)?;
+        let found = superblock[at..].starts_with(magic);
+        Ok(found.then_some(superblock))
+    }
+
     /// Returns the window at `start`, which lies on the medium.
     fn window(&mut self, start: u64) -> Result<&Window, Flaw> {
         match self.windows.iter().position(|window| window.start == start) {

@@ -139,8 +139,11 @@ pub fn read(medium: &dyn Medium, area: DiskArea, name: Option<&str>) -> Layout {
     builder.layout
 }
 
-/// Reader of one kind of file system: `None` if the medium has another one.
-type Detector = fn(&mut Reader<'_>, &mut Builder) -> Result<Option<FileSystem>, Flaw>;
+/// The file system found; `None` if the medium has another one.
+type Detected = Result<Option<FileSystem>, Flaw>;
+
+/// Reader of one kind of file system.
+type Detector = fn(&mut Reader<'_>, &mut Builder) -> Detected;
 
 /// File systems with the magic number farthest inside first: formatting may leave the one of an earlier file system in
 /// the first sector.
@@ -201,6 +204,11 @@ impl Builder {
         if !self.layout.gaps.contains(&gap) {
             self.layout.gaps.push(gap);
         }
+    }
+
+    /// Adds a part that contradicts itself or lies outside of the medium.
+    fn damaged(&mut self, part: LayoutPart) {
+        self.gap(Flaw::Damaged.of(part));
     }
 
     /// Returns a value, or adds a gap.

@@ -2,23 +2,16 @@
 //! flags of requests.
 
 use super::medium::{Flaw, Reader, be16, be32, be64};
-use super::{Builder, FileSystem};
+use super::{Builder, Detected, FileSystem};
 use hakaru_model::io_path::{IoClass, LayoutGap, LayoutPart};
 
 /// Allocation groups, at most.
 const MAX_GROUPS: u64 = 1 << 18;
 
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    builder: &mut Builder,
-) -> Result<Option<FileSystem>, Flaw> {
-    if reader.size() < 512 {
+pub(super) fn read(reader: &mut Reader<'_>, builder: &mut Builder) -> Detected {
+    let Some(superblock) = reader.superblock::<512>(0, (0, b"XFSB"))? else {
         return Ok(None);
-    }
-    let superblock: [u8; 512] = reader.bytes(0)?;
-    if &superblock[..4] != b"XFSB" {
-        return Ok(None);
-    }
+    };
     let block_size = u64::from(be32(&superblock, 4));
     let blocks = be64(&superblock, 8);
     let group_blocks = u64::from(be32(&superblock, 84));
@@ -30,7 +23,7 @@ pub(super) fn read(
         && sector.is_power_of_two()
         && group_blocks > 0;
     if !sane {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
         return Ok(Some(FileSystem::Xfs));
     }
     // Realtime files are on a device of their own.
@@ -40,7 +33,7 @@ pub(super) fn read(
     log(&superblock, builder);
     let real_groups = blocks.div_ceil(group_blocks);
     if groups != real_groups {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Superblock));
+        builder.damaged(LayoutPart::Superblock);
     }
     if groups > MAX_GROUPS {
         builder.gap(Flaw::TooLarge.of(LayoutPart::Ranges));
@@ -68,7 +61,7 @@ fn log(superblock: &[u8], builder: &mut Builder) {
         return;
     }
     let (Some(group), Some(mask)) = (start.checked_shr(shift), 1u64.checked_shl(shift)) else {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Journal));
+        builder.damaged(LayoutPart::Journal);
         return;
     };
     let block = group
@@ -79,7 +72,7 @@ fn log(superblock: &[u8], builder: &mut Builder) {
         blocks.saturating_mul(block_size),
     );
     if offset.saturating_add(len) > builder.layout.area.sectors.saturating_mul(super::SECTOR) {
-        builder.gap(Flaw::Damaged.of(LayoutPart::Journal));
+        builder.damaged(LayoutPart::Journal);
     }
     builder.add(offset, len, IoClass::Journal);
 }
