@@ -72,7 +72,7 @@ pub(super) fn of_phases(subjects: &[PathSubject<'_>], depth: Depth) -> Vec<Docum
             (false, true) => ChartRoom::Main,
             (false, false) => ChartRoom::None,
         };
-        blocks.extend(of_phase(phase, charts, depth, room));
+        blocks.extend(of_phase(phase, charts, depth, room, i == 0));
     }
     blocks
 }
@@ -133,6 +133,7 @@ fn of_phase(
     charts: PhaseCharts,
     depth: Depth,
     room: ChartRoom,
+    is_first: bool,
 ) -> Vec<DocumentBlock> {
     let differ = phase.differences.iter().flat_map(SideDifference::sentences);
     let mut facts: Vec<(String, String)> = differ.map(|said| (String::new(), said)).collect();
@@ -147,7 +148,7 @@ fn of_phase(
     let mut blocks = vec![
         DocumentBlock::Title(phase.name.clone()),
         DocumentBlock::Facts(facts),
-        DocumentBlock::Caveats(marks(phase)),
+        DocumentBlock::Caveats(marks(phase, is_first)),
     ];
     let [main, more] = [charts.main, charts.more].map(DocumentBlock::Charts);
     let tables = tables_of(phase);
@@ -324,9 +325,10 @@ fn others(path: &IoPath) -> Vec<String> {
     kinds.into_iter().filter_map(of_kind).collect()
 }
 
-/// Weaknesses of the figures of all sides.
-fn marks(phase: &PathPhase<'_>) -> Vec<(String, String)> {
-    let mut items = vec![(String::new(), text::traced_run().to_owned())];
+/// Weaknesses of the figures of all sides; the first phase of a section has what holds for all of them.
+fn marks(phase: &PathPhase<'_>, is_first: bool) -> Vec<(String, String)> {
+    let common = is_first.then(|| (String::new(), text::traced_run().to_owned()));
+    let mut items: Vec<(String, String)> = common.into_iter().collect();
     for side in &phase.sides {
         items.extend(
             marks_of(side)

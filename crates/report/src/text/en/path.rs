@@ -166,6 +166,10 @@ fn how_often(class: IoClass, requests: f64) -> String {
     };
     match requests {
         r if (r - 1.0).abs() < 0.05 => name,
+        // Data is not repeated, but divided.
+        r if r > 1.0 && class == IoClass::Data => {
+            format!("{name} in {} requests", number::significant(r))
+        }
         r if (r - 2.0).abs() < 0.05 => format!("{name} twice"),
         r => format!("{name} ({} per I/O)", number::significant(r)),
     }

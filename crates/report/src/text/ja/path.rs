@@ -146,6 +146,9 @@ fn how_often(class: IoClass, requests: f64) -> String {
     };
     match requests {
         r if (r - 1.0).abs() < 0.05 => name.to_owned(),
+        r if r > 1.0 && class == IoClass::Data => {
+            format!("{name}{}リクエスト", number::significant(r))
+        }
         r if (r - 2.0).abs() < 0.05 => format!("{name}2回"),
         r => format!("{name}{}回", number::significant(r)),
     }
