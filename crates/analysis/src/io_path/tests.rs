@@ -63,6 +63,7 @@ fn path(busy: u64, asked: (u64, u64), classes: Vec<ClassTraffic>) -> IoPath {
         classified_early: 0,
         status_commands: 0,
         cost: None,
+        cost_unknown: None,
     }
 }
 
