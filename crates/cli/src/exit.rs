@@ -1,5 +1,6 @@
 //! Exit codes, which are part of the interface: scripts rely on them.
 
+use crate::errors;
 use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::{FindError, OpenError};
 use std::io::ErrorKind;
@@ -161,20 +162,15 @@ fn error_lines(error: &anyhow::Error) -> Vec<String> {
     };
     let mut lines = Vec::new();
     let mut cures = Vec::new();
-    let mut said = String::new();
-    for (depth, message) in error.chain().map(ToString::to_string).enumerate() {
-        // Many errors end with their cause: skip a cause that the previous message contains.
-        if depth == 0 || !said.contains(&message) {
-            let mut parts = message.split("; help: ");
-            let what = plain(parts.next().unwrap_or_default());
-            lines.push(match depth {
-                0 => format!("{}: {what}", text::prefix(MessagePrefix::Error)),
-                _ => format!("  {}: {what}", text::prefix(MessagePrefix::Cause)),
-            });
-            let help = text::prefix(MessagePrefix::Help);
-            cures.extend(parts.map(|cure| format!("  {help}: {}", plain(cure))));
-        }
-        said = message;
+    for (depth, message) in errors::messages(error).iter().enumerate() {
+        let mut parts = message.split("; help: ");
+        let what = plain(parts.next().unwrap_or_default());
+        lines.push(match depth {
+            0 => format!("{}: {what}", text::prefix(MessagePrefix::Error)),
+            _ => format!("  {}: {what}", text::prefix(MessagePrefix::Cause)),
+        });
+        let help = text::prefix(MessagePrefix::Help);
+        cures.extend(parts.map(|cure| format!("  {help}: {}", plain(cure))));
     }
     lines.extend(cures);
     lines

@@ -4,6 +4,7 @@
 
 mod args;
 mod cmd;
+mod errors;
 mod exit;
 mod fonts;
 mod front_end;

@@ -238,6 +238,8 @@ texts! {
     pub(crate) fn claim_out_of_reach(claimed: u32, most: &str) -> String;
 
     // failures
+    /// The system's message for an error number.
+    pub fn os_error(errno: i32) -> String;
     /// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, or
     /// `read of 4 KiB at byte 0 of f: Input/output error …`.
     pub fn failure(error: &IoError) -> String;

@@ -58,7 +58,6 @@ pub(super) fn op_did(op: Option<Op>) -> &'static str {
     op.map_or("I/O", Op::name)
 }
 
-/// The system's message for an error number.
-pub(super) fn os_error(errno: i32) -> String {
+pub(in crate::text) fn os_error(errno: i32) -> String {
     std::io::Error::from_raw_os_error(errno).to_string()
 }

@@ -68,7 +68,7 @@ pub(super) fn operation(op: Op) -> &'static str {
 }
 
 /// Frequent errors have a Japanese text; the others keep the one of the system.
-pub(super) fn os_error(errno: i32) -> String {
+pub(in crate::text) fn os_error(errno: i32) -> String {
     let said = match errno {
         1 => "許可されていない操作",
         2 => "ファイルまたはディレクトリがない",
