@@ -16,8 +16,15 @@ pub(crate) enum LanguageArg {
     Ja,
 }
 
-/// Returns the language for a command line and an environment.
+/// Returns the language for a command line and an environment; output for programs (`--json`) is in English.
 pub(crate) fn chosen(argv: &[OsString], variable: impl Fn(&str) -> Option<String>) -> Language {
+    if argv
+        .iter()
+        .take_while(|word| *word != "--")
+        .any(|word| word == "--json")
+    {
+        return Language::English;
+    }
     let asked = option(argv).or_else(|| variable("HAKARU_LANG"));
     asked
         .and_then(|tag| Language::of_tag(&tag))
@@ -63,5 +70,6 @@ mod tests {
         assert_eq!(of("hakaru list -- --lang=ja", &[]), English);
         assert_eq!(of("hakaru --lang=en --lang=ja list", &[]), Japanese);
         assert_eq!(of("hakaru list --lang", &[]), English);
+        assert_eq!(of("hakaru list --json --lang=ja", &[locale]), English);
     }
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
+use hakaru_report::text::{self, Attempt, MessagePrefix};
 use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
 use std::path::{Path, PathBuf};
 
@@ -74,15 +75,9 @@ fn note_interrupted(store: &Store) {
         .iter()
         .filter(|spool| was_cut_short(store, spool))
         .count();
-    let (runs, they) = if cut_short == 1 {
-        ("run was", "it")
-    } else {
-        ("runs were", "they")
-    };
     if cut_short > 0 {
-        anstream::eprintln!(
-            "note: {cut_short} {runs} interrupted; `hakaru recover` stores what {they} measured"
-        );
+        let note = text::prefix(MessagePrefix::Note);
+        anstream::eprintln!("{note}: {}", text::runs_interrupted(cut_short as u64));
     }
 }
 
@@ -208,10 +203,8 @@ pub(crate) fn write_report(
             let directory = store.path().parent().unwrap_or(Path::new("."));
             let directory = directory.join("reports");
             std::fs::create_dir_all(&directory).named(|| {
-                format!(
-                    "cannot create the directory {} for reports; help: name a file with --output",
-                    directory.display()
-                )
+                let directory = directory.display().to_string();
+                text::cannot(&Attempt::CreateReportDirectory(&directory))
             })?;
             directory.join(format!("{series}.html"))
         }
@@ -222,10 +215,6 @@ pub(crate) fn write_report(
 
 /// Writes a report of any format to the given file.
 pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
-    crate::output::write(path, content).named(|| {
-        format!(
-            "cannot write the report to {}; help: name a file with --output",
-            path.display()
-        )
-    })
+    crate::output::write(path, content)
+        .named(|| text::cannot(&Attempt::WriteReport(&path.display().to_string())))
 }

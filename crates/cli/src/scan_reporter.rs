@@ -4,6 +4,7 @@
 use crate::status_reporter::{ONE_LINE, ProgressEvent, ProgressMode, bar, seconds};
 use crate::stop;
 use hakaru_device::ScanProgress;
+use hakaru_report::text;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
@@ -84,15 +85,16 @@ impl ScanReporter {
 
 /// Formats the progress, such as `1.20 GiB of 29.7 GiB, 21.3 MB/s, 22m50s left`.
 fn words(progress: &ScanProgress) -> String {
-    let mut text = format!("{} of {}", progress.done, progress.total);
+    let mut said = text::done_of(progress.done, progress.total);
     if let Some(rate) = progress.rate() {
-        text += &format!(", {rate}");
+        said += &format!(", {rate}");
     }
     match progress.left() {
         Some(left) if left.0 > 0 => {
-            text + &format!(", {} left", seconds(Duration::from_nanos(left.0)))
+            let left = seconds(Duration::from_nanos(left.0));
+            format!("{said}, {}", text::time_left(&left))
         }
-        _ => text,
+        _ => said,
     }
 }
 

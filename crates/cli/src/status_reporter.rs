@@ -8,6 +8,7 @@ use hakaru_model::job::Op;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
+use hakaru_report::{padded, text};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -186,9 +187,9 @@ impl StatusReporter {
     fn place(&self) -> String {
         let phase = format!("{}/{}", self.phase, self.phases);
         if self.traced {
-            format!("traced {phase}")
+            format!("{} {phase}", text::traced_round())
         } else if self.rounds > 1 {
-            format!("round {}/{} {phase}", self.round, self.rounds)
+            format!("{} {phase}", text::round_of(self.round, self.rounds))
         } else {
             phase
         }
@@ -216,7 +217,7 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
         ));
     }
     if !progress.measuring {
-        words.push("(ramp)".to_owned());
+        words.push(text::in_ramp().to_owned());
     }
     words
 }
@@ -296,7 +297,7 @@ impl Observer for StatusReporter {
         }
         let mut words = speeds(progress);
         if let Some(left) = progress.remaining {
-            words.push(format!("{} left", seconds(left)));
+            words.push(text::time_left(&seconds(left)));
         }
         self.bar.set_position(progress.permille.unwrap_or(0).into());
         self.bar.set_message(words.join("  "));
@@ -321,14 +322,14 @@ impl Observer for StatusReporter {
 
 impl Watcher for StatusReporter {
     fn filling(&mut self, done: u64, total: u64) {
-        self.bar
-            .set_prefix(format!("{:<18}", "laying out the file"));
+        self.bar.set_prefix(padded(text::laying_out(), 18));
         self.bar.set_position(done * 1000 / total.max(1));
         self.bar
-            .set_message(format!("{} of {}", Bytes(done), Bytes(total)));
+            .set_message(text::done_of(Bytes(done), Bytes(total)));
         let tenth = done * 10 / total.max(1);
         if self.mode == ProgressMode::Lines && done > 0 && tenth / 5 > self.printed / 5 {
-            anstream::eprintln!("laying out the file: {} of {}", Bytes(done), Bytes(total));
+            let done = text::done_of(Bytes(done), Bytes(total));
+            anstream::eprintln!("{}: {done}", text::laying_out());
         }
         if self.mode == ProgressMode::Json && tenth != self.printed {
             self.event(&ProgressEvent::LayingOut { done, total });

@@ -1,7 +1,7 @@
 //! `hakaru bench`: benchmarks a directory or device with the standard suite.
 
 use super::report::ReportJson;
-use super::{counted, erase, json, print, size, width};
+use super::{erase, json, print, size, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
 use crate::names::LabelArgs;
 use crate::{
@@ -20,6 +20,7 @@ use hakaru_model::job::IoEngine;
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::plain;
+use hakaru_report::text::{self, BenchPlace};
 use hakaru_store::Store;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -235,33 +236,36 @@ fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     ));
     let path = place::write_report(store, args.output.as_deref(), &summary.series, &page)?;
     printed?;
-    print(&format!("\nReport: {}\n", path.display()))
+    print(&format!(
+        "\n{}\n",
+        text::report_at(&path.display().to_string())
+    ))
 }
 
 fn announce(plan: &BenchPlan) {
     let (size, workloads) = (plan.suite.size, plan.suite.workloads.len());
     let name = plain(&plan.identity.display_name());
-    let what = match &plan.place {
-        BenchTarget::Folder(path) if path == Path::new(".") => {
-            format!("in the current directory, on a file of {size}")
-        }
-        BenchTarget::Folder(path) => format!("in {}, on a file of {size}", path.display()),
-        BenchTarget::Device(path) => format!("the first {size} of {}", path.display()),
-        BenchTarget::Sim(_) => format!("the first {size}"),
+    let path = match &plan.place {
+        BenchTarget::Folder(path) | BenchTarget::Device(path) => path.display().to_string(),
+        BenchTarget::Sim(_) => String::new(),
     };
-    let comma = match &plan.place {
-        BenchTarget::Folder(_) => "",
-        BenchTarget::Device(_) | BenchTarget::Sim(_) => ",",
+    let place = match &plan.place {
+        BenchTarget::Folder(path) if path == Path::new(".") => BenchPlace::CurrentDirectory,
+        BenchTarget::Folder(_) => BenchPlace::Directory(&path),
+        BenchTarget::Device(_) => BenchPlace::Device(&path),
+        BenchTarget::Sim(_) => BenchPlace::Simulated,
     };
-    anstream::eprintln!("Measuring {name}{comma} {what}");
+    anstream::eprintln!("{}", text::measuring(&name, place, size));
     for remark in &plan.remarks {
         anstream::eprintln!("  {remark}");
     }
     let time = Nanos(plan.suite.duration().0 * u64::from(plan.repeats + u32::from(plan.trace)));
-    let rounds = counted(plan.repeats as usize, "round");
-    let workloads = counted(workloads, "workload");
-    let traced = if plan.trace { " and a traced one" } else { "" };
-    anstream::eprintln!("  {rounds}{traced} of {workloads}, about {time} in total\n");
+    let rounds = u64::from(plan.repeats);
+    let extent = text::bench_rounds(rounds, plan.trace, workloads as u64, time);
+    anstream::eprintln!(
+        "  {extent}
+"
+    );
 }
 
 fn read_device_model(file: &Path) -> Result<DeviceModel> {
@@ -278,11 +282,11 @@ fn read_device_model(file: &Path) -> Result<DeviceModel> {
 /// Prints the plan and the data that would be lost, without changing anything.
 fn dry_run(plan: &BenchPlan, request: &BenchRequest) -> Result<Exit> {
     let names: Vec<&str> = plan.suite.workloads.iter().map(|w| w.name()).collect();
-    let mut text = format!("Would run: {}\n", names.join(", "));
+    let mut said = text::would_run(&names) + "\n";
     if matches!(plan.place, BenchTarget::Device(_)) && request.erase {
-        text += &erase::losses(&request.path);
+        said += &erase::losses(&request.path);
     }
-    print(&(text + "Nothing was done.\n"))?;
+    print(&(said + text::nothing_done() + "\n"))?;
     Ok(Exit::Ok)
 }
 
@@ -309,7 +313,7 @@ fn verdict(records: &[RunRecord]) -> Exit {
     }
     match records.iter().find_map(hakaru_report::text::failed_run) {
         Some(error) => {
-            complain(&anyhow::anyhow!("{error}; partial results are kept"));
+            complain(&anyhow::anyhow!(text::partial_results_kept(&error)));
             Exit::Failed
         }
         None => Exit::Ok,

@@ -88,7 +88,10 @@ fn write(args: &CompareArgs, page: &Page) -> Result<Exit> {
     if args.json {
         return Ok(Exit::Ok);
     }
-    print(&format!("\nReport: {}\n", path.display()))?;
+    print(&format!(
+        "\n{}\n",
+        hakaru_report::text::report_at(&path.display().to_string())
+    ))?;
     Ok(Exit::Ok)
 }
 

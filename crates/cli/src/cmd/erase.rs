@@ -1,50 +1,36 @@
 //! Permission to erase a device: shows the device and its content, and asks for its name.
 
+use crate::errors;
 use crate::exit::{Ended, Exit};
 use anyhow::Result;
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal, quoted};
 use hakaru_report::plain;
+use hakaru_report::text::{self, EraseTarget, MessagePrefix};
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 /// Describes the content of a device, one line per item.
 pub(crate) fn losses(path: &Path) -> String {
     let found = guard::what_would_be_lost(path);
-    if found.is_empty() {
-        return format!("No known content on {}.\n", path.display());
-    }
     let lines: Vec<String> = found
         .iter()
         .map(|loss| format!("  {}\n", plain(&loss.to_string())))
         .collect();
-    format!(
-        "Data that would be lost on {}:\n{}",
-        path.display(),
-        lines.concat()
-    )
+    text::losses(&path.display().to_string(), &lines)
 }
 
 /// Describes a device, such as `SanDisk SE32G (0x4a5b6c7d), 29.7 GiB, /dev/mmcblk0`, and whether it is a partition or
 /// mapping.
 pub(crate) fn called(candidate: &Candidate) -> String {
     let identity = candidate.identity();
-    let (name, path, size) = (
-        identity.display_name(),
-        identity.path.display().to_string(),
-        candidate.size(),
-    );
-    plain(
-        &match (candidate.partition(), candidate.mapping(), name == path) {
-            (Some(number), ..) => format!("partition {number} of {name}, {size}, {path}"),
-            (None, Some(mapping), true) => format!("the mapping {mapping}, {size}, {path}"),
-            (None, Some(mapping), false) => {
-                format!("the mapping {mapping} on {name}, {size}, {path}")
-            }
-            (None, None, true) => format!("{name}, {size}"),
-            (None, None, false) => format!("{name}, {size}, {path}"),
-        },
-    )
+    plain(&text::erase_target(&EraseTarget {
+        partition: candidate.partition(),
+        mapping: candidate.mapping().as_deref(),
+        name: &identity.display_name(),
+        size: candidate.size(),
+        path: &identity.path.display().to_string(),
+    }))
 }
 
 /// The device at a path, if it may be erased; else prints the refusal.
@@ -69,15 +55,15 @@ pub(crate) fn ask(path: &Path, id: &str) -> Result<Erasable> {
 fn typed_name(path: &Path, candidate: &Candidate) -> Result<String> {
     if !std::io::stdin().is_terminal() {
         let name = path.display();
-        anstream::eprintln!(
-            "\u{1b}[1;31merror\u{1b}[0m: refused: this would erase all data on {name}"
+        print_error(
+            &text::would_erase_all(&name.to_string()),
+            &how_to_name(candidate),
         );
-        anstream::eprintln!("  help: {}", how_to_name(candidate));
         return Err(Ended(Exit::Refused).into());
     }
     anstream::eprintln!("{}", called(candidate));
     let (losses, name) = (losses(path), candidate.name());
-    anstream::eprint!("{losses}Type {name} or its ID to erase it: ");
+    anstream::eprint!("{losses}{}", text::type_to_erase(name));
     let mut typed = String::new();
     std::io::stdin().lock().read_line(&mut typed)?;
     Ok(typed)
@@ -86,17 +72,13 @@ fn typed_name(path: &Path, candidate: &Candidate) -> Result<String> {
 /// Describes how to give the permission.
 fn how_to_name(candidate: &Candidate) -> String {
     match candidate.ids() {
-        [] => format!(
-            "it has no serial number, CID or /dev/disk/by-id name: run this on a terminal, and \
-            type its name, {}, when asked",
-            candidate.name()
-        ),
+        [] => text::erase_without_id(candidate.name()),
         ids => {
             let ids: Vec<String> = ids
                 .iter()
                 .map(|id| format!("--erase={}", quoted(id)))
                 .collect();
-            format!("pass {}", ids.join(" or "))
+            text::pass_one_of(&ids)
         }
     }
 }
@@ -107,18 +89,23 @@ pub(crate) fn refuse(refusal: &Refusal) -> Exit {
         refusal,
         Refusal::NotThere { .. } | Refusal::NotABlockDevice { .. }
     );
-    let (lead, exit) = if absent {
-        ("", Exit::Usage)
-    } else {
-        ("refused: ", Exit::Refused)
+    let said = errors::message(refusal);
+    let (said, exit) = match absent {
+        true => (said, Exit::Usage),
+        false => (text::refused(&said), Exit::Refused),
     };
-    let plain = hakaru_report::plain;
-    anstream::eprintln!(
-        "\u{1b}[1;31merror\u{1b}[0m: {lead}{}",
-        plain(&refusal.to_string())
-    );
-    anstream::eprintln!("  help: {}", plain(&refusal.cure()));
+    print_error(&plain(&said), &plain(&errors::cure(refusal)));
     exit
+}
+
+/// Prints an error with advice.
+fn print_error(error: &str, help: &str) {
+    let prefix = text::prefix;
+    anstream::eprintln!(
+        "\u{1b}[1;31m{}\u{1b}[0m: {error}",
+        prefix(MessagePrefix::Error)
+    );
+    anstream::eprintln!("  {}: {help}", prefix(MessagePrefix::Help));
 }
 
 /// Returns the result of a dry run as JSON.

@@ -8,6 +8,7 @@ use anyhow::Result;
 use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::units::{BytesPerSec, Iops};
+use hakaru_report::text;
 use hakaru_report::{ListedRate, ListedSeries};
 use hakaru_store::{Filter, OutcomeKind, PhaseRow, RunRow, Store};
 use serde::Serialize;
@@ -40,10 +41,8 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     }
     if all.is_empty() && verifications.is_empty() {
         // Distinguish a filter without matches from an empty database.
-        print(match store.count()? {
-            0 => "No runs are stored yet; create one with `hakaru bench`.\n",
-            _ => "No stored run matches; `hakaru list` shows the latest runs.\n",
-        })?;
+        let said = text::nothing_listed(store.count()? == 0);
+        print(&format!("{said}\n"))?;
         return Ok(unreadable.exit());
     }
     let series = all.iter().map(|series| series.listed(&store));

@@ -1,6 +1,7 @@
 //! Unreadable records: each is reported and skipped, so that the others remain accessible.
 
 use crate::exit::{Exit, complain};
+use hakaru_report::text::{self, Attempt};
 use hakaru_store::{FindError, Readable};
 
 /// Counts unreadable records, so that the program ends with an error after it processed the others.
@@ -35,7 +36,7 @@ impl Unreadable {
         complain(
             &because
                 .into()
-                .context(format!("skipped: cannot read {what} {id}")),
+                .context(text::cannot(&Attempt::ReadStored(what, id))),
         );
         self.count += 1;
     }

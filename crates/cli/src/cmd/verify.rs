@@ -1,6 +1,7 @@
 //! `hakaru verify`: checks capacity and data integrity of storage, and maps its speed by position.
 
 use super::{erase, json, print, recover, size, width};
+use crate::errors;
 use crate::exit::{Exit, complain};
 use crate::names::LabelArgs;
 use crate::place;
@@ -14,6 +15,7 @@ use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::facts::Identity;
 use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Scope, Verification};
 use hakaru_model::units::{Bytes, Nanos};
+use hakaru_report::text::{self, Attempt, VerifyUsage};
 use hakaru_store::Store;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
@@ -70,36 +72,29 @@ pub(crate) struct VerifyArgs {
 /// Verifies a device or free space, stores the verdict, and prints it.
 pub(crate) fn main(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.json && place::is_stdout(args.output.as_deref()) {
-        return Ok(usage(
-            "--json and --output=- both write to standard output; help: omit one, or name a file"
-                .to_owned(),
-        ));
+        return Ok(usage(text::verify_usage(&VerifyUsage::TwoOutputs)));
     }
     let kind = std::fs::metadata(&args.path).map(|metadata| metadata.file_type());
     match kind {
         Ok(kind) if kind.is_dir() => directory(args, db),
         Ok(kind) if kind.is_block_device() => device(args, db),
-        Ok(_) => Ok(usage(format!(
-            "{} is neither a device nor a directory; help: name its directory",
-            args.path.display()
-        ))),
+        Ok(_) => {
+            let path = args.path.display().to_string();
+            Ok(usage(text::verify_usage(&VerifyUsage::NotATarget(&path))))
+        }
         Err(error) => Ok(usage(not_there(&args.path, &error))),
     }
 }
 
 /// Explains why a path cannot be inspected, with advice.
 fn not_there(path: &Path, error: &std::io::Error) -> String {
-    let path = path.display();
-    match error.kind() {
-        ErrorKind::NotFound => format!(
-            "{path} does not exist; help: name a device listed by `hakaru info`, or a directory \
-            whose free space is to be verified"
-        ),
-        ErrorKind::PermissionDenied => {
-            format!("cannot access {path}: no permission for a parent directory; help: run as root")
-        }
-        _ => format!("cannot access {path}: {error}; help: name a device or a directory"),
-    }
+    let path = path.display().to_string();
+    let because = errors::message(error);
+    text::verify_usage(&match error.kind() {
+        ErrorKind::NotFound => VerifyUsage::NotThere(&path),
+        ErrorKind::PermissionDenied => VerifyUsage::Denied(&path),
+        _ => VerifyUsage::Unreadable(&path, &because),
+    })
 }
 
 fn usage(text: String) -> Exit {
@@ -215,16 +210,7 @@ fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
 }
 
 fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> Result<Exit> {
-    let what = match samples {
-        None => "the whole device".to_owned(),
-        Some(bytes) => format!("samples of up to {bytes} in total"),
-    };
-    let it = if samples.is_some() { "them" } else { "it" };
-    let what = match (args.keep, samples) {
-        (false, _) => format!("Would write {what} and read {it} back."),
-        (true, None) => format!("Would write {what}, read it back and restore its content."),
-        (true, Some(_)) => format!("Would write {what}, read them back and restore the content."),
-    };
+    let what = text::would_verify(samples, args.keep);
     if args.json {
         print(&erase::outlook_json(&args.path, &[what], !args.keep)?)?;
         return Ok(Exit::Ok);
@@ -234,16 +220,14 @@ fn dry_run(args: &VerifyArgs, candidate: &Candidate, samples: Option<Bytes>) -> 
         false => erase::losses(&args.path),
     };
     let called = erase::called(candidate);
-    print(&format!("{called}\n{what}\n{losses}Nothing was done.\n"))?;
+    let nothing = text::nothing_done();
+    print(&format!("{called}\n{what}\n{losses}{nothing}\n"))?;
     Ok(Exit::Ok)
 }
 
 fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.quick || args.erase.is_some() {
-        return Ok(usage(
-            "--quick, --keep and --erase apply only to devices; for free space, use --size"
-                .to_owned(),
-        ));
+        return Ok(usage(text::verify_usage(&VerifyUsage::OnlyForDevices)));
     }
     let identity = hakaru_device::identify(&args.path, &Roots::live());
     if args.dry_run {
@@ -251,7 +235,7 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut store = place::open(db)?;
     let mut space = FreeSpace::take(&args.path, args.size)
-        .with_context(|| format!("cannot use the free space of {}", args.path.display()))?;
+        .with_context(|| text::cannot(&Attempt::UseFreeSpace(&args.path.display().to_string())))?;
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
     let target = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
@@ -264,9 +248,7 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
         Ok(verdict) => {
             if verdict.claimed < announced {
                 let room = verdict.claimed;
-                anstream::eprintln!(
-                    "Only {room} of {announced} could be written: the rest was used up meanwhile."
-                );
+                anstream::eprintln!("{}", text::free_space_taken(room, announced));
             }
             Ok(finish(args, &mut store, &target.verification(verdict)))
         }
@@ -275,16 +257,16 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
 }
 
 fn dry_run_of_free_space(args: &VerifyArgs) -> Result<Exit> {
-    let free = FreeSpace::at(&args.path)
-        .with_context(|| format!("cannot determine the free space of {}", args.path.display()))?;
+    let free = FreeSpace::at(&args.path).with_context(|| {
+        text::cannot(&Attempt::DetermineFreeSpace(
+            &args.path.display().to_string(),
+        ))
+    })?;
     let taken = FreeSpace::usable(free, args.size);
-    let text = format!(
-        "Would fill {taken} of {free} of free space with unnamed files, read them back and delete \
-        them."
-    );
+    let said = text::would_fill_free_space(taken, free);
     match args.json {
-        true => print(&erase::outlook_json(&args.path, &[text], false)?)?,
-        false => print(&format!("{text}\nNothing was done.\n"))?,
+        true => print(&erase::outlook_json(&args.path, &[said], false)?)?,
+        false => print(&format!("{said}\n{}\n", text::nothing_done()))?,
     }
     Ok(Exit::Ok)
 }
@@ -309,7 +291,11 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
     let stored = store.append_verification(verification);
     let described = args.names.text.store(store, &verification.id);
     exit.and(show(args, store, verification))
-        .and(stored.map(|_| ()).context("cannot store the result"))
+        .and(
+            stored
+                .map(|_| ())
+                .context(text::cannot(&Attempt::StoreResult)),
+        )
         .and(described)
 }
 

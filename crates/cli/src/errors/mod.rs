@@ -5,6 +5,7 @@
 
 mod ja;
 
+use hakaru_device::guard::Refusal;
 use hakaru_report::Language;
 use hakaru_report::text::language;
 use std::error::Error;
@@ -20,6 +21,14 @@ pub(crate) fn messages(error: &anyhow::Error) -> Vec<String> {
         }
     }
     said
+}
+
+/// Advice on a refusal of the guard.
+pub(crate) fn cure(refusal: &Refusal) -> String {
+    match language() {
+        Language::English => refusal.cure(),
+        Language::Japanese => ja::cure(refusal),
+    }
 }
 
 /// The message of one error, without its causes.

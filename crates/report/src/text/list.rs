@@ -47,6 +47,60 @@ macro_rules! texts {
 }
 
 texts! {
+    // commands
+    /// A refusal.
+    pub fn refused(what: &str) -> String;
+    /// A refusal to erase a device without permission.
+    pub fn would_erase_all(device: &str) -> String;
+    /// Prompt for the name of a device.
+    pub fn type_to_erase(name: &str) -> String;
+    /// Advice to pass one of several options.
+    pub fn pass_one_of(options: &[String]) -> String;
+    /// Advice for a device without an ID.
+    pub fn erase_without_id(name: &str) -> String;
+    /// The content of a device, one line for each item.
+    pub fn losses(path: &str, lines: &[String]) -> String;
+    /// A device that would be erased.
+    pub fn erase_target(of: &EraseTarget<'_>) -> String;
+    /// End of a dry run.
+    pub fn nothing_done() -> &'static str;
+    /// Start of a dry run.
+    pub fn would_run(workloads: &[&str]) -> String;
+    /// Start of a benchmark.
+    pub fn measuring(name: &str, place: BenchPlace<'_>, size: Bytes) -> String;
+    /// Extent of a benchmark.
+    pub fn bench_rounds(rounds: u64, traced: bool, workloads: u64, time: Nanos) -> String;
+    /// Where the report is.
+    pub fn report_at(path: &str) -> String;
+    /// Progress: a round.
+    pub fn round_of(number: u32, of: u32) -> String;
+    /// Progress: the traced round.
+    pub fn traced_round() -> &'static str;
+    /// Progress: the ramp time.
+    pub fn in_ramp() -> &'static str;
+    /// Progress: the remaining time.
+    pub fn time_left(time: &str) -> String;
+    /// Progress: laying out the test file.
+    pub fn laying_out() -> &'static str;
+    /// Progress: bytes of a total.
+    pub fn done_of(done: Bytes, total: Bytes) -> String;
+    /// A note about interrupted runs.
+    pub fn runs_interrupted(count: u64) -> String;
+    /// A list without entries; `empty` is whether the database has none.
+    pub fn nothing_listed(empty: bool) -> &'static str;
+    /// A failure whose partial results are kept.
+    pub fn partial_results_kept(error: &str) -> String;
+    /// Dry run of a verification of a device.
+    pub fn would_verify(samples: Option<Bytes>, restores: bool) -> String;
+    /// Dry run of a verification of free space.
+    pub fn would_fill_free_space(taken: Bytes, free: Bytes) -> String;
+    /// Free space that others used up during a verification.
+    pub fn free_space_taken(room: Bytes, announced: Bytes) -> String;
+    /// Usage errors of `verify`.
+    pub fn verify_usage(error: &VerifyUsage<'_>) -> String;
+    /// What failed, as the context of an error.
+    pub fn cannot(what: &Attempt<'_>) -> String;
+
     // messages
     /// The prefix of a line of a message.
     pub fn prefix(prefix: MessagePrefix) -> &'static str;

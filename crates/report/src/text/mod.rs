@@ -16,8 +16,8 @@ mod values;
 pub(crate) use labels::*;
 pub use language::{Language, language, with_language};
 pub use list::*;
-pub use values::MessagePrefix;
 pub(crate) use values::*;
+pub use values::{Attempt, BenchPlace, EraseTarget, MessagePrefix, VerifyUsage};
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, FindingScope};

@@ -147,3 +147,69 @@ pub(crate) enum PagePart {
     Proofs,
     BadPlaces,
 }
+
+/// A device that would be erased.
+#[derive(Clone, Copy, Debug)]
+pub struct EraseTarget<'a> {
+    /// Number of the partition, if it is one.
+    pub partition: Option<u32>,
+    /// Name of the mapping, if it is one.
+    pub mapping: Option<&'a str>,
+    /// Name of the device.
+    pub name: &'a str,
+    /// Its size.
+    pub size: Bytes,
+    /// Its path.
+    pub path: &'a str,
+}
+
+/// Where a benchmark runs.
+#[derive(Clone, Copy, Debug)]
+pub enum BenchPlace<'a> {
+    /// A file in the current directory.
+    CurrentDirectory,
+    /// A file in a directory.
+    Directory(&'a str),
+    /// A device.
+    Device(&'a str),
+    /// A simulated card.
+    Simulated,
+}
+
+/// Usage errors of `verify`.
+#[derive(Clone, Copy, Debug)]
+pub enum VerifyUsage<'a> {
+    /// Both outputs are standard output.
+    TwoOutputs,
+    /// The path is neither a device nor a directory.
+    NotATarget(&'a str),
+    /// The path does not exist.
+    NotThere(&'a str),
+    /// A parent directory does not permit access.
+    Denied(&'a str),
+    /// Another error at the path.
+    Unreadable(&'a str, &'a str),
+    /// Options of devices were given for a directory.
+    OnlyForDevices,
+}
+
+/// What failed, as the context of an error; each path or name is a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Attempt<'a> {
+    /// Reading a file.
+    Read(&'a str),
+    /// Reading a file as text.
+    ReadAsText(&'a str),
+    /// Reading a stored record: its kind and ID.
+    ReadStored(&'a str, &'a str),
+    /// Writing a report.
+    WriteReport(&'a str),
+    /// Creating the directory of reports.
+    CreateReportDirectory(&'a str),
+    /// Using the free space of a directory.
+    UseFreeSpace(&'a str),
+    /// Determining the free space of a directory.
+    DetermineFreeSpace(&'a str),
+    /// Storing a result.
+    StoreResult,
+}
