@@ -231,6 +231,15 @@ fn bench_keeps_label_title_and_note() {
         ],
     );
     assert!(printed.contains("ssd"), "{printed}");
+    assert!(
+        printed.contains("My disk") && printed.contains("first try"),
+        "{printed}"
+    );
+    let page = said(&home, &["report", "ssd", "-o-", "--format=markdown"]);
+    assert!(
+        page.contains("# My disk") && page.contains("first try"),
+        "{page}"
+    );
     let record = records(&home).remove(0);
     assert_eq!(record.target.label.as_deref(), Some("ssd"));
     assert!(said(&home, &["relabel", "ssd"]).contains("title: My disk; note: first try"));

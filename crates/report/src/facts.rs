@@ -321,7 +321,9 @@ pub(crate) fn runs(summary: &Summary) -> String {
     text::runs(summary.runs.len() as u64)
 }
 
-/// Headline of a series: `standard on SanDisk SD32G, ext4`.
+/// Headline of a series: its title, otherwise `standard on SanDisk SD32G, ext4`.
 pub(crate) fn headline(summary: &Summary) -> String {
-    text::scenario_on(&plain(&summary.scenario), &naming::target(summary))
+    let of_scenario = || text::scenario_on(&plain(&summary.scenario), &naming::target(summary));
+    let title = summary.annotations.title.as_deref();
+    title.map_or_else(of_scenario, plain)
 }

@@ -272,7 +272,9 @@ fn legend(summary: &Summary) -> String {
 /// Number of runs, the program that measured them, and the start time.
 fn origin(summary: &Summary) -> String {
     let (runs, begun) = (facts::runs(summary), time::utc(summary.started_unix_ms));
-    [runs, summary.origin.clone(), begun].join(" · ")
+    let parts = [runs, summary.origin.clone(), begun].into_iter();
+    let parts = parts.chain(summary.annotations.note.as_deref().map(plain));
+    parts.collect::<Vec<String>>().join(" · ")
 }
 
 /// Speed before and after a lasting drop, and its position; the mean would describe neither level.

@@ -1,7 +1,7 @@
 //! Derived tables: rows computed from records for lists and filters, and their rebuild.
 
 use crate::{FindError, Store, annotations, import};
-use hakaru_model::facts::{Filesystem, TargetKind};
+use hakaru_model::facts::Filesystem;
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, Outcome, PhaseRecord, RunRecord};
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -84,14 +84,12 @@ const INSERT_RUN: &str = "INSERT INTO run (id, series, repeat, started_unix_ms, 
 
 /// Returns the layer of a record: that of its campaign, its file system, or `raw`; empty if unknown.
 fn layer(record: &RunRecord) -> String {
-    let target = &record.target;
-    let file_system = target.filesystem.as_ref().map(|found| &found.fs_type);
-    match (&record.campaign, file_system) {
-        (Some(point), _) => point.layer.clone(),
-        (None, Some(fs_type)) if fs_type != Filesystem::UNNAMED => fs_type.clone(),
-        (None, None) if target.kind == TargetKind::BlockDevice => "raw".to_owned(),
-        (None, _) => String::new(),
+    if let Some(point) = &record.campaign {
+        return point.layer.clone();
     }
+    let layer = record.target.layer();
+    let named = layer.filter(|layer| *layer != Filesystem::UNNAMED);
+    named.unwrap_or_default().to_owned()
 }
 
 /// Inserts the row of a run, with the sums of its phases.
