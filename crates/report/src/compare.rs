@@ -2,6 +2,7 @@
 
 mod answer;
 
+use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
 use crate::escape;
 use crate::ids;
@@ -296,25 +297,27 @@ fn document(
         let intervals = format!("{DIRECTION} {}", text::intervals());
         proven.push(DocumentBlock::Quiet(intervals));
     }
+    let charts = crate::chart::comparison_charts(a, b, comparisons);
     let parts = run::PageParts {
         answer,
         first,
-        key: key_chart(comparisons, &both),
+        key: key_chart(comparisons, &charts),
+        charts: Some(charts),
         verdicts: part(text::page_part(PagePart::Proofs), proven),
     };
     run::page(title, &both, findings, parts)
 }
 
-/// Name of the chart of the figure with the largest proven difference, otherwise with the largest one.
-fn key_chart(comparisons: &[Comparison], both: &[Summary]) -> Option<String> {
+/// Name of the chart of all ratios; with a single one, of the chart of its figure.
+fn key_chart(comparisons: &[Comparison], charts: &[Chart]) -> Option<String> {
     let main = answer::largest(comparisons)?;
-    let wanted = match main.unit.as_str() {
-        "1/s" => "iops",
+    let wanted = match (comparisons.len(), main.unit.as_str()) {
+        (2.., _) => "ratios",
+        (_, "1/s") => "iops",
         _ => "bandwidth",
     };
-    let charts = crate::chart::charts(both);
-    let chart = charts.into_iter().find(|chart| chart.name == wanted);
-    chart.map(|chart| chart.name)
+    let chart = charts.iter().find(|chart| chart.name == wanted);
+    chart.map(|chart| chart.name.clone())
 }
 
 /// Explanation of a comparison.

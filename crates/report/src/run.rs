@@ -78,6 +78,8 @@ pub(crate) struct PageParts {
     pub(crate) answer: Option<AnswerBlock>,
     /// The first screen beside the key chart; otherwise the figures of the series.
     pub(crate) first: Vec<DocumentBlock>,
+    /// The charts; otherwise those of the series.
+    pub(crate) charts: Option<Vec<chart::Chart>>,
     /// Name of the chart of the first screen; otherwise the one of the series.
     pub(crate) key: Option<String>,
     /// Follows the first screen.
@@ -93,7 +95,7 @@ pub(crate) fn page(
 ) -> Document {
     let names = naming::series(summaries);
     let subjects: Vec<(String, &Summary)> = names.iter().cloned().zip(summaries).collect();
-    let charts = charts(summaries);
+    let charts = parts.charts.unwrap_or_else(|| charts(summaries));
     let key = parts.key.or_else(|| key_chart(summaries, &charts));
     let answer = parts
         .answer
