@@ -442,6 +442,12 @@ fn cards_are_ranked_for_uses_and_by_price() {
     assert!(refused(&rank("--under 10")).contains("no card with a price of at most 10"));
     let mixed = refused(&rank("--price even=20EUR --price slow=680JPY --under 1000"));
     assert!(mixed.contains("prices are in EUR and JPY"), "{mixed}");
+    // The last prices are kept, and a campaign file has prices too.
+    let kept = ok(&rank("--use database"));
+    assert!(
+        kept.contains("20 EUR") && kept.contains("680 JPY"),
+        "{kept}"
+    );
     ok(&rank("-o r.html"));
     assert!(read(&home, "r.html").contains("Best for each use"));
 }

@@ -18,6 +18,7 @@ mod find;
 mod migrate;
 mod open;
 mod points;
+mod prices;
 mod reading;
 mod rows;
 mod spool;

@@ -36,6 +36,10 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0005.sql"),
         rebuild: true,
     },
+    Migration {
+        sql: include_str!("migrations/0006.sql"),
+        rebuild: false,
+    },
 ];
 
 /// The newest schema this version knows.

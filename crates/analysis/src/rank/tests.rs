@@ -41,7 +41,7 @@ fn uses(cards: &[CardSummary]) -> Vec<UseRanking> {
     rank_uses(cards, &["raw".to_owned()], &default_rules())
 }
 
-fn order<'a>(ranking: &'a UseRanking) -> Vec<(u32, Option<u32>, &'a str)> {
+fn order(ranking: &UseRanking) -> Vec<(u32, Option<u32>, &str)> {
     let places = ranking.places.iter();
     places
         .map(|p| (p.card, p.rank, p.letters.as_str()))

@@ -29,7 +29,7 @@ pub(crate) struct RankArgs {
     /// Leave out cards that cost more than AMOUNT, and cards without a price
     #[arg(long, value_name = "AMOUNT[CURRENCY]")]
     under: Option<Price>,
-    /// Price of the card with this label, such as kingston=680JPY; may be repeated
+    /// Store the price of the card with this label, such as kingston=680JPY; may be repeated. Prices in campaign files count too
     #[arg(long, value_name = "LABEL=AMOUNT[CURRENCY]", value_parser = labeled_price)]
     price: Vec<(String, Price)>,
     /// TOML file with rules for uses; a rule replaces the built-in one with the same id
@@ -69,8 +69,19 @@ pub(crate) fn main(args: &RankArgs, db: Option<&Path>) -> Result<Exit> {
             "no completed runs are stored yet; help: create one with `hakaru bench`",
         ));
     }
+    let campaigns: BTreeSet<String> = records
+        .iter()
+        .filter_map(|record| Some(record.campaign.as_ref()?.campaign.clone()))
+        .collect();
     let mut summary = cards(records);
-    add_prices(args, &mut summary)?;
+    let new = new_prices(args, &summary)?;
+    stored_prices(&mut summary, &campaigns, db)?;
+    for (card, price) in &new {
+        set_price(&mut summary.cards[*card], price);
+    }
+    if !new.is_empty() {
+        keep_prices(&new, &summary, db)?;
+    }
     if let Some(limit) = &args.under {
         leave_out_dear(&mut summary, limit)?;
     }
@@ -262,24 +273,63 @@ fn card(group: RankedGroup) -> CardSummary {
     }
 }
 
-/// Adds the given prices to the facts of their cards.
-fn add_prices(args: &RankArgs, summary: &mut CampaignSummary) -> Result<()> {
+/// Returns the given prices with the indexes of their cards.
+fn new_prices<'a>(
+    args: &'a RankArgs,
+    summary: &CampaignSummary,
+) -> Result<Vec<(usize, &'a Price)>> {
+    let mut found = Vec::new();
     for (label, price) in &args.price {
-        let same = |card: &&mut CardSummary| {
+        let same = |card: &CardSummary| {
             card.name.eq_ignore_ascii_case(label) || card.key.eq_ignore_ascii_case(label)
         };
-        let Some(card) = summary.cards.iter_mut().find(same) else {
-            let names: Vec<&str> = summary
-                .cards
-                .iter()
-                .map(|card| card.name.as_str())
-                .collect();
+        let Some(card) = summary.cards.iter().position(same) else {
+            let names = summary.cards.iter().map(|card| card.name.as_str());
+            let names: Vec<&str> = names.collect();
             return Err(not_there(format!(
                 "--price: no card {label}: expected one of {}",
                 names.join(", ")
             )));
         };
-        set_price(card, price);
+        found.push((card, price));
+    }
+    Ok(found)
+}
+
+/// Adds the prices of the database, or else of the campaign files in it, to the facts of their cards.
+fn stored_prices(
+    summary: &mut CampaignSummary,
+    campaigns: &BTreeSet<String>,
+    db: Option<&Path>,
+) -> Result<()> {
+    let store = place::read_or_empty(db)?;
+    let mut of_files = Vec::new();
+    for campaign in campaigns {
+        of_files.extend(super::campaign::prices(campaign, &store)?);
+    }
+    for card in &mut summary.cards {
+        let mut price = store.price(&card.key)?;
+        if price.is_none() {
+            price = store.price(&card.name)?;
+        }
+        let of_file = || of_files.iter().find(|(label, _)| *label == card.name);
+        let price = price.or_else(|| of_file().map(|(_, price)| price.clone()));
+        if let Some(price) = price {
+            set_price(card, &price);
+        }
+    }
+    Ok(())
+}
+
+/// Stores new prices under the IDs of their cards.
+fn keep_prices(
+    new: &[(usize, &Price)],
+    summary: &CampaignSummary,
+    db: Option<&Path>,
+) -> Result<()> {
+    let mut store = place::open(db)?;
+    for (card, price) in new {
+        store.set_price(&summary.cards[*card].key, price)?;
     }
     Ok(())
 }

@@ -13,7 +13,9 @@ use crate::exit::Exit;
 use anyhow::Result;
 use arg::CampaignArg;
 use clap::Subcommand;
-
+use hakaru_campaign::campaign::file::CampaignFile;
+use hakaru_model::price::Price;
+use hakaru_store::Store;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru campaign`.
@@ -72,4 +74,18 @@ pub(crate) fn main(args: &CampaignArgs, db: Option<&Path>) -> Result<Exit> {
         }
         CampaignAction::Report(args) => report::main(args, db),
     }
+}
+
+/// Returns the prices in the stored file of a campaign, with the labels of their cards.
+pub(crate) fn prices(campaign: &str, store: &Store) -> Result<Vec<(String, Price)>> {
+    let asked = store.kept_campaign(campaign)?;
+    let asked = asked.and_then(|asked| serde_json::from_str::<serde_json::Value>(&asked).ok());
+    let text = asked.as_ref().and_then(|asked| asked.get("text")?.as_str());
+    let file = text.and_then(|text| toml::from_str::<CampaignFile>(text).ok());
+    let cards = file.map(|file| file.card).unwrap_or_default();
+    let priced = cards.into_iter().filter_map(|card| {
+        let price = card.price?.parse().ok()?;
+        Some((card.label?.into_inner(), price))
+    });
+    Ok(priced.collect())
 }
