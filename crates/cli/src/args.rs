@@ -47,6 +47,8 @@ enum Command {
     Explain(cmd::explain::ExplainArgs),
     /// Compare two sets of results: stored runs or result files
     Compare(cmd::compare::CompareArgs),
+    /// Show every run and verification of one card over time, and signs of wear
+    History(cmd::history::HistoryArgs),
     /// Rank cards for each use, and by speed for the money
     Rank(cmd::rank::RankArgs),
     /// Import results of fio, iozone, hdparm, dd and CSV tables into the database
@@ -123,6 +125,7 @@ impl Cli {
             Command::Report(args) => cmd::report::main(&args, db),
             Command::Explain(args) => cmd::explain::main(&args, db),
             Command::Compare(args) => cmd::compare::main(&args, db),
+            Command::History(args) => cmd::history::main(&args, db),
             Command::Rank(args) => cmd::rank::main(&args, db),
             Command::Import(args) => cmd::import::main(&args, db),
             Command::Export(args) => cmd::export::main(&args, db),

@@ -469,3 +469,25 @@ fn suitability_is_that_of_the_series_wherever_it_is_printed() {
     assert!(shown.len() > 7, "{shown:?}");
     assert_eq!(shown, series);
 }
+
+#[test]
+fn the_history_of_a_card_has_no_verdict_from_few_series() {
+    let home = measured();
+    let words = ok(&run(&home, &["history", "even"]));
+    for wanted in [
+        "History of even",
+        "15 runs",
+        "Too little is known to judge this card",
+        "no verdict: 1 of 4 series",
+        "hakaru verify DEVICE",
+        "joined by their label",
+    ] {
+        assert!(words.contains(wanted), "{wanted}: {words}");
+    }
+    assert!(!words.contains("slow"), "{words}");
+    ok(&run(&home, &["history", "even", "-o", "h.html"]));
+    assert!(read(&home, "h.html").starts_with("<!DOCTYPE html>"));
+    ok(&run(&home, &["history", "even", "-o", "h.md"]));
+    let error = refused(&run(&home, &["history", "gone"]));
+    assert!(error.contains("stored cards: even, slow"), "{error}");
+}

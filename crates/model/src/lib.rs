@@ -16,6 +16,7 @@ pub mod facts;
 pub mod figure;
 pub mod finding;
 pub mod histogram;
+pub mod history;
 pub mod integrity;
 pub mod io_path;
 pub mod job;

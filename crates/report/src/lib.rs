@@ -16,6 +16,7 @@ mod document;
 mod escape;
 mod facts;
 mod findings;
+mod history;
 mod html;
 mod ids;
 mod list;
@@ -51,6 +52,7 @@ pub use compare::{
 pub use csv::{csv, csv_with};
 pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
 pub use escape::{columns_of, padded, plain};
+pub use history::{history_html, history_markdown, history_terminal};
 pub use list::{ListedRate, ListedSeries, list_terminal};
 pub use path::{path_charts, path_html, path_markdown, path_terminal};
 pub use png::{ChartFonts, PngError, PngPicture};

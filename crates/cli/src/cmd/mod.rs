@@ -8,6 +8,7 @@ pub(crate) mod erase;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fio;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod info;
 pub(crate) mod iozone;

@@ -19,6 +19,7 @@ use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimPart, ClaimVerdict, Condition, Figure, FindingKind,
     IntervalCaveat, Sustained,
 };
+use hakaru_model::history::{HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
 use hakaru_model::integrity::{BlockState, Scope, Verification};
 use hakaru_model::io_path::{
     ClassGroup, DifferencePart, IoClass, IssuerKind, LayoutGap, NoTraceCost, OperationDifference,
@@ -297,6 +298,42 @@ texts! {
     /// A failure as a sentence: `max_latency=10ms: read took 12.0 ms`, or
     /// `read of 4 KiB at byte 0 of f: Input/output error …`.
     pub fn failure(error: &IoError) -> String;
+
+    // history
+    /// Title of the history of a card.
+    pub(crate) fn history_title(name: &str) -> String;
+    /// Numbers of runs, series and verifications.
+    pub(crate) fn history_counts(runs: u32, series: u32, verifications: usize) -> String;
+    /// The conclusion on a card.
+    pub(crate) fn outlook(outlook: Outlook) -> &'static str;
+    /// What to do; empty if nothing.
+    pub(crate) fn outlook_advice(outlook: Outlook) -> &'static str;
+    /// Title of the signs of wear.
+    pub(crate) fn signs_title() -> &'static str;
+    /// Title of what would prove more.
+    pub(crate) fn proofs_title() -> &'static str;
+    /// Title of the trends.
+    pub(crate) fn trends_title() -> &'static str;
+    /// Title of the points of all trends.
+    pub(crate) fn points_title() -> &'static str;
+    /// Title of the verifications.
+    pub(crate) fn verifications_title() -> &'static str;
+    /// Explanation of the trends; `fewest` is the number of series that one needs.
+    pub(crate) fn trends_note(fewest: usize) -> String;
+    /// Heads of the table of trends.
+    pub(crate) fn trend_heads() -> [&'static str; 6];
+    /// Heads of the points of a trend in this unit.
+    pub(crate) fn point_heads(unit: &str) -> [String; 5];
+    /// Heads of the table of verifications.
+    pub(crate) fn verified_heads() -> [&'static str; 4];
+    /// Verdict on a trend with too few series.
+    pub(crate) fn too_few_series(have: usize, needed: usize) -> String;
+    /// A sign of wear as a sentence.
+    pub fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String;
+    /// What would prove more.
+    pub fn missing_proof(proof: MissingProof) -> String;
+    /// Why points of a history may not be comparable.
+    pub fn history_caveat(caveat: &HistoryCaveat) -> String;
 
     // layout
     /// What is not known about the layout of a file system.

@@ -1,0 +1,457 @@
+//! History of one card: trends of its rates, signs of wear, and what would prove more.
+//!
+//! The unit of a trend is the series, because runs of one series are alike in ways that days are not. The earlier half of
+//! the series is compared with the later half, and all trends of the card are one family. Two or three series give no
+//! verdict.
+
+use crate::compare::{ComparedSample, SamplePair, compare_family, has_rate, name_and_unit};
+use crate::summarize;
+use hakaru_model::facts::{DeviceIdentity, Filesystem, Health, Identity};
+use hakaru_model::finding::{Summary, Verdict};
+use hakaru_model::history::{
+    CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
+    VerifiedPoint, WearSign,
+};
+use hakaru_model::integrity::Verification;
+use hakaru_model::job::Op;
+use hakaru_model::record::RunRecord;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Life used, in percent, from which a card counts as worn.
+const WORN_PERCENT: u64 = 80;
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
+
+/// Evaluates the runs and verifications of one card. Phases of one name must be one job.
+pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHistory {
+    let mut records: Vec<&RunRecord> = records.iter().collect();
+    records.sort_by_key(|record| (record.started_unix_ms, &record.id));
+    let mut verifications: Vec<&Verification> = verifications.iter().collect();
+    verifications.sort_by_key(|verification| (verification.started_unix_ms, &verification.id));
+    let identities = identities(&records, &verifications);
+    let series = series(&records);
+    let trends = trends(&series);
+    let verified: Vec<VerifiedPoint> = verifications.iter().map(|v| verified(v)).collect();
+    let signs = signs(&series, &verified, &identities, &trends);
+    let missing = missing(&trends, &verified, &identities);
+    let newest = identities.last();
+    CardHistory {
+        name: newest
+            .map(|identity| identity.display_name())
+            .unwrap_or_default(),
+        ids: ids(&identities),
+        runs: u32::try_from(records.len()).unwrap_or(u32::MAX),
+        series: u32::try_from(series.len()).unwrap_or(u32::MAX),
+        outlook: outlook(&signs, &trends, &verified),
+        caveats: caveats(&records, &trends, &identities),
+        verifications: verified,
+        trends,
+        signs,
+        missing,
+    }
+}
+
+/// The identities of all runs and verifications, oldest first.
+fn identities<'a>(
+    records: &[&'a RunRecord],
+    verifications: &[&'a Verification],
+) -> Vec<&'a Identity> {
+    let of_runs = records
+        .iter()
+        .map(|record| (record.started_unix_ms, &record.target));
+    let of_verifications = verifications.iter().map(|v| (v.started_unix_ms, &v.target));
+    let mut all: Vec<(i64, &Identity)> = of_runs.chain(of_verifications).collect();
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, identity)| identity).collect()
+}
+
+fn ids(identities: &[&Identity]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for id in identities.iter().flat_map(|identity| identity.ids()) {
+        if !all.iter().any(|known| known == id) {
+            all.push(id.to_owned());
+        }
+    }
+    all
+}
+
+/// A series: its first run, and the summary of all.
+type Series<'a> = (&'a RunRecord, Summary);
+
+/// The series of these runs, in order of the first.
+fn series<'a>(records: &[&'a RunRecord]) -> Vec<Series<'a>> {
+    let mut all: Vec<Vec<&'a RunRecord>> = Vec::new();
+    for &record in records {
+        match all
+            .iter_mut()
+            .find(|known| known[0].series == record.series)
+        {
+            Some(known) => known.push(record),
+            None => all.push(vec![record]),
+        }
+    }
+    let summarized = |records: Vec<&'a RunRecord>| {
+        let owned: Vec<RunRecord> = records.iter().map(|&record| record.clone()).collect();
+        (records[0], summarize(&owned))
+    };
+    all.into_iter().map(summarized).collect()
+}
+
+fn layer(record: &RunRecord) -> String {
+    let point = record.campaign.as_ref().map(|point| point.layer.as_str());
+    point
+        .or(record.target.layer())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn trends(series: &[Series<'_>]) -> Vec<Trend> {
+    let mut all: Vec<Trend> = Vec::new();
+    for (first, summary) in series {
+        let (layer, host) = (layer(first), &first.environment.hostname);
+        for phase in summary.phases.iter().filter(|phase| has_rate(phase)) {
+            let rate = phase.detail.headline;
+            let point = TrendPoint {
+                series: first.series.clone(),
+                at_unix_ms: first.started_unix_ms,
+                mean: rate.of(phase).mean,
+                runs: crate::campaign::runs_of(phase),
+                used_percent: first.target.filesystem.as_ref().and_then(used_percent),
+            };
+            let same = |trend: &&mut Trend| {
+                let place = trend.layer == layer && trend.host == *host;
+                place && trend.phase == phase.phase && trend.op == phase.op
+            };
+            match all.iter_mut().find(same) {
+                Some(trend) => trend.points.push(point),
+                None => all.push(Trend {
+                    phase: phase.phase.clone(),
+                    op: phase.op,
+                    layer: layer.clone(),
+                    host: host.clone(),
+                    unit: name_and_unit(rate).1.to_owned(),
+                    points: vec![point],
+                    comparison: None,
+                }),
+            }
+        }
+    }
+    compare(&mut all);
+    all
+}
+
+/// Compares the earlier with the later half of each trend, all as one family.
+fn compare(trends: &mut [Trend]) {
+    let halves = |trend: &Trend| {
+        let means: Vec<f64> = trend.points.iter().map(|point| point.mean).collect();
+        let half = means.len() / 2;
+        (means.len() >= Trend::FEWEST)
+            .then(|| (means[..half].to_vec(), means[means.len() - half..].to_vec()))
+    };
+    let samples: Vec<Option<(Vec<f64>, Vec<f64>)>> = trends.iter().map(halves).collect();
+    let pairs: Vec<SamplePair<'_>> = trends
+        .iter()
+        .zip(&samples)
+        .filter_map(|(trend, sample)| {
+            let (early, late) = sample.as_ref()?;
+            let [a, b] = [early, late].map(|values| ComparedSample::Values(values));
+            Some(SamplePair::new(trend.phase.clone(), &trend.unit, a, b))
+        })
+        .collect();
+    let mut compared = compare_family(&pairs).into_iter();
+    let found: Vec<_> = samples
+        .iter()
+        .map(|sample| sample.as_ref().and_then(|_| compared.next()))
+        .collect();
+    for (trend, comparison) in trends.iter_mut().zip(found) {
+        trend.comparison = comparison;
+    }
+}
+
+/// Used share of a file system in percent.
+fn used_percent(filesystem: &Filesystem) -> Option<u32> {
+    let (size, free) = (filesystem.size.0, filesystem.free.0.min(filesystem.size.0));
+    (size > 0).then(|| ((size - free) as f64 / size as f64 * 100.0).round() as u32)
+}
+
+fn verified(verification: &Verification) -> VerifiedPoint {
+    VerifiedPoint {
+        id: verification.id.clone(),
+        at_unix_ms: verification.started_unix_ms,
+        checked: verification.verdict.checked(),
+        bad: verification.verdict.bad_bytes,
+        good: verification.verdict.is_good(),
+    }
+}
+
+fn signs(
+    series: &[Series<'_>],
+    verified: &[VerifiedPoint],
+    identities: &[&Identity],
+    trends: &[Trend],
+) -> Vec<WearSign> {
+    let mut found = Vec::new();
+    let bad = verified.iter().rfind(|point| point.bad.0 > 0);
+    found.extend(bad.map(|point| WearSign::BadBlocks {
+        at_unix_ms: point.at_unix_ms,
+        bytes: point.bad,
+    }));
+    let phases = series.iter().flat_map(|(_, summary)| &summary.phases);
+    let count = phases
+        .map(|phase| phase.errors + phase.detail.other_errors)
+        .sum();
+    found.extend((count > 0).then_some(WearSign::IoErrors { count }));
+    found.extend(of_registers(identities));
+    let slower = (0..)
+        .zip(trends)
+        .filter(|(_, trend)| trend.op == Op::Write && is_slower(trend));
+    found.extend(slower.map(|(trend, _)| WearSign::SlowerWrites { trend }));
+    found.extend(more_retries(series));
+    found
+}
+
+fn is_slower(trend: &Trend) -> bool {
+    let comparison = trend.comparison.as_ref();
+    comparison.is_some_and(|c| c.verdict == Verdict::Different && c.ratio < 1.0)
+}
+
+/// Signs in the registers of an eMMC and in the SMART data.
+fn of_registers(identities: &[&Identity]) -> Vec<WearSign> {
+    let mut found = Vec::new();
+    let devices: Vec<&DeviceIdentity> = identities
+        .iter()
+        .filter_map(|of| of.device.known())
+        .collect();
+    let cards = || devices.iter().filter_map(|device| device.card.as_ref());
+    let reserve = cards().filter_map(|card| card.pre_eol.known()).last();
+    let reserve =
+        reserve.filter(|state| state.starts_with("warning") || state.starts_with("urgent"));
+    found.extend(reserve.map(|state| WearSign::Reserve {
+        state: state.clone(),
+    }));
+    let health: Vec<&Health> = devices
+        .iter()
+        .filter_map(|device| device.health.known())
+        .collect();
+    let of_card = cards().filter_map(|card| card.life_time.known()).last();
+    let of_card = of_card.and_then(|text| largest_number(text));
+    let of_disk = health
+        .iter()
+        .filter_map(|health| health.percent_used)
+        .next_back();
+    let worn = of_card.into_iter().chain(of_disk).max();
+    let worn = worn.filter(|percent| *percent >= WORN_PERCENT);
+    found.extend(worn.map(|percent| WearSign::LifeUsed { percent }));
+    type Count = fn(&Health) -> Option<u64>;
+    let counts: [(DefectKind, Count); 3] = [
+        (DefectKind::MediaErrors, |health| health.media_errors),
+        (DefectKind::Reallocated, |health| health.reallocated_sectors),
+        (DefectKind::Pending, |health| health.pending_sectors),
+    ];
+    for (kind, count) in counts {
+        let values: Vec<u64> = health.iter().filter_map(|health| count(health)).collect();
+        let known = values
+            .first()
+            .zip(values.last())
+            .filter(|(_, last)| **last > 0);
+        found.extend(known.map(|(&first, &last)| WearSign::Defects { kind, first, last }));
+    }
+    let warnings = health.last().map(|health| health.warnings.clone());
+    let warnings = warnings.unwrap_or_default().into_iter();
+    found.extend(warnings.map(|text| WearSign::Warning { text }));
+    found
+}
+
+/// The largest number in a text such as `0-10 % and 10-20 %`.
+fn largest_number(text: &str) -> Option<u64> {
+    let numbers = text.split(|c: char| !c.is_ascii_digit());
+    numbers.filter_map(|digits| digits.parse().ok()).max()
+}
+
+/// Retries per million commands of the first and the newest traced run, if the newest has more.
+fn more_retries(series: &[Series<'_>]) -> Option<WearSign> {
+    let rate = |(_, summary): &Series<'_>| {
+        let classes = summary.paths.iter().flat_map(|traced| &traced.path.classes);
+        let commands = classes.filter_map(|class| class.commands.as_ref());
+        let (retries, all) = commands.fold((0, 0), |(retries, all), commands| {
+            (retries + commands.retries, all + commands.commands)
+        });
+        (all > 0).then(|| retries as f64 / all as f64 * 1e6)
+    };
+    let rates: Vec<f64> = series.iter().filter_map(rate).collect();
+    let (first, last) = (*rates.first()?, *rates.last()?);
+    (rates.len() > 1 && last > first).then_some(WearSign::MoreRetries { first, last })
+}
+
+fn outlook(signs: &[WearSign], trends: &[Trend], verified: &[VerifiedPoint]) -> Outlook {
+    let fails = |sign: &WearSign| match sign {
+        WearSign::BadBlocks { .. } | WearSign::IoErrors { .. } | WearSign::Warning { .. } => true,
+        WearSign::Reserve { state } => state.starts_with("urgent"),
+        WearSign::LifeUsed { percent } => *percent >= 100,
+        WearSign::Defects { kind, .. } => *kind == DefectKind::MediaErrors,
+        WearSign::SlowerWrites { .. } | WearSign::MoreRetries { .. } => false,
+    };
+    if signs.iter().any(fails) {
+        return Outlook::Failing;
+    }
+    if !signs.is_empty() {
+        return Outlook::Wearing;
+    }
+    let known = |trend: &Trend| trend.op == Op::Write && trend.comparison.is_some();
+    let good = verified.last().is_some_and(|point| point.good);
+    match trends.iter().any(known) && good {
+        true => Outlook::NoSign,
+        false => Outlook::Unknown,
+    }
+}
+
+fn missing(
+    trends: &[Trend],
+    verified: &[VerifiedPoint],
+    identities: &[&Identity],
+) -> Vec<MissingProof> {
+    let mut missing = Vec::new();
+    let writes = trends.iter().filter(|trend| trend.op == Op::Write);
+    let most = writes.map(|trend| trend.points.len()).max().unwrap_or(0);
+    if most < Trend::FEWEST {
+        missing.push(MissingProof::Series {
+            have: most as u32,
+            needed: Trend::FEWEST as u32,
+        });
+    }
+    if verified.is_empty() {
+        missing.push(MissingProof::Verification);
+    }
+    let reports = |identity: &&Identity| {
+        let device = identity.device.known();
+        device.is_some_and(|device| {
+            let card = device.card.as_ref();
+            device.health.known().is_some()
+                || card.is_some_and(|card| card.life_time.known().is_some())
+        })
+    };
+    if !identities.iter().any(reports) {
+        missing.push(MissingProof::WearData);
+    }
+    missing
+}
+
+fn caveats(
+    records: &[&RunRecord],
+    trends: &[Trend],
+    identities: &[&Identity],
+) -> Vec<HistoryCaveat> {
+    let mut found = Vec::new();
+    if !records.is_empty() && ids(identities).is_empty() {
+        found.push(HistoryCaveat::ByLabel);
+    }
+    let distinct = |of: fn(&RunRecord) -> &String| -> Vec<String> {
+        let all: BTreeSet<&String> = records.iter().map(|record| of(record)).collect();
+        all.into_iter()
+            .filter(|name| !name.is_empty())
+            .cloned()
+            .collect()
+    };
+    let hosts = distinct(|record| &record.environment.hostname);
+    if hosts.len() > 1 {
+        found.push(HistoryCaveat::Hosts { names: hosts });
+    }
+    let kernels = distinct(|record| &record.environment.kernel);
+    if kernels.len() > 1 {
+        found.push(HistoryCaveat::Kernels { names: kernels });
+    }
+    let levels = trends.iter().flat_map(|trend| &trend.points);
+    let levels: Vec<u32> = levels.filter_map(|point| point.used_percent).collect();
+    let ends = levels.iter().min().zip(levels.iter().max());
+    if let Some((&low, &high)) = ends.filter(|(low, high)| **high > **low + 10) {
+        found.push(HistoryCaveat::FillLevels { low, high });
+    }
+    let longest = trends.iter().max_by_key(|trend| trend.points.len());
+    let mut days: BTreeMap<i64, u32> = BTreeMap::new();
+    for point in longest.iter().flat_map(|trend| &trend.points) {
+        *days.entry(point.at_unix_ms.div_euclid(DAY_MS)).or_default() += 1;
+    }
+    let most = days.into_values().max().unwrap_or(0);
+    if most > 1 {
+        found.push(HistoryCaveat::SameDay { series: most });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fake, run_of};
+
+    /// Series of writes with these IOPS, a month apart.
+    fn monthly(iops: &[f64]) -> Vec<RunRecord> {
+        let record = |(month, &iops): (usize, &f64)| {
+            let phase = Fake {
+                name: "rand-write",
+                op: Op::Write,
+                random: true,
+                block: 4096,
+                iops,
+                seconds: 2,
+                sync_ms: None,
+            };
+            let mut record = run_of(0, &[phase]);
+            record.id = format!("run-{month}");
+            record.series = format!("series-{month}");
+            record.started_unix_ms = 1_700_000_000_000 + month as i64 * 30 * DAY_MS;
+            record
+        };
+        iops.iter().enumerate().map(record).collect()
+    }
+
+    #[test]
+    fn gives_no_verdict_from_two_or_three_series() {
+        for iops in [&[900.0, 300.0][..], &[900.0, 600.0, 300.0]] {
+            let found = history(&monthly(iops), &[]);
+            assert_eq!(found.trends[0].comparison, None);
+            assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
+            let series = MissingProof::Series {
+                have: iops.len() as u32,
+                needed: 4,
+            };
+            let all = [series, MissingProof::Verification, MissingProof::WearData];
+            assert_eq!(found.missing, all);
+        }
+    }
+
+    #[test]
+    fn slower_writes_over_months_are_a_sign_of_wear() {
+        let found = history(&monthly(&[900.0, 905.0, 895.0, 600.0, 604.0, 598.0]), &[]);
+        let comparison = found.trends[0].comparison.as_ref().unwrap();
+        let (low, high) = comparison.ratio_ci95.unwrap();
+        assert!(low < 0.667 && 0.667 < high && high < 0.7, "{low} {high}");
+        assert_eq!(found.signs, [WearSign::SlowerWrites { trend: 0 }]);
+        assert_eq!(found.outlook, Outlook::Wearing);
+    }
+
+    #[test]
+    fn steady_writes_alone_do_not_prove_health() {
+        let found = history(&monthly(&[900.0, 905.0, 895.0, 900.0, 904.0, 898.0]), &[]);
+        assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
+        assert!(found.missing.contains(&MissingProof::Verification));
+    }
+
+    #[test]
+    fn faster_reads_or_other_hosts_are_trends_of_their_own() {
+        let mut records = monthly(&[900.0, 900.0, 900.0, 300.0, 300.0, 300.0]);
+        for record in &mut records[3..] {
+            record.environment.hostname = "pi5".to_owned();
+        }
+        let found = history(&records, &[]);
+        assert_eq!((found.trends.len(), found.outlook), (2, Outlook::Unknown));
+        let names = vec!["pi4".to_owned(), "pi5".to_owned()];
+        assert!(found.caveats.contains(&HistoryCaveat::Hosts { names }));
+    }
+
+    #[test]
+    fn the_largest_number_of_a_life_time_is_its_upper_end() {
+        assert_eq!(largest_number("0-10 % and 10-20 %"), Some(20));
+        assert_eq!(largest_number("normal"), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! History of one card.
+
+use super::listed;
+use crate::history::trend_name;
+use crate::number;
+use crate::{compare, time};
+use hakaru_model::history::{DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
+
+pub(in crate::text) fn history_title(name: &str) -> String {
+    format!("{name}の履歴")
+}
+
+pub(in crate::text) fn history_counts(runs: u32, series: u32, verifications: usize) -> String {
+    format!("測定{runs}回（{series}シリーズ）、検証{verifications}回")
+}
+
+pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
+    match outlook {
+        Outlook::Failing => "故障しつつあるカード",
+        Outlook::Wearing => "消耗の兆候あり",
+        Outlook::NoSign => "消耗の兆候なし。書き込み速度は以前と同じで、最新の検証に不良箇所なし",
+        Outlook::Unknown => "判定に必要なデータが不足",
+    }
+}
+
+pub(in crate::text) fn outlook_advice(outlook: Outlook) -> &'static str {
+    match outlook {
+        Outlook::Failing => "データを退避し、交換してください",
+        Outlook::Wearing => "バックアップを取り、カードを検証してください",
+        Outlook::NoSign | Outlook::Unknown => "",
+    }
+}
+
+pub(in crate::text) fn signs_title() -> &'static str {
+    "兆候"
+}
+
+pub(in crate::text) fn proofs_title() -> &'static str {
+    "判定に役立つ測定"
+}
+
+pub(in crate::text) fn trends_title() -> &'static str {
+    "速度の推移"
+}
+
+pub(in crate::text) fn points_title() -> &'static str {
+    "全シリーズ"
+}
+
+pub(in crate::text) fn verifications_title() -> &'static str {
+    "検証"
+}
+
+pub(in crate::text) fn trends_note(fewest: usize) -> String {
+    format!(
+        "変化は後半のシリーズの前半に対する比と95%信頼区間（全ワークロードを一つの族として補正）。同じ条件、同じホストの\
+         {fewest}シリーズが必要"
+    )
+}
+
+pub(in crate::text) fn trend_heads() -> [&'static str; 6] {
+    ["測定内容", "シリーズ", "最初", "最新", "変化[95%]", "判定"]
+}
+
+pub(in crate::text) fn point_heads(unit: &str) -> [String; 5] {
+    ["開始", "シリーズ", unit, "回数", "使用率"].map(str::to_owned)
+}
+
+pub(in crate::text) fn verified_heads() -> [&'static str; 4] {
+    ["開始", "検証", "検証した量", "不良"]
+}
+
+pub(in crate::text) fn too_few_series(have: usize, needed: usize) -> String {
+    format!("判定なし（{needed}シリーズ中{have}）")
+}
+
+pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
+    match sign {
+        WearSign::BadBlocks { at_unix_ms, bytes } => {
+            format!(
+                "データの消失あり（{}に{bytes}が書き込んだ内容と不一致）",
+                time::day(*at_unix_ms)
+            )
+        }
+        WearSign::IoErrors { count } => format!("測定中のI/Oエラー{count}件"),
+        WearSign::Reserve { state } => format!("予備ブロックが残り少ない（PRE_EOL_INFOは{state}）"),
+        WearSign::LifeUsed { percent } => format!("寿命消費率{percent}%（デバイスの報告値）"),
+        WearSign::Defects { kind, first, last } => {
+            let what = match kind {
+                DefectKind::MediaErrors => "メディアエラー",
+                DefectKind::Reallocated => "代替処理済みセクタ",
+                DefectKind::Pending => "代替処理待ちセクタ",
+            };
+            format!("{what}{last}件（最初の記録では{first}件）")
+        }
+        WearSign::Warning { text } => format!("SMARTの警告: {text}"),
+        WearSign::SlowerWrites { trend } => match trends.get(*trend as usize) {
+            Some(trend) => {
+                let change = trend
+                    .comparison
+                    .as_ref()
+                    .map(compare::ratio)
+                    .unwrap_or_default();
+                format!(
+                    "書き込みが低速化（有意差あり）。{}は以前の{change}",
+                    trend_name(trend)
+                )
+            }
+            None => "書き込みが低速化".to_owned(),
+        },
+        WearSign::MoreRetries { first, last } => format!(
+            "コマンドの再試行が増加（100万件あたり最初は{}件、最新は{}件）",
+            number::quantity(*first),
+            number::quantity(*last)
+        ),
+    }
+}
+
+pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
+    match proof {
+        MissingProof::Series { have, needed } => format!(
+            "推移の判定には、同じ条件とホストでの書き込み測定が{needed}シリーズ必要（現在{have}）。`hakaru bench`で追加できる"
+        ),
+        MissingProof::Verification => {
+            "不良箇所は検証でのみ分かる（`hakaru verify DEVICE`または`hakaru verify DIR`）".to_owned()
+        }
+        MissingProof::WearData => {
+            "デバイスは寿命を報告しない（SDカードに該当するレジスタはなく、USBリーダーの多くは隠す）".to_owned()
+        }
+    }
+}
+
+pub(in crate::text) fn history_caveat(caveat: &HistoryCaveat) -> String {
+    match caveat {
+        HistoryCaveat::ByLabel => {
+            "別のカードの測定を含みうる（固有のIDがなく、ラベルで対応付けたため）".to_owned()
+        }
+        HistoryCaveat::Hosts { names } => {
+            format!("複数のホストで測定（{}）。推移はホスト別", listed(names))
+        }
+        HistoryCaveat::Kernels { names } => {
+            format!(
+                "速度の変化はカーネルの違いによる可能性あり（{}）",
+                listed(names)
+            )
+        }
+        HistoryCaveat::FillLevels { low, high } => {
+            format!("速度の変化は使用率の違いによる可能性あり（{low}〜{high}%）")
+        }
+        HistoryCaveat::SameDay { series } => {
+            format!("同じ日の{series}シリーズは独立ではなく、区間が狭すぎる可能性あり")
+        }
+    }
+}
