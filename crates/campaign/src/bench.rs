@@ -5,7 +5,7 @@ use crate::session::{
     RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, TraceExtent,
     UnstoredRecord,
 };
-use crate::suite::{Suite, SuiteLength, SuiteWorkload};
+use crate::suite::{DEEP, Suite, SuiteLength, SuiteWorkload};
 use crate::target::{self, usable, whole_mib};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
@@ -39,6 +39,8 @@ pub struct BenchRequest {
     pub size: Option<Bytes>,
     /// Workloads; empty for all that are possible without losing data.
     pub only: Vec<SuiteWorkload>,
+    /// Whether the deep suite runs after the standard one.
+    pub deep: bool,
     /// Seed of all offsets.
     pub seed: u64,
     /// I/O engine.
@@ -314,8 +316,10 @@ fn choose_workloads(
     if !may_write {
         remarks.push("reads only: writing would erase the device (--erase permits it)".into());
     }
+    let deep = DEEP.into_iter().filter(|_| request.deep);
     Ok(SuiteWorkload::ALL
         .into_iter()
+        .chain(deep)
         .filter(|w| may_write || !w.writes())
         .collect())
 }

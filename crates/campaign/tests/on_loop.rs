@@ -477,6 +477,7 @@ impl Watcher for Exchanging {
 fn a_bench_does_not_write_to_the_card_that_took_the_place_and_says_why() {
     let Some(disk) = Disk::new(32) else { return };
     let request = BenchRequest {
+        deep: false,
         path: disk.node.clone(),
         pace: Some(SuiteLength::Quick),
         repeats: Some(3),

@@ -33,6 +33,7 @@ fn card() -> DeviceModel {
 
 fn request(seed: u64) -> BenchRequest {
     BenchRequest {
+        deep: false,
         path: ".".into(),
         pace: Some(SuiteLength::Standard),
         repeats: Some(2),

@@ -360,7 +360,7 @@ fn ready_ones_are_listed_written_and_checked() {
     let home = Home::new();
     let list = succeeds(&home, &["init", "--list"]);
     let articles = ["a", "b", "c", "d", "e"].map(|letter| format!("article-{letter}"));
-    let others = ["quick", "full"].map(str::to_owned);
+    let others = ["quick", "full", "snia-pts-iops", "snia-pts-saturation"].map(str::to_owned);
     for name in articles.iter().chain(&others) {
         assert!(list.contains(name));
         let said = succeeds(&home, &["init", name]);
@@ -379,6 +379,34 @@ fn ready_ones_are_listed_written_and_checked() {
     let said = text(&nobody.stderr);
     assert_eq!(nobody.status.code(), Some(2), "{said}");
     assert!(said.contains("--list"), "{said}");
+}
+
+/// The latency test of the SNIA specification, shortened, on a simulated card: rounds until each point is steady.
+#[test]
+fn rounds_of_the_snia_latency_test_reach_steady_state() {
+    let home = Home::new();
+    succeeds(&home, &["init", "snia-pts-latency"]);
+    let file = home.work().join("snia-pts-latency.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let short = text
+        .replace("id = \"ask\"", "simulate = \"even.json\"")
+        .replace("repeats = 10", "repeats = 5")
+        .replace("\"60 s\"", "\"1 s\"")
+        .replace("\"16 TiB\"", "\"64 MiB\"")
+        .replace("ioengine = \"io_uring\"\n", "")
+        .replace("discard = \"where-offered\"\nfill = \"random\"\n", "");
+    std::fs::write(&file, short).unwrap();
+    let model = r#"{"name": "even", "capacity": 34359738368, "read_rate": 44000000, "read_seek": 300000,
+        "write_rate": 30000000, "write_seek": 2000000, "read_overhead": 120000, "write_overhead": 120000, "block_size": 512, "flush": 3000000, "jitter_permille": 20}"#;
+    write(&home, "even.json", model);
+    succeeds(&home, &["run", "snia-pts-latency.toml"]);
+    each_once(&home, 45);
+    let csv = succeeds(
+        &home,
+        &["report", "snia-pts-latency.toml", "--format", "csv"],
+    );
+    let steady = csv.lines().filter(|line| line.contains("steady")).count();
+    assert!(steady >= 9, "{csv:.400}");
 }
 
 #[test]

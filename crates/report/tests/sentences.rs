@@ -14,6 +14,8 @@ mod campaigns;
 mod claims;
 #[path = "sentences/findings.rs"]
 mod findings;
+#[path = "sentences/history.rs"]
+mod history;
 #[path = "sentences/japanese.rs"]
 mod japanese;
 

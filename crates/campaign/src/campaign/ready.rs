@@ -1,5 +1,5 @@
-//! Built-in campaigns: the experiments of published articles with their original parameters, a quick one, and a full
-//! one.
+//! Built-in campaigns: the experiments of published articles with their original parameters, a quick one, a full one,
+//! and the tests of the SNIA Performance Test Specification.
 
 /// A built-in campaign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct TemplateCampaign {
 }
 
 /// All built-in campaigns.
-pub const READY: [TemplateCampaign; 7] = [
+pub const READY: [TemplateCampaign; 11] = [
     template("quick", include_str!("../../ready/quick.toml")),
     template("full", include_str!("../../ready/full.toml")),
     template("article-a", include_str!("../../ready/article-a.toml")),
@@ -19,6 +19,22 @@ pub const READY: [TemplateCampaign; 7] = [
     template("article-c", include_str!("../../ready/article-c.toml")),
     template("article-d", include_str!("../../ready/article-d.toml")),
     template("article-e", include_str!("../../ready/article-e.toml")),
+    template(
+        "snia-pts-iops",
+        include_str!("../../ready/snia-pts-iops.toml"),
+    ),
+    template(
+        "snia-pts-throughput",
+        include_str!("../../ready/snia-pts-throughput.toml"),
+    ),
+    template(
+        "snia-pts-latency",
+        include_str!("../../ready/snia-pts-latency.toml"),
+    ),
+    template(
+        "snia-pts-saturation",
+        include_str!("../../ready/snia-pts-saturation.toml"),
+    ),
 ];
 
 const fn template(name: &'static str, text: &'static str) -> TemplateCampaign {

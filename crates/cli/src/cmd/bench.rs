@@ -13,12 +13,12 @@ use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use hakaru_campaign::SessionError;
 use hakaru_campaign::bench::{self, BenchError, BenchPlan, BenchRequest, BenchResult, BenchTarget};
-use hakaru_campaign::suite::{SuiteLength, SuiteWorkload};
+use hakaru_campaign::suite::{DEEP, SuiteLength, SuiteWorkload};
 use hakaru_engine::RunError;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::IoEngine;
 use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use hakaru_report::plain;
 use hakaru_report::text::{self, BenchPlace};
 use hakaru_store::Store;
@@ -26,7 +26,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
-mixed (1 MiB, half reads), durable (4 KiB writes, an fsync each), sustained (1 MiB writes for long).\n\
+mixed (1 MiB, half reads), durable (4 KiB writes, an fsync each), sustained (1 MiB writes for long). --deep adds 36 workloads such as read-4k-q32-j4.\n\
 In a directory, an unnamed temporary file is used, so nothing is left behind. A device is only read, unless --erase is given.";
 
 /// Arguments of `hakaru bench`.
@@ -50,14 +50,17 @@ pub(crate) struct BenchArgs {
     size: Option<Bytes>,
     /// Run only these workloads (comma-separated)
     #[arg(long, value_delimiter = ',', value_name = "WORKLOAD",
-          value_parser = PossibleValuesParser::new(SuiteWorkload::ALL.map(SuiteWorkload::name)))]
+          value_parser = PossibleValuesParser::new(SuiteWorkload::ALL.into_iter().chain(DEEP).map(SuiteWorkload::name)))]
     only: Vec<String>,
     /// Seed of all random offsets: the same seed repeats them
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// How I/O is issued
-    #[arg(long, value_name = "ENGINE", default_value = "psync", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
-    ioengine: String,
+    /// Also run random reads, writes and 70/30 mixes of 4 KiB, 64 KiB and 1 MiB at queue depths 1 and 32 with 1 and 4 jobs
+    #[arg(long)]
+    deep: bool,
+    /// How I/O is issued [default: psync; io_uring with --deep]
+    #[arg(long, value_name = "ENGINE", value_parser = ["psync", "sync", "pvsync2", "libaio", "io_uring"])]
+    ioengine: Option<String>,
     /// Permit erasing the device identified by this serial number, CID or by-id name; prompts if ID is omitted
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", require_equals = true)]
     erase: Option<String>,
@@ -178,6 +181,7 @@ fn ended(error: BenchError) -> Ended {
 impl BenchArgs {
     fn request(&self) -> BenchRequest {
         let names = self.only.iter();
+        let default_engine = if self.deep { "io_uring" } else { "psync" };
         BenchRequest {
             path: self.path.clone(),
             pace: match (self.quick, self.standard) {
@@ -191,7 +195,8 @@ impl BenchArgs {
                 .filter_map(|name| SuiteWorkload::from_name(name))
                 .collect(),
             seed: self.seed,
-            ioengine: engine(&self.ioengine),
+            deep: self.deep,
+            ioengine: engine(self.ioengine.as_deref().unwrap_or(default_engine)),
             erase: self.erase.is_some(),
             trace: self.trace,
         }
@@ -242,6 +247,9 @@ fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
     ))
 }
 
+/// Write speed that the estimate of written bytes is given for, in bytes per second.
+const SPEED: u64 = 100_000_000;
+
 fn announce(plan: &BenchPlan) {
     let (size, workloads) = (plan.suite.size, plan.suite.workloads.len());
     let name = plain(&plan.identity.display_name());
@@ -262,10 +270,16 @@ fn announce(plan: &BenchPlan) {
     let time = Nanos(plan.suite.duration().0 * u64::from(plan.repeats + u32::from(plan.trace)));
     let rounds = u64::from(plan.repeats);
     let extent = text::bench_rounds(rounds, plan.trace, workloads as u64, time);
-    anstream::eprintln!(
-        "  {extent}
-"
-    );
+    anstream::eprintln!("  {extent}");
+    let rounds = rounds + u64::from(plan.trace);
+    let written = Bytes(plan.suite.written_at(SPEED).0 * rounds);
+    if written.0 > 0 {
+        anstream::eprintln!(
+            "  {}",
+            text::bench_writes(written, BytesPerSec(SPEED as f64))
+        );
+    }
+    anstream::eprintln!();
 }
 
 fn read_device_model(file: &Path) -> Result<DeviceModel> {

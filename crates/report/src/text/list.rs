@@ -71,6 +71,8 @@ texts! {
     pub fn measuring(name: &str, place: BenchPlace<'_>, size: Bytes) -> String;
     /// Extent of a benchmark.
     pub fn bench_rounds(rounds: u64, traced: bool, workloads: u64, time: Nanos) -> String;
+    /// Bytes that a benchmark writes at a given speed of writes.
+    pub fn bench_writes(written: Bytes, speed: BytesPerSec) -> String;
     /// Where the report is.
     pub fn report_at(path: &str) -> String;
     /// Progress: a round.

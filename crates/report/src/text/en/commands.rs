@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::text::{Attempt, BenchPlace, EraseTarget, VerifyUsage};
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 pub(in crate::text) fn refused(what: &str) -> String {
     format!("refused: {what}")
@@ -64,6 +64,10 @@ pub(in crate::text) fn bench_rounds(
         counted(rounds, "round"),
         counted(workloads, "workload")
     )
+}
+
+pub(in crate::text) fn bench_writes(written: Bytes, speed: BytesPerSec) -> String {
+    format!("Writes about {written} in total for each {speed} of write speed")
 }
 
 pub(in crate::text) fn traced_round() -> &'static str {

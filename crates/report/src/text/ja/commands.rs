@@ -1,7 +1,7 @@
 //! Messages of the commands: です・ます.
 
 use crate::text::{Attempt, BenchPlace, EraseTarget, VerifyUsage};
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 pub(in crate::text) fn refused(what: &str) -> String {
     format!("拒否: {what}")
@@ -59,6 +59,10 @@ pub(in crate::text) fn bench_rounds(
 ) -> String {
     let traced = if traced { "とトレース1回" } else { "" };
     format!("ワークロード{workloads}種類 × {rounds}回{traced}、約{time}")
+}
+
+pub(in crate::text) fn bench_writes(written: Bytes, speed: BytesPerSec) -> String {
+    format!("書き込み速度{speed}につき、合計で約{written}を書き込みます")
 }
 
 pub(in crate::text) fn traced_round() -> &'static str {
