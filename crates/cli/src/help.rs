@@ -8,7 +8,7 @@ use std::fmt::Write;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Measure", &["bench", "campaign", "fio", "iozone"]),
     ("See results", &["list", "show", "report", "explain"]),
-    ("Decide", &["compare", "rank"]),
+    ("Decide", &["compare", "rank", "history"]),
     (
         "Keep results",
         &["import", "export", "relabel", "reference", "recover"],
