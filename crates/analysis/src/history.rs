@@ -224,7 +224,7 @@ fn of_registers(identities: &[&Identity]) -> Vec<WearSign> {
         .filter_map(|of| of.device.known())
         .collect();
     let cards = || devices.iter().filter_map(|device| device.card.as_ref());
-    let reserve = cards().filter_map(|card| card.pre_eol.known()).last();
+    let reserve = cards().filter_map(|card| card.pre_eol.known()).next_back();
     let reserve =
         reserve.filter(|state| state.starts_with("warning") || state.starts_with("urgent"));
     found.extend(reserve.map(|state| WearSign::Reserve {
@@ -234,7 +234,7 @@ fn of_registers(identities: &[&Identity]) -> Vec<WearSign> {
         .iter()
         .filter_map(|device| device.health.known())
         .collect();
-    let of_card = cards().filter_map(|card| card.life_time.known()).last();
+    let of_card = cards().filter_map(|card| card.life_time.known()).next_back();
     let of_card = of_card.and_then(|text| largest_number(text));
     let of_disk = health
         .iter()
