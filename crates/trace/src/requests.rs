@@ -70,6 +70,7 @@ pub struct RequestMatcher {
     page_types: HashMap<u32, (u64, u32, u32)>,
     counts: MatchCounts,
     done: Vec<TracedRequest>,
+    unissued: Vec<TracedRequest>,
 }
 
 impl RequestMatcher {
@@ -77,6 +78,8 @@ impl RequestMatcher {
     const MAX_FLUSH_BIOS: usize = 1024;
     /// Threads whose next bio has a known type.
     const MAX_PAGE_TYPES: usize = 4096;
+    /// Completions without an issue that are kept: more than that are not in flight when recording begins.
+    const MAX_UNISSUED: usize = 1 << 16;
 
     /// Creates a matcher without pending bios and requests in flight.
     pub fn new(options: MatchOptions) -> RequestMatcher {
@@ -145,6 +148,12 @@ impl RequestMatcher {
     /// come when that is known.
     pub fn take(&mut self) -> Vec<TracedRequest> {
         std::mem::take(&mut self.done)
+    }
+
+    /// Returns the completions without an issue since the last call, as requests that were queued and issued when they
+    /// completed. If no events were lost, these requests were in flight when recording began.
+    pub fn take_unissued(&mut self) -> Vec<TracedRequest> {
+        std::mem::take(&mut self.unissued)
     }
 
     /// Decides about completions that could still belong to several requests, at the end of a phase. Requests in flight
@@ -296,9 +305,32 @@ impl RequestMatcher {
             .in_flight
             .complete(time, range, op, error, &mut self.done)
         {
-            self.counts.unseen_issues += 1;
+            self.complete_unissued(time, range, flags, error);
         }
         self.expect_flush_after_fua(first);
+    }
+
+    fn complete_unissued(
+        &mut self,
+        time: u64,
+        range: SectorRange,
+        flags: RequestFlags,
+        error: i32,
+    ) {
+        self.counts.unseen_issues += 1;
+        if self.unissued.len() < Self::MAX_UNISSUED {
+            self.unissued.push(TracedRequest {
+                range,
+                flags,
+                bios: Vec::new(),
+                queued: time,
+                issued: time,
+                completed: Some(time),
+                requeues: 0,
+                error,
+                command: None,
+            });
+        }
     }
 
     /// Where the device has no FUA, the block layer sends a flush after the data.
@@ -327,7 +359,7 @@ impl RequestMatcher {
                 .in_flight
                 .complete_inside(time, range, op, error, &mut self.done);
         if !found {
-            self.counts.unseen_issues += 1;
+            self.complete_unissued(time, range, flags, error);
         }
     }
 }

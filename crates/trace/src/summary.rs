@@ -198,6 +198,7 @@ impl PathSummary {
         for request in self.matcher.take() {
             self.keep(&request);
         }
+        self.keep_unissued(phase);
         self.add_beyond();
         let mut kept = std::mem::take(&mut self.kept);
         let mut totals = std::mem::take(&mut self.totals);
@@ -257,6 +258,26 @@ impl PathSummary {
             status_commands: counts.status_commands - before.status_commands,
             cost: phase.cost,
             cost_unknown: None,
+        }
+    }
+
+    /// Keeps the requests that were in flight when recording began, as if they had been issued just before the window. If
+    /// events were lost, a completion without an issue may be any other request, and does not count.
+    fn keep_unissued(&mut self, phase: &PhaseTrace<'_>) {
+        let (begin, end) = phase.window;
+        let requests = self.matcher.take_unissued();
+        if phase.tracer.lost_share() > 0.0 {
+            return;
+        }
+        for request in requests {
+            let before = begin.saturating_sub(1);
+            if request.issued >= begin && request.issued <= end {
+                self.keep(&TracedRequest {
+                    queued: before,
+                    issued: before,
+                    ..request
+                });
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! Sums, edges and limits of a phase.
 
 use super::*;
-use crate::testing::{EventStream, operation};
-use hakaru_model::io_path::{ClassTraffic, IssuerKind, LayoutRange};
+use crate::event::EventKind;
+use crate::testing::{EventStream, flags, operation, range};
+use hakaru_model::io_path::{ClassTraffic, EventCount, IssuerKind, LayoutRange};
 use hakaru_model::rng::Rng;
 
 const WORKER: (u32, &str) = (7, "hakaru");
@@ -20,6 +21,10 @@ fn map() -> AddressMap {
 
 /// Finishes a phase; the window is in microseconds.
 fn finish(summary: &mut PathSummary, window: (u64, u64)) -> IoPath {
+    finish_with(summary, window, TracerReport::default())
+}
+
+fn finish_with(summary: &mut PathSummary, window: (u64, u64), tracer: TracerReport) -> IoPath {
     summary.finish(&PhaseTrace {
         disk: TracedDisk::default(),
         window: (window.0 * 1000, window.1 * 1000),
@@ -30,7 +35,7 @@ fn finish(summary: &mut PathSummary, window: (u64, u64)) -> IoPath {
         map: &map(),
         layout_gaps: Vec::new(),
         files: &[],
-        tracer: TracerReport::default(),
+        tracer,
         counters: None,
         cost: None,
     })
@@ -132,6 +137,46 @@ fn a_request_belongs_to_the_phase_in_which_it_completed() {
     let depth: f64 = (5.0 + 10.0 + 10.0) / 90.0;
     assert!((path.mean_depth - depth).abs() < 1e-9);
     assert!((path.depth.len() as u64) <= 90);
+}
+
+#[test]
+fn requests_in_flight_when_recording_began_count_by_their_completion() {
+    let mut stream = EventStream::default();
+    stream
+        .event(15.0, 0, completion((8, 8)))
+        .served(WORKER, (20.0, 21.0, 30.0), (16, 16), "W");
+    let path = summarized(&stream, (10, 100));
+    let data = class(&path, IoClass::Data);
+    assert_eq!((data.requests, data.bytes.0), (2, 4096 + 8192));
+    let edges = (path.edges.at_start, path.edges.at_start_bytes.0);
+    assert_eq!(edges, (1, 4096));
+    // In flight from the start of the window: 10 to 15, and 21 to 30.
+    assert_eq!(path.busy.0, 14_000);
+}
+
+#[test]
+fn completions_without_an_issue_do_not_count_if_events_were_lost() {
+    let mut stream = EventStream::default();
+    stream.event(15.0, 0, completion((8, 8)));
+    let mut summary = pushed(&stream, PathSummaryOptions::default());
+    let tracer = TracerReport {
+        events: vec![EventCount {
+            counted: 100,
+            lost: 1,
+            ..EventCount::default()
+        }],
+        ..TracerReport::default()
+    };
+    let path = finish_with(&mut summary, (10, 100), tracer);
+    assert!(path.classes.is_empty(), "{:?}", path.classes);
+}
+
+fn completion(at: (u64, u32)) -> EventKind {
+    EventKind::RequestComplete {
+        range: range(at.0, at.1),
+        flags: flags("W"),
+        error: 0,
+    }
 }
 
 #[test]
