@@ -87,7 +87,9 @@ pub(super) struct CommandsAfterTrace(Vec<CardCommand>);
 
 impl fmt::Display for CommandsAfterTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "commands after the traced part: {:?}", self.0)
+        let count = self.0.len();
+        let first = self.0.first();
+        write!(f, "{count} commands after the traced part, first {first:?}")
     }
 }
 
