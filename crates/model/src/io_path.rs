@@ -386,6 +386,8 @@ pub enum NoTraceCost {
     Ended,
     /// The kernel did not switch the recording off and on.
     NotSwitched,
+    /// Switching the recording off and on took too long for enough pairs.
+    SlowSwitching,
     /// The whole phase was to be traced.
     Whole,
 }

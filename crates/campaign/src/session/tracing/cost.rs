@@ -23,6 +23,8 @@ const MOST_LATENCIES: usize = 1 << 14;
 const HIGHEST_PERCENT: usize = 95;
 /// Fraction (1/N) of the remaining time that the segments may take.
 const PART: u64 = 3;
+/// Fraction (1/N) of the remaining time after which no more segments begin, where switching takes long.
+const LONGEST_PART: u64 = 2;
 
 /// Number and length of the segments of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub(super) struct CostPlan {
     pairs: u64,
     /// Nanoseconds.
     pub(super) segment: u64,
+    /// Longest time in nanoseconds, with the time that switching takes.
+    budget: u64,
 }
 
 impl CostPlan {
@@ -59,7 +63,11 @@ impl CostPlan {
                 needed: Nanos(PART * 2 * FEWEST_PAIRS * least),
             });
         }
-        Ok(CostPlan { pairs, segment })
+        Ok(CostPlan {
+            pairs,
+            segment,
+            budget: remaining / LONGEST_PART,
+        })
     }
 }
 
@@ -104,12 +112,22 @@ impl CostMeter {
         }
     }
 
-    /// Returns whether the next segment is recorded; `None` after the last one.
+    /// Returns whether the next segment is recorded; `None` after the last one, or after the budget of time. Both ends
+    /// follow a recorded segment, whose requests in flight are known.
     ///
     /// The order within a pair alternates, so that a steady change of speed does not look like a cost.
-    pub(super) fn next(&self) -> Option<bool> {
+    pub(super) fn next(&self, now: u64) -> Option<bool> {
         let number = self.segments.len();
-        ((number as u64) < 2 * self.plan.pairs).then_some(matches!(number % 4, 0 | 3))
+        if (number as u64) >= 2 * self.plan.pairs || number % 4 == 0 && self.is_over_budget(now) {
+            return None;
+        }
+        Some(matches!(number % 4, 0 | 3))
+    }
+
+    /// Whether the segments have taken all the time that they may.
+    pub(super) fn is_over_budget(&self, now: u64) -> bool {
+        let first = self.segments.first();
+        first.is_some_and(|first| now.saturating_sub(first.begin) >= self.plan.budget)
     }
 
     /// Begins a segment.
@@ -195,14 +213,18 @@ mod tests {
     }
 
     fn meter(pairs: u64) -> CostMeter {
-        CostMeter::new(CostPlan { pairs, segment: 1 })
+        CostMeter::new(CostPlan {
+            pairs,
+            segment: 1,
+            budget: u64::MAX,
+        })
     }
 
     /// Runs operations of 100 ns without and 110 ns with recording, whose latency grows by 1 ns per segment.
     fn measured(pairs: u64) -> CostMeter {
         let mut meter = meter(pairs);
         let mut now = 0;
-        while let Some(recorded) = meter.next() {
+        while let Some(recorded) = meter.next(now) {
             meter.end(now);
             meter.begin(recorded, now);
             if now > 0 {
@@ -229,45 +251,20 @@ mod tests {
 
     #[test]
     fn segments_become_shorter_in_short_phases() {
-        let plan = |remaining: u64, iops| CostPlan::new(Some(remaining * 1_000_000), iops);
+        let plan = |remaining: u64, iops| {
+            let plan = CostPlan::new(Some(remaining * 1_000_000), iops)?;
+            assert_eq!(plan.budget, remaining * 500_000);
+            Ok((plan.pairs, plan.segment))
+        };
+        let plan = |remaining, iops| -> Result<(u64, u64), NoTraceCost> { plan(remaining, iops) };
         let (ms, usual) = (1_000_000, USUAL);
-        assert_eq!(
-            plan(60_000, 10_000),
-            Ok(CostPlan {
-                pairs: MOST_PAIRS,
-                segment: usual
-            })
-        );
-        assert_eq!(
-            plan(3_600, 10_000),
-            Ok(CostPlan {
-                pairs: 12,
-                segment: usual
-            })
-        );
-        assert_eq!(
-            plan(1_500, 10_000),
-            Ok(CostPlan {
-                pairs: 12,
-                segment: 20 * ms + 833_333
-            })
-        );
-        assert_eq!(
-            plan(600, 10_000),
-            Ok(CostPlan {
-                pairs: 4,
-                segment: 20 * ms
-            })
-        );
+        assert_eq!(plan(60_000, 10_000), Ok((MOST_PAIRS, usual)));
+        assert_eq!(plan(3_600, 10_000), Ok((12, usual)));
+        assert_eq!(plan(1_500, 10_000), Ok((12, 20 * ms + 833_333)));
+        assert_eq!(plan(600, 10_000), Ok((4, 20 * ms)));
         // 100 I/Os per second: five take 50 ms; 20 per second: 250 ms.
-        assert_eq!(plan(1_200, 100).map(|plan| plan.segment), Ok(usual));
-        assert_eq!(
-            plan(6_000, 20),
-            Ok(CostPlan {
-                pairs: 4,
-                segment: 250 * ms
-            })
-        );
+        assert_eq!(plan(1_200, 100).map(|plan| plan.1), Ok(usual));
+        assert_eq!(plan(6_000, 20), Ok((4, 250 * ms)));
     }
 
     #[test]
@@ -289,7 +286,7 @@ mod tests {
     fn a_few_long_operations_do_not_decide_the_cost() {
         let mut meter = meter(4);
         let mut now = 0;
-        while let Some(recorded) = meter.next() {
+        while let Some(recorded) = meter.next(now) {
             meter.end(now);
             meter.begin(recorded, now);
             for start in 0..100 {
@@ -307,10 +304,27 @@ mod tests {
     }
 
     #[test]
+    fn slow_switching_ends_after_its_budget_with_a_recorded_segment() {
+        let mut meter = CostMeter::new(CostPlan {
+            pairs: 40,
+            segment: 1,
+            budget: 1_000,
+        });
+        let mut now = 7;
+        while let Some(recorded) = meter.next(now) {
+            meter.begin(recorded, now);
+            now += 200;
+            meter.end(now);
+        }
+        assert_eq!(meter.segments.len(), 8);
+        assert!(meter.segments[7].recorded && meter.is_over_budget(now));
+    }
+
+    #[test]
     fn empty_segments_give_no_cost() {
         let mut meter = meter(4);
         let mut now = 0;
-        while let Some(recorded) = meter.next() {
+        while let Some(recorded) = meter.next(now) {
             meter.end(now);
             meter.begin(recorded, now);
             now += 1000;

@@ -112,6 +112,9 @@ impl CostRun {
         let state = self.shared.lock();
         state.meter.cost().ok_or(match (state.failed, state.start) {
             (true, _) => NoTraceCost::NotSwitched,
+            (false, Some(start)) if state.meter.is_over_budget(start.at) => {
+                NoTraceCost::SlowSwitching
+            }
             (false, Some(_)) => NoTraceCost::FewIos,
             (false, None) => NoTraceCost::Ended,
         })
@@ -133,7 +136,7 @@ impl CostShared {
         // Counters are read at the edges of all segments alike, outside of them.
         loop {
             // The lock must not be held in the body.
-            let next = self.lock().meter.next();
+            let next = self.lock().meter.next(hakaru_trace::now());
             let Some(recorded) = next else { break };
             let switched = match recorded {
                 true => {

@@ -300,6 +300,9 @@ pub(in crate::text) fn trace_cost_unknown(because: Option<NoTraceCost>) -> Strin
         Some(NoTraceCost::NotSwitched) => {
             "the kernel did not switch the recording off and on".to_owned()
         }
+        Some(NoTraceCost::SlowSwitching) => {
+            "switching the recording off and on takes too long here".to_owned()
+        }
     };
     format!("The cost of tracing was not measured, because {because}; latencies include it")
 }

@@ -262,6 +262,9 @@ pub(in crate::text) fn trace_cost_unknown(because: Option<NoTraceCost>) -> Strin
         }
         Some(NoTraceCost::Whole) => "フェーズ全体をトレースする指定のため".to_owned(),
         Some(NoTraceCost::NotSwitched) => "カーネルが記録を切り替えなかったため".to_owned(),
+        Some(NoTraceCost::SlowSwitching) => {
+            "この環境では記録の切り替えに時間がかかりすぎるため".to_owned()
+        }
     };
     format!("トレースのコストは未測定で、レイテンシに含まれる: {because}")
 }
