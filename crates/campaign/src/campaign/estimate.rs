@@ -182,7 +182,7 @@ pub(super) fn recheck_bytes(campaign: &Campaign, size: Option<Bytes>) -> Bytes {
     let fill = preparation_bytes(campaign, layer, true, size).0;
     let fills = fill.saturating_mul(preparations);
     Bytes(fills.saturating_add(
-        (once * f64::from(campaign.repeats.most() + u32::from(campaign.traces))) as u64,
+        (once * f64::from(campaign.repeats.most() + u32::from(campaign.trace.is_some()))) as u64,
     ))
 }
 
@@ -222,7 +222,7 @@ fn open_runs(
         let cell = key.map(|key| PointKey::of(campaign, key, layer, workload));
         let stored = cell.as_ref().map_or(0, |cell| journal.repeats(cell));
         let is_traced = cell.is_some_and(|cell| journal.has_trace(&cell));
-        let traced = u32::from(campaign.traces && !is_traced);
+        let traced = u32::from(campaign.trace.is_some() && !is_traced);
         let open = campaign.repeats.most().saturating_sub(stored) + traced;
         let point = Point {
             card,

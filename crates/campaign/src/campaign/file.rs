@@ -75,10 +75,14 @@ pub struct CampaignFile {
     pub limits: CampaignLimits,
 }
 
-/// Tracing of the path of I/Os: a table without keys.
+/// Tracing of the path of I/Os.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TraceSpec {}
+pub struct TraceSpec {
+    /// Traces all of each run; otherwise what remains after the cost of tracing was measured.
+    #[serde(default)]
+    pub whole: bool,
+}
 
 /// Number of repeats of each point.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -291,7 +291,7 @@ impl CampaignProgress {
             });
             cells
                 .map(|cell| {
-                    let traced = campaign.traces && self.has_trace(&cell);
+                    let traced = campaign.trace.is_some() && self.has_trace(&cell);
                     u64::from(self.repeats(&cell)) + u64::from(traced)
                 })
                 .sum::<u64>()

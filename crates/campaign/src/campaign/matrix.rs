@@ -72,7 +72,7 @@ impl Campaign {
                     all.extend(repeats.clone().map(|repeat| (layer, workload, repeat)));
                 }
             }
-            let traces = workloads.clone().filter(|_| self.traces);
+            let traces = workloads.clone().filter(|_| self.trace.is_some());
             let traces = traces.map(|workload| (layer, workload, CampaignPoint::TRACED));
             match self.order {
                 PointOrder::Shuffled => traced.extend(traces),
@@ -152,7 +152,11 @@ impl Campaign {
 
     /// Returns the number of traced runs.
     pub(super) fn traced(&self) -> u64 {
-        if self.traces { self.points() } else { 0 }
+        if self.trace.is_some() {
+            self.points()
+        } else {
+            0
+        }
     }
 
     /// Returns the maximum number of runs, with the recheck and the traced runs.
@@ -183,6 +187,7 @@ pub(super) fn groups_of_points(points: &[Point], fresh: bool) -> impl Iterator<I
 mod tests {
     use super::super::testing::campaign;
     use super::*;
+    use crate::session::TraceExtent;
     use std::collections::BTreeSet;
 
     fn places(points: &[Point]) -> Vec<(usize, usize, u32)> {
@@ -209,7 +214,7 @@ mod tests {
         for order in ["blocked", "interleaved", "shuffled"] {
             let plain = campaign(&format!("repeats = 2\norder = \"{order}\""));
             let traces = Campaign {
-                traces: true,
+                trace: Some(TraceExtent::AfterCost),
                 ..plain.clone()
             };
             let points = traces.points_of(0);

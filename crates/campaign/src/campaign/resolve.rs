@@ -11,6 +11,7 @@ pub use entries::ResolveContext;
 
 use super::file::{CampaignFile, FileError, LayerEntry};
 use super::spec::{Campaign, CampaignFilter};
+use crate::session::TraceExtent;
 use hakaru_model::units::Nanos;
 use toml::Spanned;
 
@@ -49,7 +50,10 @@ pub fn resolve(
         order: file.order,
         card_order,
         recheck,
-        traces: file.trace.is_some(),
+        trace: file.trace.map(|trace| match trace.whole {
+            true => TraceExtent::Whole,
+            false => TraceExtent::AfterCost,
+        }),
         cool_down: file.cool_down.map_or(Nanos(0), |time| time.0),
         cards,
         layers,

@@ -4,6 +4,7 @@ use super::digest::{AuthoredEntry, PointDefinition};
 use super::file::{
     CampaignLimits, CardOrder, PartitionTableEntry, PointOrder, PreparationSpec, RepeatRule,
 };
+use crate::session::TraceExtent;
 use hakaru_device::prepare::FsType;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
@@ -30,8 +31,8 @@ pub struct Campaign {
     pub card_order: CardOrder,
     /// Whether the first layer of the first card is measured again at the end.
     pub recheck: bool,
-    /// Whether one more run of each point is traced.
-    pub traces: bool,
+    /// How much of one more run of each point is traced; `None` without tracing.
+    pub trace: Option<TraceExtent>,
     /// Pause before each run.
     pub cool_down: Nanos,
     /// The cards, at least one.

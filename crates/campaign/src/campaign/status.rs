@@ -171,13 +171,13 @@ fn runs_of(
     let most = campaign.repeats.most();
     for workload in campaign.wanted_workloads() {
         let Some(key) = key else {
-            open += u64::from(most) + u64::from(campaign.traces);
+            open += u64::from(most) + u64::from(campaign.trace.is_some());
             continue;
         };
         let cell = PointKey::of(campaign, key, layer, workload);
         let stored = journal.repeats(&cell);
         done += u64::from(stored);
-        if campaign.traces {
+        if campaign.trace.is_some() {
             let traced = u64::from(journal.has_trace(&cell));
             (done, open) = (done + traced, open + 1 - traced);
         }

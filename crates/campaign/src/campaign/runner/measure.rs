@@ -111,9 +111,7 @@ impl Runner<'_> {
             overhead: self.overhead,
             caveats,
             campaign: Some(self.point_of_record(point, cell, prepared)),
-            trace: point
-                .is_traced()
-                .then_some(crate::session::TraceExtent::AfterCost),
+            trace: self.campaign.trace.filter(|_| point.is_traced()),
             ..RunRequest::single(self.clock, self.stop)
         };
         let planned =
