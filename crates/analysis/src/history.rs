@@ -234,7 +234,9 @@ fn of_registers(identities: &[&Identity]) -> Vec<WearSign> {
         .iter()
         .filter_map(|device| device.health.known())
         .collect();
-    let of_card = cards().filter_map(|card| card.life_time.known()).next_back();
+    let of_card = cards()
+        .filter_map(|card| card.life_time.known())
+        .next_back();
     let of_card = of_card.and_then(|text| largest_number(text));
     let of_disk = health
         .iter()
