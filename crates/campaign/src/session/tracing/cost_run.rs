@@ -28,6 +28,8 @@ struct CostState {
     meter: CostMeter,
     stopped: bool,
     failed: bool,
+    /// Whether recording was off for any time: until then, everything is known from the start on.
+    interrupted: bool,
     /// Time from which the events of the last recorded segment come.
     events_since: u64,
     /// Counters at the start and at the end of the last recorded segment.
@@ -48,6 +50,7 @@ impl CostRun {
                 meter: CostMeter::new(plan),
                 stopped: false,
                 failed: false,
+                interrupted: false,
                 events_since: 0,
                 edges: (None, None),
                 start: None,
@@ -84,6 +87,7 @@ impl CostRun {
         let mut state = self.shared.lock();
         state.meter.note(operation);
         match state.start {
+            _ if !state.interrupted => true,
             Some(start) => operation.begin >= start.at,
             None => {
                 let last = state.meter.last_recorded();
@@ -99,6 +103,11 @@ impl CostRun {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+
+    /// Whether recording was off for any time.
+    pub(super) fn interrupted(&self) -> bool {
+        self.shared.lock().interrupted
     }
 
     /// Returns the counters at the start and at the end of the last recorded segment.
@@ -139,11 +148,15 @@ impl CostShared {
             let next = self.lock().meter.next(hakaru_trace::now());
             let Some(recorded) = next else { break };
             let switched = match recorded {
+                true if !self.lock().interrupted => Ok(()),
                 true => {
                     self.lock().events_since = hakaru_trace::now();
                     recorder.resume()
                 }
-                false => recorder.pause(),
+                false => {
+                    self.lock().interrupted = true;
+                    recorder.pause()
+                }
             };
             if switched.is_err() {
                 self.lock().failed = true;

@@ -79,9 +79,12 @@ impl TracedPart {
     fn window(&self, measured: &MeasuredReadings, own_end: Reading) -> (Reading, Reading) {
         let end = measured.last.unwrap_or(own_end);
         let begin = measured.first.or(self.start).unwrap_or(measured.begin);
-        match self.cost_run() {
+        match self.cost_run().filter(|run| run.interrupted()) {
             None => (begin, end),
-            Some(run) => match (run.start(), run.last_recorded()) {
+            Some(run) => match (
+                run.start().filter(|start| start.at < end.at),
+                run.last_recorded(),
+            ) {
                 (Some(start), _) => (start, end),
                 // It ended while the cost was being measured.
                 (None, Some((first, last))) => (first, if last.at < end.at { last } else { end }),
