@@ -108,7 +108,10 @@ fn keeps_the_path_of_an_interrupted_run() {
         child.wait().unwrap();
         let (record, path) = only_path(&home);
         assert!(record.phases[0].workers[0].ops[Op::Write].ios > 0);
-        assert!(path.window.0 > 0 && path.window.0 < 60_000_000_000);
+        assert!(
+            path.window.0 > 0 && path.window.0 < 60_000_000_000,
+            "{path:?}"
+        );
         let requests: u64 = path.classes.iter().map(|class| class.requests).sum();
         assert!(requests > 0, "{path:?}");
         assert!(path.cost.is_some() || path.cost_unknown.is_some());
@@ -127,7 +130,7 @@ fn keeps_the_path_of_a_run_whose_medium_fails() {
         return;
     };
     // The device is detached as soon as nobody uses it any more, and reads past the end of its file fail.
-    let _ = Command::new("losetup").args(["-d", disk.device()]).status();
+    disk.detach();
     std::fs::File::options()
         .write(true)
         .open(home.path().join("disk.img"))

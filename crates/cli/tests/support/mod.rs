@@ -101,6 +101,7 @@ pub(crate) struct Loop {
     device: String,
     image: PathBuf,
     mount: std::cell::RefCell<Option<PathBuf>>,
+    detached: std::cell::Cell<bool>,
 }
 
 /// Creates a loop device full of data. Needs root; otherwise prints why the test is skipped.
@@ -129,6 +130,7 @@ fn attach(image: PathBuf) -> Option<Loop> {
         device: device?,
         image,
         mount: std::cell::RefCell::default(),
+        detached: std::cell::Cell::default(),
     })
 }
 
@@ -157,12 +159,22 @@ impl Loop {
     }
 }
 
+impl Loop {
+    /// Detaches the device, at once or when nobody uses it any more: once only, because its number may be another
+    /// device's afterwards.
+    pub(crate) fn detach(&self) {
+        if !self.detached.replace(true) {
+            run("losetup", &["-d", &self.device]);
+        }
+    }
+}
+
 impl Drop for Loop {
     fn drop(&mut self) {
         if let Some(mount) = self.mount.take() {
             run("umount", &[mount.to_str().unwrap_or_default()]);
         }
-        run("losetup", &["-d", &self.device]);
+        self.detach();
     }
 }
 
