@@ -145,7 +145,10 @@ fn measured(
         ci95: estimate
             .and_then(|e| e.ci95)
             .map(|(low, high)| (low / unit, high / unit)),
-        runs: phase.bandwidth.values.len().min(u32::MAX as usize) as u32,
+        runs: match phase.bandwidth.values.len() {
+            0 => phase.detail.stated_runs.unwrap_or(0),
+            runs => runs.min(u32::MAX as usize) as u32,
+        },
     }
 }
 
