@@ -1,7 +1,7 @@
 //! The answer of a campaign: the card that is proven to be the fastest, and what a layer costs.
 
 use super::view::{View, Work};
-use super::words::held_by_host;
+use super::words::{held_by_host, spread};
 use crate::answer;
 use crate::document::{AnswerBlock, Aside, AsideContent, DocumentBlock};
 use crate::escape::plain;
@@ -288,7 +288,7 @@ fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<Matrix
         .flatten()
         .map(|phase| mean(phase))
         .fold(0.0, f64::max);
-    let mut cell = MatrixCell::of(&answer::spread(phase), shade(mean(phase), best));
+    let mut cell = MatrixCell::of(&spread(work, phase), shade(mean(phase), best));
     let Some(ranking) = view.ranking(layer, work) else {
         return Some(cell);
     };
