@@ -207,10 +207,15 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     let Some(first) = tables.next() else {
         return Vec::new();
     };
-    let mut blocks = vec![
-        first,
-        DocumentBlock::Quiet(text::fitness_legend().to_owned()),
-    ];
+    let mut blocks = match view.of.uses.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            DocumentBlock::Title(text::best_title().to_owned()),
+            DocumentBlock::Facts(ranks::best(view)),
+        ],
+    };
+    blocks.push(first);
+    blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
     let others: Vec<DocumentBlock> = tables.collect();
     if !others.is_empty() {
         blocks.push(folded(text::other_layers(), others));
