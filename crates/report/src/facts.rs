@@ -323,7 +323,11 @@ pub(crate) fn runs(summary: &Summary) -> String {
 
 /// Headline of a series: its title, otherwise `standard on SanDisk SD32G, ext4`.
 pub(crate) fn headline(summary: &Summary) -> String {
-    let of_scenario = || text::scenario_on(&plain(&summary.scenario), &naming::target(summary));
     let title = summary.annotations.title.as_deref();
-    title.map_or_else(of_scenario, plain)
+    title.map_or_else(|| measured(summary), plain)
+}
+
+/// What was measured: `standard on SanDisk SD32G, ext4`.
+pub(crate) fn measured(summary: &Summary) -> String {
+    text::scenario_on(&plain(&summary.scenario), &naming::target(summary))
 }

@@ -271,10 +271,12 @@ fn legend(summary: &Summary) -> String {
     format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.{from}")
 }
 
-/// Number of runs, the program that measured them, and the start time.
+/// What was measured if the headline is a title, number of runs, the program that measured them, and the start time.
 fn origin(summary: &Summary) -> String {
     let (runs, begun) = (facts::runs(summary), time::utc(summary.started_unix_ms));
-    let parts = [runs, summary.origin.clone(), begun].into_iter();
+    let titled = summary.annotations.title.is_some();
+    let parts = titled.then(|| facts::measured(summary)).into_iter();
+    let parts = parts.chain([runs, summary.origin.clone(), begun]);
     let parts = parts.chain(summary.annotations.note.as_deref().map(plain));
     parts.collect::<Vec<String>>().join(" · ")
 }
