@@ -124,15 +124,14 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
 }
 
 fn slower(trend: &Trend) -> String {
-    let change = trend
-        .comparison
-        .as_ref()
-        .map(compare::ratio)
-        .unwrap_or_default();
-    format!(
-        "Writes became slower (proven): {} at {change} of the speed before",
-        trend_name(trend)
-    )
+    let change = trend.comparison.as_ref().map(compare::ratio);
+    let name = trend_name(trend);
+    match change {
+        Some(change) => {
+            format!("Writes became slower (proven): {name} at {change} of the speed before")
+        }
+        None => format!("Writes became slower: {name}"),
+    }
 }
 
 pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
