@@ -2,8 +2,7 @@
 
 use crate::scratch::{Scratch, ScratchError};
 use crate::session::{
-    RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, TraceExtent,
-    UnstoredRecord,
+    RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, UnstoredRecord,
 };
 use crate::suite::{DEEP, Suite, SuiteLength, SuiteWorkload};
 use crate::target::{self, usable, whole_mib};
@@ -370,7 +369,7 @@ pub fn run(
             },
             overhead,
             caveats: not_traced.iter().cloned().collect(),
-            trace: trace.then_some(TraceExtent::AfterCost),
+            trace: trace.then_some(crate::TraceExtent::AfterCost),
             ..RunRequest::single(clock, stop)
         };
         let ran = one_round(&scenario, request, erasable, store.as_deref_mut(), watcher);

@@ -10,6 +10,7 @@ mod tracing;
 mod unstarted;
 mod unstored;
 
+pub use tracing::TraceExtent;
 pub use unstored::{UnstoredCopy, UnstoredRecord};
 
 use crate::ids::{new_id, now_unix_ms};
@@ -93,15 +94,6 @@ pub struct RunRequest<'a> {
     /// Whether to trace the path of the I/Os, and how much of it. If that is not possible, the record has a caveat with
     /// the reason.
     pub trace: Option<TraceExtent>,
-}
-
-/// How much of each phase is traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceExtent {
-    /// What remains after the cost of tracing was measured, where the phase is long enough for that.
-    AfterCost,
-    /// The whole measured part. The cost is not measured.
-    Whole,
 }
 
 impl<'a> RunRequest<'a> {

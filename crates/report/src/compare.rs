@@ -1,6 +1,7 @@
 //! Results of comparisons, as text and tables.
 
 mod answer;
+mod figures;
 
 use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
@@ -10,6 +11,7 @@ use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, PagePart};
 use crate::{merged, naming, path, run};
+use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
@@ -390,138 +392,4 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
         blocks,
     };
     document.terminal(width, color)
-}
-
-fn phase_figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> [DocumentBlock; 2] {
-    // A phase may have the name of its operation.
-    let op = match a.phase == a.op.name() {
-        true => String::new(),
-        false => format!(" {}", a.op.name()),
-    };
-    [
-        DocumentBlock::Title(format!("{}{op}: {}", a.phase, a.workload)),
-        DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
-    ]
-}
-
-/// One figure of one side.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Shown {
-    One(f64),
-    /// Minimum and maximum of figures that cannot be merged, such as percentiles of several runs.
-    Range(f64, f64),
-}
-
-impl Shown {
-    fn text(self, show: fn(f64) -> String) -> String {
-        match self {
-            Shown::One(value) => show(value),
-            Shown::Range(low, high) => format!("{} to {}", show(low), show(high)),
-        }
-    }
-}
-
-/// The figures of one workload, each with its ratio.
-fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable {
-    let runs = |phase: &PhaseSummary| phase.bandwidth.values.len().to_string();
-    let runs = ["runs".to_owned(), runs(a), runs(b), String::new()];
-    let rates = rates().into_iter().map(|(name, show, of)| {
-        let figure = |phase| of(phase).map(Shown::One);
-        (name.to_owned(), show, [figure(a), figure(b)])
-    });
-    let mut all: Vec<ComparedFigure> = rates.collect();
-    // Latencies stand between the rates and the figures over time.
-    all.splice(2..2, latencies(a, b));
-    let known = all.into_iter().filter(|(_, _, sides)| *sides != [None; 2]);
-    let rows = known.map(|(name, show, sides)| {
-        let [a, b] = sides.map(|side| side.map_or("–".to_owned(), |side| side.text(show)));
-        let ratio = match sides {
-            [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => times(b / a),
-            _ => "–".to_owned(),
-        };
-        vec![name, a, b, ratio]
-    });
-    let head = ["", names.0, names.1, "ratio"];
-    DataTable::new(head, std::iter::once(runs.to_vec()).chain(rows))
-}
-
-/// A figure of both sides: its name, its format, and its values.
-type ComparedFigure = (String, fn(f64) -> String, [Option<Shown>; 2]);
-
-/// Name and format of a figure, and where a phase has it.
-type PhaseFigure = (
-    &'static str,
-    fn(f64) -> String,
-    fn(&PhaseSummary) -> Option<f64>,
-);
-
-fn rates() -> [PhaseFigure; 6] {
-    let rate = |v: f64| BytesPerSec(v).to_string();
-    [
-        ("bandwidth", rate, |p| Some(p.bandwidth.mean)),
-        ("IOPS", |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
-        (
-            "moved in all",
-            |v| Bytes(v as u64).to_string(),
-            |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
-        ),
-        ("bandwidth over time, least", rate, |p| {
-            Some(p.sustained.as_ref()?.min.0)
-        }),
-        ("bandwidth over time, most", rate, |p| {
-            Some(p.sustained.as_ref()?.max.0)
-        }),
-        ("bandwidth over time, deviation", rate, |p| {
-            Some(p.sustained.as_ref()?.deviation.0)
-        }),
-    ]
-}
-
-/// Mean and percentiles of the latencies of both sides.
-fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
-    type Latencies = fn(&PhaseSummary) -> (&Option<LatencySummary>, &[(Quantile, Estimate)]);
-    let kinds: [(&str, Latencies); 2] = [
-        ("latency", |p| (&p.latency, &p.detail.latency_by_run)),
-        ("fsync", |p| (&p.sync, &p.detail.sync_by_run)),
-    ];
-    let ns = |v: f64| Nanos(v.round() as u64).to_string();
-    let mut all: Vec<ComparedFigure> = Vec::new();
-    for (kind, of) in kinds {
-        let mean = |p| of(p).0.as_ref().map(|l| Shown::One(l.mean_ns));
-        all.push((format!("{kind}, mean"), ns, [mean(a), mean(b)]));
-        for q in [Quantile::P95, Quantile::P99, Quantile::P999] {
-            let name = format!("{kind}, {}", number::percentile(q));
-            all.push((name, ns, [a, b].map(|p| percentile(of(p), q))));
-        }
-    }
-    all
-}
-
-/// The merged percentile. Percentiles from other programs cannot be merged; for several runs, this is their minimum
-/// and maximum.
-fn percentile(
-    (merged, by_run): (&Option<LatencySummary>, &[(Quantile, Estimate)]),
-    q: Quantile,
-) -> Option<Shown> {
-    let merged = merged.as_ref();
-    if let Some(value) = merged.and_then(|latency| crate::results::quantile(latency, q)) {
-        return Some(Shown::One(value.0 as f64));
-    }
-    let (_, estimate) = by_run.iter().find(|(other, _)| *other == q)?;
-    let low = estimate.values.iter().copied().reduce(f64::min)?;
-    let high = estimate.values.iter().copied().reduce(f64::max)?;
-    Some(match low < high {
-        true => Shown::Range(low, high),
-        false => Shown::One(low),
-    })
-}
-
-/// Formats a factor: `6.31x`, `0.43x`, `120x`.
-fn times(value: f64) -> String {
-    match value {
-        1e15.. => format!("{value:.2e}x"),
-        100.0.. => format!("{value:.0}x"),
-        10.0.. => format!("{value:.1}x"),
-        _ => format!("{value:.2}x"),
-    }
 }

@@ -150,15 +150,21 @@ pub(crate) fn page(
     }
     blocks.extend(limits(caveats, &subjects, sections.missing()));
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
-    let under = |(name, summary): &(String, &Summary)| match summaries.len() {
-        1 => (String::new(), origin(summary)),
-        _ => (name.clone(), origin(summary)),
-    };
     Document {
         title,
-        under: subjects.iter().map(under).collect(),
+        under: origins(&subjects),
         blocks,
     }
+}
+
+/// Name and origin of each series; a single one needs no name.
+fn origins(subjects: &[(String, &Summary)]) -> Vec<(String, String)> {
+    let is_single = subjects.len() == 1;
+    let of = |(name, summary): &(String, &Summary)| match is_single {
+        true => (String::new(), origin(summary)),
+        false => (name.clone(), origin(summary)),
+    };
+    subjects.iter().map(of).collect()
 }
 
 /// Name of the chart that shows the largest effect: a lasting drop of speed, then latency, then speed.

@@ -11,7 +11,6 @@ mod disk;
 mod threads;
 
 use self::disk::DiskTracer;
-use super::TraceExtent;
 use hakaru_device::{DiskBelow, Roots};
 use hakaru_engine::{
     ClockChoice, EngineReport, Flow, LayoutProgress, LogChunk, MeasuredPart, Observer,
@@ -26,6 +25,15 @@ use hakaru_trace::recorder::{EventSet, TraceError};
 
 /// The clock of kernel events, which also times the I/Os of a traced run.
 pub(super) static TRACE_CLOCK: ClockChoice = ClockChoice::Kernel { because: None };
+
+/// How much of each phase is traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceExtent {
+    /// What remains after the cost of tracing was measured, where the phase is long enough for that.
+    AfterCost,
+    /// The whole measured part. The cost is not measured.
+    Whole,
+}
 
 /// Tracing of one run.
 pub(super) struct Tracing {

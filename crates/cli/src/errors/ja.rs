@@ -318,11 +318,7 @@ pub(crate) fn refusal(error: &Refusal) -> String {
             file.display()
         ),
         Refusal::Swap { what } => format!("{what}はスワップとして使用中です"),
-        Refusal::Held {
-            path,
-            holder,
-            undo: _,
-        } => {
+        Refusal::Held { path, holder, .. } => {
             format!("{}は{holder}が使用中です", path.display())
         }
         Refusal::ReadOnly { path } => format!("{}は書き込み禁止です", path.display()),
@@ -339,11 +335,9 @@ pub(crate) fn refusal(error: &Refusal) -> String {
             };
             format!("「{given}」は{}のID（{ids}）と一致しません", path.display())
         }
-        Refusal::OnlyAbove {
-            path,
-            given,
-            ids: _,
-        } => format!("「{given}」は{}の下位のディスクのIDです", path.display()),
+        Refusal::OnlyAbove { path, given, .. } => {
+            format!("「{given}」は{}の下位のディスクのIDです", path.display())
+        }
         Refusal::Anonymous { given, ids: _ } => {
             format!("「{given}」は仮のシリアル番号で、固有のIDではありません")
         }

@@ -118,7 +118,9 @@ impl CostMeter {
     /// The order within a pair alternates, so that a steady change of speed does not look like a cost.
     pub(super) fn next(&self, now: u64) -> Option<bool> {
         let number = self.segments.len();
-        if (number as u64) >= 2 * self.plan.pairs || number % 4 == 0 && self.is_over_budget(now) {
+        if (number as u64) >= 2 * self.plan.pairs
+            || number.is_multiple_of(4) && self.is_over_budget(now)
+        {
             return None;
         }
         Some(matches!(number % 4, 0 | 3))
