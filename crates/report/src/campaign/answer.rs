@@ -16,14 +16,14 @@ use hakaru_model::finding::{LayerCost, Verdict};
 const WINS: usize = 2;
 
 /// A ranking of several cards that the host does not limit.
-struct Contest<'v> {
+struct RankedWorkload<'v> {
     work: &'v Work,
     ranking: &'v Ranking,
     first: &'v RankedCard,
     last: &'v RankedCard,
 }
 
-impl<'v> Contest<'v> {
+impl<'v> RankedWorkload<'v> {
     /// Ratio of the best to the worst mean.
     fn ratio(&self) -> f64 {
         self.first.mean / self.last.mean
@@ -73,20 +73,20 @@ fn value(work: &Work, place: &RankedCard) -> String {
 }
 
 /// The rankings through a layer, the largest ratio first.
-fn contests<'v>(view: &'v View<'_>, layer: &str) -> Vec<Contest<'v>> {
+fn ranked_workloads<'v>(view: &'v View<'_>, layer: &str) -> Vec<RankedWorkload<'v>> {
     let works = view.works.iter();
     let open = works.filter(|work| held_by_host(view, layer, work).is_none());
-    let contest = |work: &'v Work| {
+    let ranked = |work: &'v Work| {
         let ranking = view.ranking(layer, work)?;
         let (first, last) = (ranking.places.first()?, ranking.places.last()?);
-        (ranking.places.len() > 1).then_some(Contest {
+        (ranking.places.len() > 1).then_some(RankedWorkload {
             work,
             ranking,
             first,
             last,
         })
     };
-    let mut all: Vec<Contest<'v>> = open.filter_map(contest).collect();
+    let mut all: Vec<RankedWorkload<'v>> = open.filter_map(ranked).collect();
     all.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
     all
 }
@@ -96,8 +96,8 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     if view.names.len() == 1 {
         return of_one_card(view);
     }
-    let contests = contests(view, view.main_layer());
-    let fastest = fastest(view, &contests);
+    let ranked_workloads = ranked_workloads(view, view.main_layer());
+    let fastest = fastest(view, &ranked_workloads);
     let cost = layer_cost(view);
     let sentences: Vec<String> = fastest.into_iter().chain(cost).collect();
     (!sentences.is_empty()).then(|| AnswerBlock {
@@ -106,25 +106,27 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     })
 }
 
-fn fastest(view: &View<'_>, contests: &[Contest<'_>]) -> Option<String> {
-    let won: Vec<FastestCard<'_>> = contests
+fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<String> {
+    let won: Vec<FastestCard<'_>> = ranked_workloads
         .iter()
-        .filter(|contest| contest.is_won())
+        .filter(|ranked| ranked.is_won())
         .take(WINS)
-        .map(|contest| contest.win(view))
+        .map(|ranked| ranked.win(view))
         .collect();
-    let largest = contests.first()?;
+    let largest = ranked_workloads.first()?;
     let cards = view.names.len();
     let runs = runs_of_places(view);
     Some(match () {
         () if !won.is_empty() => text::fastest_cards(cards, &won),
         () if runs == Some(1) => text::highest_of_single_runs(&largest.win(view), cards),
-        () if !contests.iter().any(Contest::has_proof) => text::no_card_differs(cards),
+        () if !ranked_workloads.iter().any(RankedWorkload::has_proof) => {
+            text::no_card_differs(cards)
+        }
         () => {
-            let with_proof = contests.iter().find(|contest| contest.has_proof());
-            let contest = with_proof.unwrap_or(largest);
-            let leaders = contest.leaders(view);
-            text::no_fastest_card(&contest.work.noun, &leaders, runs.unwrap_or(0))
+            let with_proof = ranked_workloads.iter().find(|ranked| ranked.has_proof());
+            let ranked = with_proof.unwrap_or(largest);
+            let leaders = ranked.leaders(view);
+            text::no_fastest_card(&ranked.work.noun, &leaders, runs.unwrap_or(0))
         }
     })
 }
@@ -222,9 +224,9 @@ pub(super) fn host_limits(view: &View<'_>) -> Option<String> {
 
 /// The workload of the answer: the largest proven ratio, otherwise the largest ratio.
 pub(super) fn main_work<'v>(view: &'v View<'_>) -> Option<&'v Work> {
-    let contests = contests(view, view.main_layer());
-    let won = contests.iter().find(|contest| contest.is_won());
-    let found = won.or(contests.first()).map(|contest| contest.work);
+    let ranked_workloads = ranked_workloads(view, view.main_layer());
+    let won = ranked_workloads.iter().find(|ranked| ranked.is_won());
+    let found = won.or(ranked_workloads.first()).map(|ranked| ranked.work);
     found.or(view.works.first())
 }
 
@@ -318,7 +320,7 @@ pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
         if ranking.places.len() < 2 {
             return None;
         }
-        let contest = Contest {
+        let ranked = RankedWorkload {
             work,
             ranking,
             first,
@@ -328,13 +330,13 @@ pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
         if held_by_host(view, layer, work).is_some() {
             return Some((name, text::limited_by_host().to_owned(), value(work, first)));
         }
-        Some(match contest.is_won() {
+        Some(match ranked.is_won() {
             true => {
                 let card = view.name(first.card as usize).to_owned();
                 (name, card, value(work, first))
             }
             false => {
-                let leaders = contest.leaders(view);
+                let leaders = ranked.leaders(view);
                 let leaders = match leaders.len() {
                     n if n == ranking.places.len() => String::new(),
                     _ => leaders.join(", "),
