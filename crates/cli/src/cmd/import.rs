@@ -78,10 +78,10 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
             true => format!("{runs}{verified} found; nothing was stored."),
             false => "No results were found.".to_owned(),
         };
-        let stored = StoredResults {
+        let stored = ImportedResults {
             notes,
             found: count,
-            ..StoredResults::default()
+            ..ImportedResults::default()
         };
         stored.print(args, &end)?;
         return Ok(match args.dry_run {
@@ -90,9 +90,9 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
         });
     }
     let mut store = place::open(db)?;
-    let mut stored = StoredResults {
+    let mut stored = ImportedResults {
         found: count,
-        ..StoredResults::default()
+        ..ImportedResults::default()
     };
     let mut duplicates = DuplicateResults {
         notes,
@@ -106,7 +106,7 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
 
 /// What an import stored.
 #[derive(Default)]
-struct StoredResults {
+struct ImportedResults {
     notes: String,
     found: usize,
     /// IDs of the new runs and verifications.
@@ -129,7 +129,7 @@ struct SeriesLine {
     short: String,
 }
 
-impl StoredResults {
+impl ImportedResults {
     /// Stores the records that are new, and describes how many they were.
     fn store(
         &mut self,

@@ -212,7 +212,7 @@ struct SeriesJson {
     imported: bool,
     started_unix_ms: i64,
     rates: Vec<RateJson>,
-    runs: Vec<RunJson>,
+    runs: Vec<ListedRunJson>,
 }
 
 #[derive(Serialize)]
@@ -224,7 +224,7 @@ struct RateJson {
 }
 
 #[derive(Serialize)]
-struct RunJson {
+struct ListedRunJson {
     id: String,
     repeat: u32,
     started_unix_ms: i64,
@@ -274,7 +274,7 @@ fn series_json(store: &Store, series: &StoredSeries) -> Result<SeriesJson> {
         bytes_per_s: rate.bandwidth.0,
         iops: rate.iops.0,
     };
-    let run = |row: &RunRow| RunJson {
+    let run = |row: &RunRow| ListedRunJson {
         id: row.id.clone(),
         repeat: row.repeat,
         started_unix_ms: row.started_unix_ms,

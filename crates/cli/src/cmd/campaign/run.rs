@@ -41,7 +41,7 @@ pub(super) struct CampaignRunArgs {
 
 /// Output of `hakaru campaign run --json`.
 #[derive(Serialize)]
-struct RunJson<'a> {
+struct CampaignRunJson<'a> {
     campaign: &'a str,
     end: &'static str,
     measured: u64,
@@ -62,11 +62,11 @@ struct SkippedJson<'a> {
     because: &'a str,
 }
 
-impl RunJson<'_> {
-    fn of<'a>(campaign: &'a Campaign, ended: &'a CampaignResult) -> RunJson<'a> {
+impl CampaignRunJson<'_> {
+    fn of<'a>(campaign: &'a Campaign, ended: &'a CampaignResult) -> CampaignRunJson<'a> {
         let failure = |(point, because): &'a (String, String)| FailureJson { point, because };
         let skipped = |(card, because): &'a (String, String)| SkippedJson { card, because };
-        RunJson {
+        CampaignRunJson {
             campaign: &campaign.id,
             end: match ended.end {
                 CampaignOutcome::Complete => "complete",
@@ -108,7 +108,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         print_result(&ended, args);
     }
     if args.json {
-        json::print(json::CAMPAIGN_RUN, &RunJson::of(&campaign, &ended))?;
+        json::print(json::CAMPAIGN_RUN, &CampaignRunJson::of(&campaign, &ended))?;
     }
     let only_refused = operator.refused && ended.failures.is_empty();
     Ok(match ended.end {
