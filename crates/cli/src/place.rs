@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
-use hakaru_report::text::{self, Attempt, MessagePrefix};
+use hakaru_report::text::{self, FailedAction, MessagePrefix};
 use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
 use std::path::{Path, PathBuf};
 
@@ -204,7 +204,7 @@ pub(crate) fn write_report(
             let directory = directory.join("reports");
             std::fs::create_dir_all(&directory).named(|| {
                 let directory = directory.display().to_string();
-                text::cannot(&Attempt::CreateReportDirectory(&directory))
+                text::cannot(&FailedAction::CreateReportDirectory(&directory))
             })?;
             directory.join(format!("{series}.html"))
         }
@@ -216,5 +216,5 @@ pub(crate) fn write_report(
 /// Writes a report of any format to the given file.
 pub(crate) fn write_page(path: &Path, content: &[u8]) -> Result<()> {
     crate::output::write(path, content)
-        .named(|| text::cannot(&Attempt::WriteReport(&path.display().to_string())))
+        .named(|| text::cannot(&FailedAction::WriteReport(&path.display().to_string())))
 }

@@ -1,7 +1,7 @@
 //! Unreadable records: each is reported and skipped, so that the others remain accessible.
 
 use crate::exit::{Exit, complain};
-use hakaru_report::text::{self, Attempt};
+use hakaru_report::text::{self, FailedAction};
 use hakaru_store::{FindError, Readable};
 
 /// Counts unreadable records, so that the program ends with an error after it processed the others.
@@ -36,7 +36,7 @@ impl Unreadable {
         complain(
             &because
                 .into()
-                .context(text::cannot(&Attempt::ReadStored(what, id))),
+                .context(text::cannot(&FailedAction::ReadStored(what, id))),
         );
         self.count += 1;
     }

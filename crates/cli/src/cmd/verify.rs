@@ -15,7 +15,7 @@ use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::facts::Identity;
 use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Scope, Verification};
 use hakaru_model::units::{Bytes, Nanos};
-use hakaru_report::text::{self, Attempt, VerifyUsage};
+use hakaru_report::text::{self, FailedAction, VerifyUsage};
 use hakaru_store::Store;
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
@@ -234,8 +234,11 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
         return dry_run_of_free_space(args);
     }
     let mut store = place::open(db)?;
-    let mut space = FreeSpace::take(&args.path, args.size)
-        .with_context(|| text::cannot(&Attempt::UseFreeSpace(&args.path.display().to_string())))?;
+    let mut space = FreeSpace::take(&args.path, args.size).with_context(|| {
+        text::cannot(&FailedAction::UseFreeSpace(
+            &args.path.display().to_string(),
+        ))
+    })?;
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
     let target = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
@@ -258,7 +261,7 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
 
 fn dry_run_of_free_space(args: &VerifyArgs) -> Result<Exit> {
     let free = FreeSpace::at(&args.path).with_context(|| {
-        text::cannot(&Attempt::DetermineFreeSpace(
+        text::cannot(&FailedAction::DetermineFreeSpace(
             &args.path.display().to_string(),
         ))
     })?;
@@ -294,7 +297,7 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
         .and(
             stored
                 .map(|_| ())
-                .context(text::cannot(&Attempt::StoreResult)),
+                .context(text::cannot(&FailedAction::StoreResult)),
         )
         .and(described)
 }

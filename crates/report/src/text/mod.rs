@@ -17,7 +17,7 @@ pub(crate) use labels::*;
 pub use language::{Language, language, with_language};
 pub use list::*;
 pub(crate) use values::*;
-pub use values::{Attempt, BenchPlace, EraseTarget, MessagePrefix, VerifyUsage};
+pub use values::{BenchPlace, EraseTarget, FailedAction, MessagePrefix, VerifyUsage};
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, FindingScope};

@@ -195,7 +195,7 @@ pub enum VerifyUsage<'a> {
 
 /// What failed, as the context of an error; each path or name is a value.
 #[derive(Clone, Copy, Debug)]
-pub enum Attempt<'a> {
+pub enum FailedAction<'a> {
     /// Reading a file.
     Read(&'a str),
     /// Reading a file as text.

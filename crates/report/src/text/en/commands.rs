@@ -1,7 +1,7 @@
 //! Messages of the commands.
 
 use super::counted;
-use crate::text::{Attempt, BenchPlace, EraseTarget, VerifyUsage};
+use crate::text::{BenchPlace, EraseTarget, FailedAction, VerifyUsage};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 pub(in crate::text) fn refused(what: &str) -> String {
@@ -188,21 +188,23 @@ pub(in crate::text) fn verify_usage(error: &VerifyUsage<'_>) -> String {
     }
 }
 
-pub(in crate::text) fn cannot(what: &Attempt<'_>) -> String {
+pub(in crate::text) fn cannot(what: &FailedAction<'_>) -> String {
     match what {
-        Attempt::Read(name) => format!("cannot read {name}"),
-        Attempt::ReadAsText(name) => format!("cannot read {name} as text"),
-        Attempt::ReadStored(what, id) => format!("skipped: cannot read {what} {id}"),
-        Attempt::WriteReport(path) => {
+        FailedAction::Read(name) => format!("cannot read {name}"),
+        FailedAction::ReadAsText(name) => format!("cannot read {name} as text"),
+        FailedAction::ReadStored(what, id) => format!("skipped: cannot read {what} {id}"),
+        FailedAction::WriteReport(path) => {
             format!("cannot write the report to {path}; help: name a file with --output")
         }
-        Attempt::CreateReportDirectory(path) => {
+        FailedAction::CreateReportDirectory(path) => {
             format!(
                 "cannot create the directory {path} for reports; help: name a file with --output"
             )
         }
-        Attempt::UseFreeSpace(path) => format!("cannot use the free space of {path}"),
-        Attempt::DetermineFreeSpace(path) => format!("cannot determine the free space of {path}"),
-        Attempt::StoreResult => "cannot store the result".to_owned(),
+        FailedAction::UseFreeSpace(path) => format!("cannot use the free space of {path}"),
+        FailedAction::DetermineFreeSpace(path) => {
+            format!("cannot determine the free space of {path}")
+        }
+        FailedAction::StoreResult => "cannot store the result".to_owned(),
     }
 }

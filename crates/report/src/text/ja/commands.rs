@@ -1,6 +1,6 @@
 //! Messages of the commands: です・ます.
 
-use crate::text::{Attempt, BenchPlace, EraseTarget, VerifyUsage};
+use crate::text::{BenchPlace, EraseTarget, FailedAction, VerifyUsage};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 pub(in crate::text) fn refused(what: &str) -> String {
@@ -172,19 +172,19 @@ pub(in crate::text) fn verify_usage(error: &VerifyUsage<'_>) -> String {
     }
 }
 
-pub(in crate::text) fn cannot(what: &Attempt<'_>) -> String {
+pub(in crate::text) fn cannot(what: &FailedAction<'_>) -> String {
     match what {
-        Attempt::Read(name) => format!("{name}を読み込めません"),
-        Attempt::ReadAsText(name) => format!("{name}をテキストとして読み込めません"),
-        Attempt::ReadStored(what, id) => format!("スキップ: {what} {id}を読み込めません"),
-        Attempt::WriteReport(path) => {
+        FailedAction::Read(name) => format!("{name}を読み込めません"),
+        FailedAction::ReadAsText(name) => format!("{name}をテキストとして読み込めません"),
+        FailedAction::ReadStored(what, id) => format!("スキップ: {what} {id}を読み込めません"),
+        FailedAction::WriteReport(path) => {
             format!("レポートを{path}に書き込めません; help: --outputでファイルを指定してください")
         }
-        Attempt::CreateReportDirectory(path) => format!(
+        FailedAction::CreateReportDirectory(path) => format!(
             "レポートのディレクトリ{path}を作成できません; help: --outputでファイルを指定してください"
         ),
-        Attempt::UseFreeSpace(path) => format!("{path}の空き容量を使えません"),
-        Attempt::DetermineFreeSpace(path) => format!("{path}の空き容量を調べられません"),
-        Attempt::StoreResult => "結果を保存できません".to_owned(),
+        FailedAction::UseFreeSpace(path) => format!("{path}の空き容量を使えません"),
+        FailedAction::DetermineFreeSpace(path) => format!("{path}の空き容量を調べられません"),
+        FailedAction::StoreResult => "結果を保存できません".to_owned(),
     }
 }

@@ -70,7 +70,7 @@ texts! {
     /// Usage errors of `verify`.
     pub fn verify_usage(error: &VerifyUsage<'_>) -> String;
     /// What failed, as the context of an error.
-    pub fn cannot(what: &Attempt<'_>) -> String;
+    pub fn cannot(what: &FailedAction<'_>) -> String;
 
     // messages
     /// The prefix of a line of a message.
