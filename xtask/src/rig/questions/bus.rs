@@ -130,6 +130,11 @@ fn judge(speeds: &[BusSpeed]) -> Result<String> {
         large.device_share > 0.9 && small.device_share < large.device_share,
         "{text}"
     );
+    // More lines cannot make a card slower: then the emulator was.
+    ensure!(
+        four_small.speed > 0.95 * small.speed && four_small.speed < four.speed,
+        "{text}"
+    );
     Ok(format!(
         "{text}. One line is the limit for large blocks; with four lines the card is. With 4 KiB neither is: the device \
          waits for the host {:.0}% of the time on one line and {:.0}% on four, so four lines bring {:.2} times the speed \
