@@ -116,12 +116,12 @@ pub(crate) enum Plot {
 }
 
 impl Chart {
-    /// The chart for a page that contains [`svg::CSS`] once; `variant` makes its IDs unique among several copies.
-    pub(crate) fn inline(&self, width: u32, variant: &str) -> String {
+    /// The chart for a page that contains [`svg::CSS`] once, and the note as the caption of the figure.
+    pub(crate) fn inline(&self, width: u32) -> String {
         self.draw(&Frame {
-            id: format!("{}-{variant}", self.name),
+            id: self.name.clone(),
             title: self.title.clone(),
-            description: self.description(),
+            description: self.values().join("; "),
             width,
             alone: None,
         })
@@ -163,11 +163,15 @@ impl Chart {
 
     /// The note and, for short tables, their content.
     fn description(&self) -> String {
-        let rows: Vec<String> = match self.table.rows.len() {
+        [vec![self.note.clone()], self.values()].concat().join("; ")
+    }
+
+    /// The rows of the table, if it is short.
+    fn values(&self) -> Vec<String> {
+        match self.table.rows.len() {
             0..=16 => self.table.rows.iter().map(|row| row.join(", ")).collect(),
             _ => Vec::new(),
-        };
-        [vec![self.note.clone()], rows].concat().join("; ")
+        }
     }
 }
 

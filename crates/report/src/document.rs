@@ -1,6 +1,6 @@
 //! A report independent of its format: built once from findings, and rendered as HTML, as Markdown or for a terminal.
 
-use crate::chart::{Chart, Section};
+use crate::chart::{Chart, Plot, Section};
 use crate::facts::FactLine;
 use crate::findings::ConclusionRow;
 use crate::matrix::{MarkTable, Matrix};
@@ -258,6 +258,9 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
     }
 }
 
+/// Number of charts that a section shows; further ones are collapsed, so that readers do not have to scroll past them.
+const OPEN_CHARTS: usize = 2;
+
 /// The sections of the charts of a page.
 pub(crate) struct ChartParts<'a> {
     pub(crate) charts: &'a [Chart],
@@ -267,8 +270,10 @@ pub(crate) struct ChartParts<'a> {
     pub(crate) level: &'a str,
     /// Tables of [`Section::Speed`], below its charts.
     pub(crate) tables: Vec<DocumentBlock>,
-    /// Parts after [`Section::Speed`].
-    pub(crate) after_speed: Vec<DocumentBlock>,
+    /// Whether the first screen has all rates, so that the bars of [`Section::Speed`] are collapsed.
+    pub(crate) rates_shown: bool,
+    /// Tables of [`Section::LayerCost`], below which its charts are collapsed.
+    pub(crate) layer_cost: Vec<DocumentBlock>,
     /// Blocks of [`Section::Path`], which contain its charts.
     pub(crate) path: Vec<DocumentBlock>,
 }
@@ -282,10 +287,11 @@ impl ChartParts<'_> {
 
     /// A line that names the sections without charts; `None` if there are none.
     pub(crate) fn missing(&self) -> Option<DocumentBlock> {
-        // Speed along the device is a result of preparation and verification.
+        // Speed along the device is a result of preparation and verification, and the cost of a layer is one of campaigns.
+        let elsewhere = [Section::Map, Section::LayerCost];
         let expected = Section::ALL
             .iter()
-            .filter(|section| **section != Section::Map);
+            .filter(|section| !elsewhere.contains(section));
         let missing = expected.filter(|section| self.section(**section).is_empty());
         let titles: Vec<&str> = missing.map(|section| section.title()).collect();
         (!titles.is_empty()).then(|| DocumentBlock::Quiet(text::not_on_page(&titles)))
@@ -301,22 +307,49 @@ impl ChartParts<'_> {
         let key = all.iter().find(is_key).map(|chart| chart.title.clone());
         let rest = all.iter().filter(|chart| !is_key(chart));
         let rest: Vec<Chart> = rest.map(|chart| (*chart).clone()).collect();
-        let mut blocks = Vec::new();
-        match (rest.is_empty(), section) {
-            (true, _) => {
-                let shown = key.map(|title| DocumentBlock::Quiet(text::shown_first(&title)));
-                blocks.extend(shown);
-            }
-            // These charts are collapsed, so that readers do not have to scroll past them.
-            (false, Section::OverTime) => {
-                blocks.push(folded(self.level, vec![DocumentBlock::Charts(rest)]));
-            }
-            (false, _) => blocks.push(DocumentBlock::Charts(rest)),
+        let mut blocks = match section {
+            Section::LayerCost => self.layer_cost.clone(),
+            _ => Vec::new(),
+        };
+        if rest.is_empty() {
+            let shown = key.map(|title| DocumentBlock::Quiet(text::shown_first(&title)));
+            blocks.extend(shown);
+        }
+        let (shown, more) = self.collapsed(section, rest);
+        if !shown.is_empty() {
+            blocks.push(DocumentBlock::Charts(shown));
+        }
+        if !more.is_empty() {
+            let about = match section {
+                Section::OverTime => self.level.to_owned(),
+                _ => text::more_charts(more.len()),
+            };
+            blocks.push(folded(about, vec![DocumentBlock::Charts(more)]));
         }
         if section == Section::Speed {
             blocks.extend(self.tables.iter().cloned());
-            return [part(section.title(), blocks), self.after_speed.clone()].concat();
         }
         part(section.title(), blocks)
+    }
+
+    /// Divides the charts of a section into those that it shows and those that are collapsed.
+    fn collapsed(&self, section: Section, charts: Vec<Chart>) -> (Vec<Chart>, Vec<Chart>) {
+        let (shown, more): (Vec<_>, Vec<_>) =
+            charts
+                .into_iter()
+                .enumerate()
+                .partition(|(at, chart)| match section {
+                    // Sweeps are lines, which no first screen has.
+                    Section::Speed => !(self.rates_shown && matches!(chart.plot, Plot::Bars(_))),
+                    Section::LayerCost => self.layer_cost.is_empty(),
+                    Section::OverTime => false,
+                    Section::Amplification
+                    | Section::Latency
+                    | Section::Sustained
+                    | Section::Map
+                    | Section::Path => *at < OPEN_CHARTS,
+                });
+        let charts = |all: Vec<(usize, Chart)>| all.into_iter().map(|(_, chart)| chart).collect();
+        (charts(shown), charts(more))
     }
 }

@@ -141,13 +141,22 @@ pub(crate) fn page(
         key: key.as_deref(),
         level: text::charts_of_even_phases(),
         tables: figures(&subjects),
-        after_speed: Vec::new(),
+        rates_shown: summaries.len() == 1,
+        layer_cost: Vec::new(),
         path: path::blocks(&subjects),
     };
     blocks.extend(sections.blocks());
-    for kind in ConclusionKind::ALL.into_iter().skip(1) {
-        blocks.extend(conclusions_of(kind, findings, &names));
-    }
+    let [claims, bottleneck, standings] = [
+        ConclusionKind::Claims,
+        ConclusionKind::Limits,
+        ConclusionKind::Standings,
+    ]
+    .map(|kind| conclusions_of(kind, findings, &names));
+    blocks.extend(beside(
+        ColumnStyle::Halves,
+        claims,
+        [bottleneck, standings].concat(),
+    ));
     blocks.extend(limits(caveats, &subjects, sections.missing()));
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
     Document {

@@ -60,8 +60,8 @@ impl DataTable {
         column > 0 && !self.rows.iter().any(of_words)
     }
 
-    /// Renders the table as HTML. Each cell has the name of its column, so that narrow pages can show a row as a
-    /// list.
+    /// Renders the table as HTML. With the class `cards`, each cell has the name of its column, so that narrow pages can
+    /// show a row as a list.
     pub(crate) fn html(&self, class: &str) -> String {
         let classes: Vec<&str> = (0..self.head.len())
             .map(|column| match column == 0 || self.has_figures(column) {
@@ -71,12 +71,17 @@ impl DataTable {
             .collect();
         let head = self.head.iter().zip(&classes);
         let head: String = head
-            .map(|(name, class)| format!("<th scope=\"col\"{class}>{}</th>", escape::markup(name)))
+            .map(|(name, class)| match name.is_empty() {
+                // A heading without text would be announced as one.
+                true => "<td></td>".to_owned(),
+                false => format!("<th scope=\"col\"{class}>{}</th>", escape::markup(name)),
+            })
             .collect();
+        let as_list = class.split(' ').any(|class| class == "cards");
         let row = |row: &Vec<String>| {
             let cells = row.iter().enumerate().map(|(column, cell)| {
                 let class = classes.get(column).copied().unwrap_or_default();
-                self.cell(column, class, cell)
+                self.cell(column, class, cell, as_list)
             });
             format!("<tr>{}</tr>\n", cells.collect::<String>())
         };
@@ -95,22 +100,41 @@ impl DataTable {
         )
     }
 
-    fn cell(&self, column: usize, class: &str, cell: &str) -> String {
+    fn cell(&self, column: usize, class: &str, cell: &str, as_list: bool) -> String {
         let lines: Vec<String> = cell.split('\n').map(escape::markup).collect();
         let shown = match lines.split_first() {
             Some((first, more)) if !more.is_empty() => {
-                format!("<span>{first}<small>{}</small></span>", more.join(" "))
+                format!("{first}<small>{}</small>", more.join(" "))
             }
-            _ if cell.is_empty() => String::new(),
-            _ => format!("<span>{}</span>", lines.concat()),
+            _ => lines.concat(),
+        };
+        let shown = match as_list && !cell.is_empty() {
+            true => format!("<span>{shown}</span>"),
+            false => shown,
         };
         match column {
             0 => format!("<th scope=\"row\">{shown}</th>"),
+            _ if !as_list => format!("<td{class}>{shown}</td>"),
             _ => {
                 let name = self.head.get(column).map_or("", String::as_str);
                 let name = escape::markup(name);
                 format!("<td{class} data-name=\"{name}\">{shown}</td>")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tables_that_become_lists_name_their_cells() {
+        let table = DataTable::new(["", "MB/s"], [row("a", ["1\n95%".to_owned()])]);
+        let plain = table.html("numbers");
+        assert!(plain.contains("<tr><td></td><th scope=\"col\">MB/s</th></tr>"));
+        assert!(plain.contains("<th scope=\"row\">a</th><td>1<small>95%</small></td>"));
+        let list = table.html("numbers cards wide");
+        assert!(list.contains("<td data-name=\"MB/s\"><span>1<small>95%</small></span></td>"));
     }
 }

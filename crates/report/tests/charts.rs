@@ -178,7 +178,7 @@ fn campaigns_order_cards_and_state_findings() {
     let speed = named(&all, "speed-rand-write");
     let csv = speed.csv();
     assert!(
-        csv.starts_with("Card,\"raw, IOPS\",\"vfat, IOPS\""),
+        csv.starts_with("Card,\"Raw device, IOPS\",\"vfat (FAT32), IOPS\""),
         "{csv}"
     );
     let document = speed.svg(720);

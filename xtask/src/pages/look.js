@@ -6,7 +6,7 @@
   const outside = [];
   for (const chart of charts) {
     const frame = chart.getBoundingClientRect();
-    const name = chart.querySelector('title').textContent;
+    const name = chart.getAttribute('aria-label').slice(0, 80);
     const texts = [...chart.querySelectorAll('text')].map((t) => [t.textContent, t.getBoundingClientRect()]);
     texts.forEach(([a, r], i) => {
       if (r.left < frame.left - 1 || r.right > frame.right + 1 || r.bottom > frame.bottom + 1) outside.push(`${name}: ${a}`);

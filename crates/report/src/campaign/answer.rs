@@ -159,7 +159,12 @@ fn of_one_card(view: &View<'_>) -> Option<AnswerBlock> {
     let largest = lost.max_by(|a, b| a.2.total_cmp(&b.2));
     let cost = largest.map(|(layer, work, loss)| {
         let percent = number::percent(loss);
-        text::layer_costs_card(view.name(0), &plain(layer), &work.noun, &percent)
+        text::layer_costs_card(
+            view.name(0),
+            &text::layer_in_text(&plain(layer)),
+            &work.noun,
+            &percent,
+        )
     });
     let sentences: Vec<String> = std::iter::once(of_run.text).chain(cost).collect();
     Some(AnswerBlock {
@@ -190,7 +195,11 @@ fn layer_cost(view: &View<'_>) -> Option<String> {
         })
     });
     let (percent, layer, work) = all.max_by_key(|(percent, ..)| *percent)?;
-    Some(text::layer_costs_all(&plain(layer), &work.noun, percent))
+    Some(text::layer_costs_all(
+        &text::layer_in_text(&plain(layer)),
+        &work.noun,
+        percent,
+    ))
 }
 
 fn proof(view: &View<'_>) -> String {
@@ -259,7 +268,7 @@ fn matrix(view: &View<'_>, layer: &str, order: &[usize]) -> Matrix {
     let measured = |work: &&Work| view.cells(layer, work).iter().any(Option::is_some);
     let works: Vec<&Work> = view.works.iter().filter(measured).collect();
     let columns = works.iter().map(|work| MatrixColumn {
-        name: text::capital(&work.noun),
+        name: work.title(),
         unit: work.unit().to_owned(),
     });
     let cards = order
@@ -326,7 +335,7 @@ pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
             first,
             last,
         };
-        let name = text::capital(&work.noun);
+        let name = work.title();
         if held_by_host(view, layer, work).is_some() {
             return Some((name, text::limited_by_host().to_owned(), value(work, first)));
         }

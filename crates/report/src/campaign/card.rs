@@ -28,7 +28,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         let title = format!("Against {}", view.of.reference_layer);
         blocks.extend([
             DocumentBlock::Title(title),
-            DocumentBlock::Table(TableStyle::Numbers, costs(card)),
+            DocumentBlock::Table(TableStyle::Compact, costs(card)),
         ]);
     }
     blocks.extend(card.layers.iter().flat_map(uses));
@@ -54,7 +54,7 @@ fn results(layer: &LayerSummary) -> [DocumentBlock; 3] {
     });
     [
         DocumentBlock::Title(format!("Results, {}", layer.layer)),
-        DocumentBlock::Table(TableStyle::Numbers, results::table(summary)),
+        DocumentBlock::Table(TableStyle::Compact, results::table(summary)),
         DocumentBlock::Facts(sustained.collect()),
     ]
 }
@@ -119,8 +119,7 @@ fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
         return Vec::new();
     }
     let title = DocumentBlock::Title(format!("What it is good for, {}", layer.layer));
-    let about = text::conclusion_about(ConclusionKind::Uses);
-    vec![title, DocumentBlock::Conclusions(about, found)]
+    vec![title, DocumentBlock::Uses(found)]
 }
 
 /// How the runs differ, with an explanation.

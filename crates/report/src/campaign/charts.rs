@@ -83,7 +83,7 @@ fn runs(view: &View<'_>, work: &Work) -> String {
 
 /// The finding of a workload: the host is the limit, a layer costs every card much, or which card is the fastest.
 fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
-    let label = work.label.clone();
+    let label = work.title();
     let main = view.main_layer();
     if let Some(limit) = words::held_by_host(view, main, work) {
         return ChartTitle::HostBound {
@@ -102,7 +102,7 @@ fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
         .max_by_key(|cost| cost.1)
         .filter(|_| !reference.is_empty())
     {
-        let layer = crate::escape::plain(layer);
+        let layer = in_text(layer);
         return ChartTitle::LayerCosts {
             work: label,
             layer,
@@ -114,8 +114,7 @@ fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
 
 /// The only card: what a layer leaves of its speed, or its speed.
 fn only_card_title(view: &View<'_>, work: &Work, main: &str) -> ChartTitle {
-    let label = work.label.clone();
-    let plain = crate::escape::plain;
+    let label = work.title();
     let held = view.held_layers();
     let cost = held
         .iter()
@@ -123,8 +122,8 @@ fn only_card_title(view: &View<'_>, work: &Work, main: &str) -> ChartTitle {
     if let Some((layer, cost)) = cost {
         return ChartTitle::LayerLeaves {
             work: label,
-            layer: plain(layer),
-            reference: plain(&view.of.reference_layer),
+            layer: in_text(layer),
+            reference: in_text(&view.of.reference_layer),
             share: cost.comparison.ratio,
         };
     }
@@ -153,7 +152,7 @@ fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u32> {
 
 /// Which card is the fastest through a layer, if that is shown.
 fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
-    let label = view.with_layer(&work.label, &crate::escape::plain(layer));
+    let label = view.with_layer(&work.title(), layer);
     let Some(ranking) = view.ranking(layer, work) else {
         return ChartTitle::NoDifference {
             work: label,
@@ -192,23 +191,33 @@ fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
     }
 }
 
+/// A layer as part of a sentence.
+fn in_text(layer: &str) -> String {
+    text::layer_in_text(&crate::escape::plain(layer))
+}
+
+/// A layer as a label.
+fn layer_label(layer: &str) -> String {
+    text::layer(&crate::escape::plain(layer))
+}
+
 /// What the other layers leave of the speed through the reference layer: one chart for each of them.
 fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
-    let reference = crate::escape::plain(&view.of.reference_layer);
+    let reference = in_text(&view.of.reference_layer);
     let chart = |layer: &str| {
         let rows = (0..view.names.len()).filter_map(|card| {
             let comparison = &view.cost(card, layer, work)?.comparison;
             Some(chart::ratio_row(view.name(card), comparison))
         });
-        let shown = crate::escape::plain(layer);
+        let shown = in_text(layer);
         let title = match least_loss(view, layer, work) {
             Some(percent) => ChartTitle::LayerCosts {
-                work: work.label.clone(),
+                work: work.title(),
                 layer: shown.clone(),
                 percent,
             },
             None => ChartTitle::LayerRatios {
-                work: work.label.clone(),
+                work: work.title(),
                 layer: shown.clone(),
             },
         };
@@ -241,7 +250,7 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
         name: format!("amplification-{}", slug(&work.label)),
         section: Section::Amplification,
         title: text::chart_title(&ChartTitle::Amplification {
-            work: work.label.clone(),
+            work: work.title(),
             low: number::quantity(low),
             high: number::quantity(high),
         }),
@@ -280,7 +289,7 @@ fn bars(
         })
         .filter(|group| group.bars.iter().any(Option::is_some))
         .collect();
-    let series = layers.iter().map(|layer| crate::escape::plain(layer));
+    let series = layers.iter().map(|layer| layer_label(layer));
     (!groups.is_empty()).then(|| about.of(series.collect(), groups))
 }
 
@@ -289,8 +298,8 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
     if view.names.len() == 1 {
         let layers = view.layers.iter();
         let cells: Vec<_> = layers.map(|layer| view.cell(0, layer, work)).collect();
-        let layers = view.layers.iter().map(|layer| crate::escape::plain(layer));
-        return sides(&layers.collect::<Vec<_>>(), &cells, &work.label, charts);
+        let layers = view.layers.iter().map(|layer| layer_label(layer));
+        return sides(&layers.collect::<Vec<_>>(), &cells, &work.title(), charts);
     }
     for layer in &view.layers {
         let cells = view.cells(layer, work);
@@ -300,7 +309,7 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
         let names: Vec<String> = drawn.iter().map(|&card| view.names[card].clone()).collect();
         let cells: Vec<_> = drawn.iter().map(|&card| cells[card]).collect();
         let before = charts.len();
-        let label = view.with_layer(&work.label, layer);
+        let label = view.with_layer(&work.title(), layer);
         sides(&names, &cells, &label, charts);
         let note = drawn_of(drawn.len(), measured.len());
         for chart in &mut charts[before..] {

@@ -115,7 +115,8 @@ fn document(view: &View<'_>) -> Document {
         key: key.map(|key| key.name.as_str()),
         level: text::charts_of_even_phases(),
         tables: vec![folded(text::every_figure(), results(view))],
-        after_speed: layer_costs(view),
+        rates_shown: false,
+        layer_cost: layer_costs(view),
         path: path::cards::blocks(&view.traced_cards()),
     };
     blocks.extend(sections.blocks());
@@ -267,7 +268,7 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
         let table = tables::results(view, work);
         if !table.rows.is_empty() {
             blocks.extend([
-                DocumentBlock::Title(work.label.clone()),
+                DocumentBlock::Title(work.title()),
                 DocumentBlock::Quiet(work.workload.clone()),
             ]);
             blocks.push(DocumentBlock::Table(TableStyle::Numbers, table));
@@ -293,9 +294,8 @@ fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
     if tables.is_empty() {
         return Vec::new();
     }
-    let about = text::layer_cost_about(&text::layer(&view.of.reference_layer));
-    let blocks = vec![DocumentBlock::Matrices(tables, about)];
-    part(text::page_part(PagePart::LayerCost), blocks)
+    let about = text::layer_cost_about(&text::layer_in_text(&view.of.reference_layer));
+    vec![DocumentBlock::Matrices(tables, about)]
 }
 
 /// A part that begins with an explanation; empty if there are no blocks.
@@ -308,9 +308,9 @@ fn explained(title: &str, how: String, blocks: Vec<DocumentBlock>) -> Vec<Docume
 
 /// Maximum number of cards compared pairwise; more cards are compared with the reference only, and the CSV has all
 /// pairs.
-const EVERY_PAIR: usize = 8;
+const EVERY_PAIR: usize = 4;
 
-/// How many pairs differ; the ratios of each workload are collapsed.
+/// How many pairs differ; the ratios of all workloads are collapsed.
 fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
     let pairs = tables::pairs(view);
     let mut blocks = Vec::new();
@@ -318,22 +318,20 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
         let Some(table) = tables::differences(view, work) else {
             continue;
         };
-        let mut tables = vec![DocumentBlock::Table(TableStyle::Numbers, table)];
+        blocks.push(DocumentBlock::Title(text::ratios_of(&work.noun)));
+        blocks.push(DocumentBlock::Table(TableStyle::Compact, table));
         if view.names.len() <= EVERY_PAIR && view.names.len() > 2 {
             let layers = view.layers.iter();
-            tables.extend(layers.filter_map(|layer| every_pair(view, layer, work)));
+            blocks.extend(layers.filter_map(|layer| every_pair(view, layer, work)));
         }
-        blocks.push(folded(text::ratios_of(&work.noun), tables));
     }
-    if !blocks.is_empty() {
-        let reference = view.name(view.reference());
-        blocks.push(folded(
-            text::how_to_read(),
-            vec![DocumentBlock::Quiet(text::differences_about(reference))],
-        ));
-    }
+    let reference = text::differences_about(view.name(view.reference()));
+    let ratios = (!blocks.is_empty()).then(|| {
+        let how = vec![DocumentBlock::Quiet(reference)];
+        folded(text::how_to_read(), [how, blocks].concat())
+    });
     let table = pairs.map(|table| DocumentBlock::Table(TableStyle::Words, table));
-    let blocks = table.into_iter().chain(blocks).collect();
+    let blocks = table.into_iter().chain(ratios).collect();
     part(text::page_part(PagePart::Differences), blocks)
 }
 
@@ -361,7 +359,7 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
         "Cliff’s delta",
     ];
     let table = DataTable::new(head, ranking.pairs.iter().map(row)).without_empty_columns();
-    let about = format!("Every pair, {}", view.with_layer(&work.label, layer));
+    let about = format!("Every pair, {}", view.with_layer(&work.noun, layer));
     let table = DocumentBlock::Table(TableStyle::Numbers, table);
     (ranking.pairs.len() > 1).then(|| folded(about, vec![table]))
 }
@@ -369,13 +367,16 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
 /// Rated speeds and claims next to the measured results.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
     let printed = tables::printed(view);
-    let printed = printed.map(|table| DocumentBlock::Table(TableStyle::Compact, table));
+    let printed = printed.map(|table| {
+        let table = DocumentBlock::Table(TableStyle::Compact, table);
+        folded(text::rated_speeds(), vec![table])
+    });
     let classes = tables::classes(view).map(DocumentBlock::Marks);
     let how = words::promises(view).unwrap_or_default();
     let legend = classes
         .is_some()
         .then(|| DocumentBlock::Quiet(text::claim_legend().to_owned()));
-    let tables = printed.into_iter().chain(classes).chain(legend).collect();
+    let tables = classes.into_iter().chain(legend).chain(printed).collect();
     explained(
         text::conclusion_title(ConclusionKind::Claims),
         text::capital(&how),

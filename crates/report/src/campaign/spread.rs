@@ -8,10 +8,12 @@ use crate::table::DataTable;
 use crate::{chart, naming};
 use hakaru_model::finding::{PhaseSummary, Repeated, Stability, SteadyWindow, Summary};
 
-/// One row for each phase with at least two runs; `None` if no phase has them.
+/// One row for each phase with at least two runs; `None` if no phase has them. Of published figures, without single
+/// runs, the other tables have everything that is known.
 pub(super) fn table(summary: &Summary) -> Option<DataTable> {
     let row = |phase: &PhaseSummary| {
-        let repeated = phase.detail.repeated.as_ref()?;
+        let repeated = phase.detail.repeated.as_ref();
+        let repeated = repeated.filter(|_| !phase.bandwidth.values.is_empty())?;
         let stability = phase.detail.stability.as_ref();
         let unit = unit(phase, repeated);
         let [by_t, by_bootstrap] = unit.intervals;

@@ -172,7 +172,7 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
         table::row(view.name(card), cells.map(Option::unwrap_or_default))
     };
     let columns = columns.iter();
-    let names = columns.map(|(work, layer)| view.with_layer(&work.label, layer));
+    let names = columns.map(|(work, layer)| view.with_layer(&work.noun, layer));
     let rows = (0..view.names.len()).map(row);
     let table = DataTable::new(table::row("Card", names), rows).without_empty_columns();
     (table.head.len() > 1).then_some(table)
@@ -319,7 +319,7 @@ pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
         cells: works.iter().map(|work| cell(card, work)).collect(),
     });
     let columns = works.iter().map(|work| MatrixColumn {
-        name: text::capital(&work.noun),
+        name: work.title(),
         unit: "%".to_owned(),
     });
     let (layer, reference) = (
@@ -327,7 +327,7 @@ pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
         escape::plain(&view.of.reference_layer),
     );
     (!works.is_empty()).then(|| Matrix {
-        caption: text::layer_cost_caption(&layer, &text::layer(&reference)),
+        caption: text::layer_cost_caption(&layer, &text::layer_in_text(&reference)),
         about: String::new(),
         corner: text::card_column().to_owned(),
         columns: columns.collect(),

@@ -33,6 +33,11 @@ impl Work {
         }
     }
 
+    /// The noun as the beginning of a title.
+    pub(super) fn title(&self) -> String {
+        crate::text::capital(&self.noun)
+    }
+
     /// Display unit.
     pub(super) fn unit(&self) -> &'static str {
         if self.small { "IOPS" } else { "MB/s" }
@@ -170,7 +175,7 @@ impl<'a> View<'a> {
     pub(super) fn with_layer(&self, name: &str, layer: &str) -> String {
         match self.layers.len() {
             0 | 1 => name.to_owned(),
-            _ => format!("{name}, {layer}"),
+            _ => crate::text::of_layer(name, &crate::escape::plain(layer)),
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let first = view.main_layer();
     for work in &view.works {
-        let lead = view.with_layer(&work.label, &plain(first));
+        let lead = text::capital(&view.with_layer(&work.noun, first));
         all.extend(order(view, first, work).map(|text| (lead, text)));
     }
     let reference = plain(&view.of.reference_layer);

@@ -4,16 +4,20 @@ use super::{Chart, ChartTitle, Plot, Section, slug};
 use crate::number;
 use crate::svg::{LineWeight, SpeedLevel, Timeline, TimelineLine, TimelineMark};
 use crate::table::{self, DataTable};
-use crate::text;
+use crate::text::{self, RunOrder};
 use hakaru_model::finding::{Cliff, PhaseSummary};
 use hakaru_model::units::{Bytes, BytesPerSec};
+use std::ops::Range;
 
 /// Minimum number of points of a line.
 const FEWEST_POINTS: usize = 4;
 /// Maximum number of lines in a chart.
 const MOST_LINES: usize = 24;
-/// Maximum number of table rows; a longer table shows every nth row.
+/// Fewest and most table rows; a longer table shows every nth row.
+const FEWEST_ROWS: usize = 20;
 const MOST_ROWS: usize = 120;
+/// Number of cells above which a table shows every nth row.
+const MOST_CELLS: usize = 240;
 
 /// Bandwidth over time of one phase; `None` if it has too few points.
 pub(crate) fn over_time(
@@ -34,7 +38,7 @@ pub(crate) fn over_time(
     let single = names.len() == 1;
     let labels = runs.iter().map(|run| label(names, cells, *run));
     let labels: Vec<String> = labels.collect();
-    let mut table = time_table(&labels, &lines)?;
+    let mut table = time_table(&time_columns(names, cells, &runs), &lines)?;
     table.head[0] = axis.name();
     let median = (single && lines.len() >= FEWEST_FOR_MEDIAN).then(|| median_line(&lines));
     let all = cells
@@ -176,8 +180,8 @@ fn median_line(lines: &[TimePoints]) -> TimePoints {
         };
         let mut values: Vec<f64> = lines.iter().filter_map(value).collect();
         values.sort_by(f64::total_cmp);
-        let n = values.len();
-        (n * 2 >= lines.len()).then(|| (at, (values[(n - 1) / 2] + values[n / 2]) / 2.0))
+        let most = values.len() * 2 >= lines.len();
+        Some((at, RunOrder::Median.of(&values).filter(|_| most)?))
     };
     grid.filter_map(median).collect()
 }
@@ -319,25 +323,86 @@ fn mark(phase: &PhaseSummary, axis: TimeAxis) -> Option<TimelineMark> {
 }
 
 /// One row for each interval of the longest line; if there are too many, every nth. Because intervals of different
-/// runs may differ in length, each line shows its interval that contains the middle of that interval.
-fn time_table(labels: &[String], lines: &[TimePoints]) -> Option<DataTable> {
+/// runs may differ in length, each line shows its interval that contains the middle of that interval. Of a series with
+/// enough runs, the table has the median, the slowest and the fastest run of each interval.
+fn time_table(columns: &[TimeColumn], lines: &[TimePoints]) -> Option<DataTable> {
     let longest = lines.iter().max_by_key(|line| line.len())?;
-    let step = longest.len().div_ceil(MOST_ROWS).max(1);
-    let columns = labels.iter().map(|l| format!("{l}, MB/s"));
+    let most = (MOST_CELLS / columns.len().max(1)).clamp(FEWEST_ROWS, MOST_ROWS);
+    let step = longest.len().div_ceil(most).max(1);
+    let head = columns
+        .iter()
+        .map(|column| format!("{}, MB/s", column.name));
     let rows = (step - 1..longest.len()).step_by(step).map(|i| {
         let before = i.checked_sub(1).map_or(0.0, |before| longest[before].0);
         let middle = (longest[i].0 + before) / 2.0;
+        // The time of a point is the end of its interval.
         let value = |line: &TimePoints| {
-            // The time of a point is the end of its interval.
-            let at = line.get(line.partition_point(|point| point.0 < middle));
-            at.map_or("–".to_owned(), |point| number::significant(point.1))
+            let point = line.get(line.partition_point(|point| point.0 < middle));
+            point.map(|point| point.1)
         };
-        table::row(number::exact(longest[i].0, 2), lines.iter().map(value))
+        let cell = |column: &TimeColumn| {
+            let values = column.lines.clone().filter_map(|line| value(&lines[line]));
+            let mut values: Vec<f64> = values.collect();
+            values.sort_by(f64::total_cmp);
+            column
+                .of
+                .of(&values)
+                .map_or("–".to_owned(), number::significant)
+        };
+        table::row(number::exact(longest[i].0, 2), columns.iter().map(cell))
     });
-    Some(DataTable::new(
-        table::row(text::axis_seconds(), columns),
-        rows,
-    ))
+    Some(DataTable::new(table::row(text::axis_seconds(), head), rows))
+}
+
+/// A column of the table over time.
+struct TimeColumn {
+    name: String,
+    of: RunOrder,
+    /// The lines that it is about.
+    lines: Range<usize>,
+}
+
+/// The columns of the lines: one for each line, or three for a series with enough runs.
+fn time_columns(
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+    runs: &[(usize, usize)],
+) -> Vec<TimeColumn> {
+    let mut columns = Vec::new();
+    let mut from = 0;
+    for of_series in runs.chunk_by(|a, b| a.0 == b.0) {
+        let lines = from..from + of_series.len();
+        from = lines.end;
+        if of_series.len() < FEWEST_FOR_MEDIAN {
+            columns.extend(lines.map(|line| TimeColumn {
+                name: label(names, cells, runs[line]),
+                of: RunOrder::Median,
+                lines: line..line + 1,
+            }));
+            continue;
+        }
+        let series = (names.len() > 1).then(|| names[of_series[0].0].as_str());
+        columns.extend(RunOrder::ALL.map(|of| TimeColumn {
+            name: text::run_order(series, of),
+            of,
+            lines: lines.clone(),
+        }));
+    }
+    columns
+}
+
+impl RunOrder {
+    /// The value of this run of ascending values; `None` without values.
+    fn of(self, ascending: &[f64]) -> Option<f64> {
+        let n = ascending.len();
+        match self {
+            RunOrder::Median => {
+                Some((ascending.get(n.checked_sub(1)? / 2)? + ascending[n / 2]) / 2.0)
+            }
+            RunOrder::Slowest => ascending.first().copied(),
+            RunOrder::Fastest => ascending.last().copied(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -358,7 +423,13 @@ mod tests {
             line(1.0, &[20.0, 21.0]),
             line(0.501, &[30.0, 31.0]),
         ];
-        let table = time_table(&["a", "b", "c"].map(str::to_owned), &lines).unwrap();
+        let columns = ["a", "b", "c"].iter().enumerate();
+        let columns = columns.map(|(line, name)| TimeColumn {
+            name: (*name).to_owned(),
+            of: RunOrder::Median,
+            lines: line..line + 1,
+        });
+        let table = time_table(&columns.collect::<Vec<_>>(), &lines).unwrap();
         let rows: Vec<String> = table.rows.iter().map(|row| row.join(" ")).collect();
         let wanted = [
             "0.5 10.0 20.0 30.0",
@@ -369,5 +440,26 @@ mod tests {
             "3 15.0 – –",
         ];
         assert_eq!(rows, wanted);
+    }
+
+    /// Many runs would make most of a page: of a series with at least three, the table has three columns.
+    #[test]
+    fn a_series_of_many_runs_has_its_median_and_extremes() {
+        let names = ["a", "b"].map(str::to_owned);
+        let runs: Vec<(usize, usize)> = (0..10).map(|run| (0, run)).chain([(1, 0)]).collect();
+        let columns = time_columns(&names, &[None, None], &runs);
+        let lines: Vec<TimePoints> = (0..11)
+            .map(|run| {
+                (1..=400)
+                    .map(|at| (f64::from(at), f64::from(run)))
+                    .collect()
+            })
+            .collect();
+        let table = time_table(&columns, &lines).unwrap();
+        let expected = ["a, median", "a, slowest run", "a, fastest run", "b"];
+        let head: Vec<String> = expected.map(|name| format!("{name}, MB/s")).to_vec();
+        assert_eq!(table.head[1..], head);
+        assert_eq!(table.rows.len(), 57);
+        assert_eq!(table.rows[0], ["7", "4.50", "0", "9.00", "10.0"]);
     }
 }

@@ -1,7 +1,8 @@
 //! Renders a document as one self-contained HTML page.
 //!
 //! The page needs no network, scripts or fonts, and its content security policy forbids them. Each chart is embedded
-//! twice, for wide and for narrow screens; the style rules show one of them.
+//! twice, for wide and for narrow screens; the style rules show one of them. Collapsed charts are small and embedded
+//! once.
 
 mod first_screen;
 mod style;
@@ -40,6 +41,7 @@ impl Document {
             regions: BTreeSet::new(),
             footer: String::new(),
             key_width: KEY,
+            folded: false,
         };
         let body = page.blocks(&self.blocks);
         let menu = menu(&self.blocks);
@@ -112,6 +114,8 @@ struct HtmlPage {
     footer: String,
     /// Width of a chart of the first screen.
     key_width: u32,
+    /// Whether the content is collapsed; its charts are drawn once, small enough for every screen.
+    folded: bool,
 }
 
 /// The patterns of all charts of a page.
@@ -170,7 +174,9 @@ impl HtmlPage {
         let open = if fold.open { " open" } else { "" };
         let page = if fold.page { " class=\"page\"" } else { "" };
         let heading = std::mem::replace(&mut self.heading, fold.about.clone());
+        let outer = std::mem::replace(&mut self.folded, !fold.open);
         let (about, inner) = (markup(&fold.about), self.blocks(&fold.blocks));
+        self.folded = outer;
         self.heading = heading;
         format!("<details{page}{open}><summary>{about}</summary>\n{inner}</details>\n")
     }
@@ -197,7 +203,7 @@ impl HtmlPage {
         let class = match style {
             TableStyle::Numbers | TableStyle::Fitted(_) => "numbers cards wide",
             TableStyle::Words => "verdicts cards wide",
-            TableStyle::Compact => "compact",
+            TableStyle::Compact => "numbers compact",
         };
         let name = self.region(self.heading.clone());
         table.scrolling(class, &name)
@@ -220,7 +226,8 @@ impl HtmlPage {
         let figures: String = figures
             .map(|chart| self.figure(chart, note.is_empty(), WIDE))
             .collect();
-        format!("{note}<div class=\"charts\">\n{figures}</div>\n")
+        let small = if self.folded { " small" } else { "" };
+        format!("{note}<div class=\"charts{small}\">\n{figures}</div>\n")
     }
 
     fn figure(&mut self, chart: &Chart, with_note: bool, width: u32) -> String {
@@ -230,14 +237,19 @@ impl HtmlPage {
             false => String::new(),
         };
         let region = self.region(chart.title.clone());
+        let narrow = chart.inline(NARROW);
+        let drawn = match self.folded {
+            true => narrow,
+            false => format!(
+                "<div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{narrow}</div>\n",
+                chart.inline(width)
+            ),
+        };
         format!(
             "<figure id=\"{}\">\n<figcaption><h3>{}</h3>{note}</figcaption>\n\
-             <div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{}</div>\n\
-             <details><summary>{}</summary>\n{}</details>\n</figure>\n",
+             {drawn}<details><summary>{}</summary>\n{}</details>\n</figure>\n",
             chart.name,
             markup(&chart.title),
-            chart.inline(width, "w"),
-            chart.inline(NARROW, "n"),
             text::chart_data(),
             chart.table.scrolling("numbers", &region)
         )
@@ -306,12 +318,20 @@ fn tiles(tiles: &[Tile]) -> String {
 }
 
 fn pairs(pairs: &[Pair]) -> String {
-    let row = |pair: &Pair| {
-        let class = if pair.known { "" } else { " class=\"quiet\"" };
-        let (name, value) = (markup(&pair.name), markup(&pair.value));
+    // Neighbors that are unknown for the same reason share a row.
+    let is_same = |a: &Pair, b: &Pair| !a.known && !b.known && a.value == b.value;
+    let row = |alike: &[Pair]| {
+        let names = alike.iter().map(|pair| markup(&pair.name));
+        let name = text::enumerated(&names.collect::<Vec<_>>());
+        let class = if alike[0].known {
+            ""
+        } else {
+            " class=\"quiet\""
+        };
+        let value = markup(&alike[0].value);
         format!("<tr><th scope=\"row\">{name}</th><td{class}>{value}</td></tr>\n")
     };
-    let rows: String = pairs.iter().map(row).collect();
+    let rows: String = pairs.chunk_by(is_same).map(row).collect();
     format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
 }
 

@@ -9,7 +9,7 @@ pub(super) const CSS: &str = "\
 html{scroll-padding-top:56px;-webkit-text-size-adjust:100%}\
 body{max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
 h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
-h2{font-size:1.25rem;line-height:1.3;margin:28px 0 6px;padding-top:18px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
+h2{font-size:1.25rem;line-height:1.3;margin:22px 0 6px;padding-top:14px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
 p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}\
@@ -25,7 +25,7 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}\
 .verdict{margin:14px 0;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
 .two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:16px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:16px}\
-.two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2,.lead h2{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\
+.two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2:first-child,.lead h2:first-child{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\
 .box{background:#f5f7f9;border-radius:6px;padding:10px 14px;font-size:.875rem}.box+.box{margin-top:12px}.box h3{font-size:.9375rem;margin:0 0 4px}.box p{margin:4px 0 0}\
 .warn{border-left:4px solid #e69f00}.limits{margin:0;padding-left:1.3em}.limits li{margin:0 0 4px;max-width:85ch;overflow-wrap:anywhere}main>.limits{scroll-margin-top:110px}\
 .box dl{display:grid;grid-template-columns:auto 1fr;gap:3px 12px;margin:0;font-size:.8125rem}.box dt{color:#56606b}.box dd{margin:0;font-weight:600;overflow-wrap:anywhere}.box dd small{display:inline;font-size:inherit}\
@@ -49,7 +49,7 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 .verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\
 .compact tbody th,.compact td{white-space:nowrap}.compact td,.compact thead th{padding-right:16px}\
 .marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0;white-space:nowrap}.marks thead th{max-width:9em}\
-.pairs th{font-weight:400;color:#56606b;white-space:nowrap;width:11em}.pairs td{overflow-wrap:anywhere}\
+.pairs th{font-weight:400;color:#56606b;width:14em}.pairs td{overflow-wrap:anywhere}\
 .heat{width:100%}.heat thead th,.heat tbody th{border:0}.heat thead th{padding:2px 6px;text-align:right}.heat thead th:first-child{text-align:left;padding-left:0}\
 .heat tbody th{font-weight:600;padding:4px 8px 4px 0;white-space:nowrap}\
 .heat td{border:2px solid #fff;padding:4px 5px;text-align:right;white-space:nowrap;line-height:1.25}\
@@ -65,13 +65,13 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 .card td{width:37%;padding:4px 10px;line-height:1.2;vertical-align:middle;background:#fff linear-gradient(#c6dff3,#c6dff3) no-repeat;border-left:2px solid #0072b2}\
 .card .wr{background-image:linear-gradient(#fbe6b8,#fbe6b8);border-left-color:#8f6200}.card .na{background:none;border:0;color:#56606b}\
 .card td b{font-size:1.3rem;letter-spacing:-.01em;white-space:nowrap}.card td span{font-size:.8125rem;white-space:nowrap}.card td small{color:inherit}\
-figure{margin:0;min-width:0}.charts>:only-child{grid-column:1/-1}\
+figure{margin:0;min-width:0}.charts:not(.small)>:only-child{grid-column:1/-1}\
 figcaption{margin-bottom:4px}figure svg{display:block;max-width:100%;height:auto}\
 figure .narrow{display:none}\
 details{margin:4px 0 8px;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
 .scroll{overflow-x:auto;position:relative}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
 footer{margin-top:32px;border-top:1px solid #d5dbe1;padding-top:10px;font-size:.8125rem;color:#56606b}footer p{max-width:110ch}\
-@media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}}\
+@media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}}\
 @media(max-width:699px){\
 body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px}.answer,h2.answer{margin-top:8px}\
 figure .wide-chart{display:none}figure .narrow{display:block}\

@@ -45,9 +45,11 @@ impl PlotArea {
 
     /// Draws the horizontal lines with their labels.
     pub(super) fn grid(&self, canvas: &mut Canvas) {
+        for y in self.labels.iter().map(|(value, _)| self.y(*value)) {
+            canvas.line("hk-g", (self.left, y), (self.right, y));
+        }
         for (value, text) in &self.labels {
             let y = self.y(*value);
-            canvas.line("hk-g", (self.left, y), (self.right, y));
             canvas.text((self.left - 6.0, y + 4.0), Anchor::End, "hk-m", text);
         }
     }

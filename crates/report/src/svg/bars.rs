@@ -205,6 +205,9 @@ pub(crate) fn bars(data: &Bars, frame: &Frame) -> String {
     let heights = data.groups.iter().map(|group| layout.height(group));
     let bottom = top + heights.sum::<f64>();
     axis(&mut canvas, &layout, bottom, &data.unit);
+    if layout.beside {
+        grid(&mut canvas, &layout, top, bottom);
+    }
     let mut y = top;
     for group in &data.groups {
         draw_group(&mut canvas, &layout, data, group, y);
@@ -227,8 +230,6 @@ fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
 
 fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &BarGroup, top: f64) {
     let first = layout.first_bar(top);
-    let grid_top = if layout.beside { top } else { first - 2.0 };
-    grid(canvas, layout, grid_top, top + layout.height(group));
     if layout.beside {
         let middle = first + group.bars.len() as f64 * layout.pitch / 2.0;
         let room = (layout.left - 10.0) / LARGE / BOLD;
@@ -236,6 +237,8 @@ fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &Ba
         let label = fitted(&group.label, room);
         canvas.text(place, Anchor::End, "hk-t hk-name", &label);
     } else {
+        // The lines do not cross the labels.
+        grid(canvas, layout, first - 2.0, top + layout.height(group));
         let label = fitted(&group.label, layout.width / LARGE / BOLD);
         canvas.text((0.0, first - 5.0), Anchor::Start, "hk-t hk-name", &label);
     }
@@ -260,7 +263,7 @@ fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &Ba
     }
 }
 
-/// Grid lines behind the bars of one group; they do not cross labels.
+/// Grid lines and the zero line behind bars.
 fn grid(canvas: &mut Canvas, layout: &BarGeometry, top: f64, bottom: f64) {
     for tick in layout.ticks() {
         canvas.line("hk-g", (layout.at(tick), top), (layout.at(tick), bottom));
@@ -276,6 +279,9 @@ fn draw_bar(
     y: f64,
 ) {
     let length = layout.at(bar.value) - layout.left;
+    let label_fits = bar.label_width() <= layout.width - layout.at(bar.end()) - LABEL_GAP + 0.5;
+    // A tooltip repeats what stands beside the bar.
+    let hover = if label_fits { "" } else { hover };
     canvas.bar(paint, (layout.left, y), (length.max(0.5), THICK), hover);
     let middle = y + THICK / 2.0;
     let marks = bar.marks(layout.crowded);
@@ -297,7 +303,7 @@ fn draw_bar(
     let x = layout.at(bar.end()) + LABEL_GAP;
     let room = layout.width - x;
     let place = (x, y + 11.5);
-    match bar.label_width() <= room + 0.5 {
+    match label_fits {
         true => {
             let parts = [
                 ("hk-t hk-strong", &mean[..]),

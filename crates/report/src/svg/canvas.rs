@@ -10,6 +10,8 @@ pub(super) struct Canvas {
     out: String,
     /// Whether a shape has a fill of [`Paint`], which needs its patterns.
     painted: bool,
+    /// Class of the lines that end the document so far; further ones of this class become part of the same path.
+    lines: Option<String>,
 }
 
 /// Alignment of a text at its position.
@@ -28,7 +30,31 @@ pub(super) fn px(value: f64) -> String {
         0.0
     };
     let text = format!("{value:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    match text.strip_suffix(".0").unwrap_or(&text) {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// End of a path element without content.
+const PATH_END: &str = "\"/>\n";
+
+/// A coordinate in tenths of a pixel, within the limits of [`px`].
+fn tenths(value: f64) -> i64 {
+    match value.is_finite() {
+        true => (value.clamp(-1e6, 1e6) * 10.0).round() as i64,
+        false => 0,
+    }
+}
+
+/// Formats tenths of a pixel without zeros that the syntax of paths does not need: `-.5`.
+fn shortest(tenths: i64) -> String {
+    let (sign, tenths) = (if tenths < 0 { "-" } else { "" }, tenths.unsigned_abs());
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (0, part) => format!("{sign}.{part}"),
+        (whole, part) => format!("{sign}{whole}.{part}"),
+    }
 }
 
 impl Canvas {
@@ -36,6 +62,7 @@ impl Canvas {
         Canvas {
             out: String::new(),
             painted: false,
+            lines: None,
         }
     }
 
@@ -110,11 +137,19 @@ impl Canvas {
     /// Adds a text whose parts have CSS classes of their own.
     pub(super) fn rich(&mut self, (x, y): (f64, f64), class: &str, parts: &[(&str, &str)]) {
         let parts = parts.iter().filter(|(_, text)| !text.is_empty());
+        let parts: Vec<&(&str, &str)> = parts.collect();
+        let whole: String = parts.iter().map(|(_, text)| *text).collect();
+        // Otherwise the renderer removes spaces at the ends and repeated ones.
+        let space = match whole.trim() != whole || whole.contains("  ") {
+            true => " xml:space=\"preserve\"",
+            false => "",
+        };
         let parts: Vec<String> = parts
+            .iter()
             .map(|(class, text)| format!("<tspan class=\"{class}\">{}</tspan>", markup(text)))
             .collect();
         self.put(format_args!(
-            "<text x=\"{}\" y=\"{}\" class=\"{class}\" xml:space=\"preserve\">{}</text>",
+            "<text x=\"{}\" y=\"{}\" class=\"{class}\"{space}>{}</text>",
             px(x),
             px(y),
             parts.concat()
@@ -132,11 +167,27 @@ impl Canvas {
         );
     }
 
+    /// Adds a straight line; neighboring lines of one class are one path.
     pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let (x1, y1, x2, y2) = (px(x1), px(y1), px(x2), px(y2));
-        self.put(format_args!(
-            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"
-        ));
+        let d = match (x1 == x2, y1 == y2) {
+            (_, true) => format!("M{x1} {y1}H{x2}"),
+            (true, false) => format!("M{x1} {y1}V{y2}"),
+            (false, false) => format!("M{x1} {y1}L{x2} {y2}"),
+        };
+        let open = self.out.strip_suffix(PATH_END).map(str::len);
+        match open.filter(|_| self.lines.as_deref() == Some(class)) {
+            Some(open) => {
+                self.out.truncate(open);
+                self.out += &d;
+                self.out += PATH_END;
+            }
+            None => self.put(format_args!(
+                "<path class=\"{class}\" d=\"{d}{}",
+                PATH_END.trim_end()
+            )),
+        }
+        self.lines = Some(class.to_owned());
     }
 
     /// Adds a path; `hover` is its tooltip.
@@ -153,42 +204,61 @@ impl Canvas {
 
     /// Adds a line through points.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
-        if points.len() < 2 {
+        let [first, rest @ ..] = points else {
+            return;
+        };
+        if rest.is_empty() {
             return;
         }
-        let list: Vec<String> = points
-            .iter()
-            .map(|&(x, y)| format!("{},{}", px(x), px(y)))
-            .collect();
-        self.put(format_args!(
-            "<polyline class=\"{class}\" points=\"{}\"/>",
-            list.join(" ")
-        ));
+        let (mut x, mut y) = (tenths(first.0), tenths(first.1));
+        let mut d = format!("M{} {}l", shortest(x), shortest(y));
+        for (nth, point) in rest.iter().enumerate() {
+            let to = (tenths(point.0), tenths(point.1));
+            for (place, step) in [to.0 - x, to.1 - y].into_iter().enumerate() {
+                let step = shortest(step);
+                // A sign separates numbers as well as a space does.
+                if (nth, place) != (0, 0) && !step.starts_with('-') {
+                    d.push(' ');
+                }
+                d += &step;
+            }
+            (x, y) = to;
+        }
+        self.path(class, &d, "");
     }
 
     fn put(&mut self, element: std::fmt::Arguments<'_>) {
+        self.lines = None;
         // Writing to a string cannot fail.
         let _ = self.out.write_fmt(element);
         self.out.push('\n');
     }
 
-    /// Returns the complete SVG document.
+    /// Returns the complete SVG document, or the element of a page.
     pub(super) fn finish(self, frame: &Frame, height: f64) -> String {
+        let (title, description) = (markup(&frame.title), markup(&frame.description));
+        let Some(caption) = &frame.alone else {
+            let (width, height) = (px(frame.room()), px(height.ceil()));
+            let label = match description.is_empty() {
+                true => title,
+                false => format!("{title}; {description}"),
+            };
+            return format!(
+                "<svg class=\"hk\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+                 aria-label=\"{label}\">\n{}</svg>\n",
+                self.out
+            );
+        };
         let id = frame.id.chars();
         let id: String = id
             .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
             .collect();
-        let around = match &frame.alone {
-            Some(caption) => Surround::of(&frame.title, caption, frame.room(), self.painted),
-            None => Surround::default(),
-        };
-        let margin = if frame.alone.is_some() { MARGIN } else { 0.0 };
-        let (left, top) = (px(-margin), px(-around.above));
-        let width = px(frame.room() + 2.0 * margin);
+        let around = Surround::of(&frame.title, caption, frame.room(), self.painted);
+        let (left, top) = (px(-MARGIN), px(-around.above));
+        let width = px(frame.room() + 2.0 * MARGIN);
         let below = height.ceil();
         let foot = around.foot(below);
         let height = px(below + around.above + around.below());
-        let (title, description) = (markup(&frame.title), markup(&frame.description));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"hk\" viewBox=\"{left} {top} {width} {height}\" \
              width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
@@ -199,8 +269,7 @@ impl Canvas {
     }
 }
 
-/// Text and rules around the drawing of a standalone chart; empty for a chart of a page.
-#[derive(Default)]
+/// Text and rules around the drawing of a standalone chart.
 struct Surround {
     rules: String,
     head: String,
@@ -241,10 +310,9 @@ impl Surround {
 
     /// Height of the lines below the drawing, with their margins.
     fn below(&self) -> f64 {
-        match (self.rules.is_empty(), self.source.len()) {
-            (true, _) => 0.0,
-            (false, 0) => MARGIN,
-            (false, lines) => 10.0 + lines as f64 * 16.0 + MARGIN,
+        match self.source.len() {
+            0 => MARGIN,
+            lines => 10.0 + lines as f64 * 16.0 + MARGIN,
         }
     }
 

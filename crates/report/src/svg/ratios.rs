@@ -49,21 +49,24 @@ pub(crate) fn ratios(data: &RatioPlot, frame: &Frame) -> String {
     let bottom = data.rows.len() as f64 * pitch + 6.0;
     let wanted = ((right - left) / 80.0).clamp(2.0, 5.0) as u32;
     let ticks: Vec<f64> = scale.ticks(wanted);
-    let mut top_of_grid = 0.0;
+    let grid = |canvas: &mut Canvas, top: f64, bottom: f64| {
+        for x in ticks.iter().map(|&tick| at(tick)) {
+            canvas.line("hk-g", (x, top), (x, bottom));
+        }
+        canvas.line("hk-c", (at(1.0), top), (at(1.0), bottom));
+    };
+    if beside {
+        grid(&mut canvas, 0.0, data.rows.len() as f64 * pitch);
+    }
     for (nth, row) in data.rows.iter().enumerate() {
         let top = nth as f64 * pitch;
         let middle = top + pitch - PITCH / 2.0;
         if !beside {
-            top_of_grid = middle - PITCH / 2.0 + 4.0;
+            // The lines do not cross the labels.
+            grid(&mut canvas, middle - PITCH / 2.0 + 4.0, top + pitch);
             let label = fitted(&row.label, width / LARGE / BOLD);
             canvas.text((0.0, middle - 12.0), Anchor::Start, "hk-t hk-name", &label);
         }
-        let ends = (top_of_grid, top + pitch);
-        for x in ticks.iter().map(|&tick| at(tick)) {
-            canvas.line("hk-g", (x, ends.0), (x, ends.1));
-        }
-        canvas.line("hk-c", (at(1.0), ends.0), (at(1.0), ends.1));
-        top_of_grid = top + pitch;
         if beside {
             let label = fitted(&row.label, name / LARGE / BOLD);
             let place = (left - 10.0, middle + 4.5);

@@ -14,7 +14,7 @@ macro_rules! light_rules {
 .hk text.hk-name{font-size:13px;font-weight:600}.hk text.hk-value{font-size:13px}.hk-strong{font-weight:600}\
 .hk .hk-halo-text{fill:#1b1f24;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\
 .hk-bg{fill:#fff}.hk-t{fill:#1b1f24}.hk-m{fill:#56606b}\
-.hk-g{stroke:#e6eaee;stroke-width:1}.hk-a{stroke:#56606b;stroke-width:1}\
+.hk-g{stroke:#e6eaee;stroke-width:1;fill:none}.hk-a{stroke:#56606b;stroke-width:1;fill:none}\
 .hk-w{stroke:#1b1f24;stroke-width:1.5;fill:none}.hk-h{stroke:#fff;stroke-width:4;fill:none}\
 .hk-run{stroke:#1b1f24;stroke-width:4.4;stroke-linecap:round;fill:none}.hk-halo{stroke:#fff;stroke-width:6;stroke-linecap:round;fill:none}\
 .hk-box{fill:#fff;stroke:#1b1f24;stroke-width:1.3}\

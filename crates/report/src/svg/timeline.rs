@@ -95,6 +95,9 @@ pub(crate) struct TimelineMark {
 
 /// Margin to the right of the plot in pixels.
 const MARGIN: f64 = 12.0;
+/// Number of lines from which their columns are wider than a pixel, and the widest column in pixels.
+const LINES_PER_PIXEL: f64 = 4.0;
+const WIDEST_COLUMN: f64 = 4.0;
 /// Height of the bands in pixels.
 const BAND: f64 = 7.0;
 
@@ -128,6 +131,8 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
         .iter()
         .filter(|line| line.weight == LineWeight::Usual);
     let crowded = usual.count() > data.series.len().max(1);
+    // Many lines hide one another's details, and would make most of a page.
+    let column = (data.lines.len() as f64 / LINES_PER_PIXEL).clamp(1.0, WIDEST_COLUMN);
     for line in &data.lines {
         let points = line.points.iter();
         let places: Vec<(f64, f64)> = points.map(|&(t, v)| (area.x(t), area.y(v))).collect();
@@ -136,7 +141,12 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
             LineWeight::Usual if crowded => style::line(line.series) + " hk-thin",
             LineWeight::Usual => style::line(line.series),
         };
-        canvas.polyline(&class, &thinned(&places));
+        let column = match line.weight {
+            LineWeight::Pale => column,
+            LineWeight::Usual if crowded => column,
+            LineWeight::Usual => 1.0,
+        };
+        canvas.polyline(&class, &thinned(&places, column));
     }
     draw_levels(&mut canvas, &area, &data.levels);
     for mark in &data.marks {
@@ -202,24 +212,28 @@ fn horizontal_axis(canvas: &mut Canvas, area: &PlotArea, name: &str) {
     let wanted = ((right - area.left) / 70.0).clamp(2.0, 8.0) as u32;
     let ticks = area.x_scale.ticks(wanted).into_iter();
     let labels = ticks.map(|t| (area.x(t), number::exact(t, 3)));
-    for (x, text) in without_overlaps(labels.collect()) {
-        canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
+    let labels = without_overlaps(labels.collect());
+    for (x, _) in &labels {
+        canvas.line("hk-a", (*x, bottom), (*x, bottom + 4.0));
+    }
+    for (x, text) in labels {
         canvas.centered((x, bottom + 17.0), right + MARGIN, "hk-m", &text);
     }
     canvas.text((right, bottom + 32.0), Anchor::End, "hk-m", name);
 }
 
-/// Reduces the points in each pixel column to the first, lowest, highest and last, in their order. The line looks the
-/// same, all peaks remain, and the size of the document is bounded.
-fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+/// Reduces the points in each column of `width` pixels to the first, lowest, highest and last, in their order; in wide
+/// columns, to the lowest and the highest. The line looks the same, all peaks remain, and the size of the document is
+/// bounded.
+fn thinned(points: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
     let mut kept = Vec::new();
-    for column in points.chunk_by(|a, b| a.0.floor() == b.0.floor()) {
+    let place = |point: &(f64, f64)| (point.0 / width).floor();
+    for column in points.chunk_by(|a, b| place(a) == place(b)) {
         let by_height = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let extremes = (
-            column.iter().min_by(by_height),
-            column.iter().max_by(by_height),
-        );
-        let wanted = [column.first(), extremes.0, extremes.1, column.last()];
+        let lowest = column.iter().min_by(by_height);
+        let highest = column.iter().max_by(by_height);
+        let ends = [column.first(), column.last()].map(|end| end.filter(|_| width <= 1.0));
+        let wanted = [ends[0], lowest, highest, ends[1]];
         kept.extend(
             column
                 .iter()
@@ -243,10 +257,13 @@ mod tests {
                 )
             })
             .collect();
-        let kept = thinned(&points);
+        let kept = thinned(&points, 1.0);
         assert!(kept.len() <= 400, "{}", kept.len());
         assert!(kept.contains(&(50.5, 99.0)));
         assert_eq!((kept.first(), kept.last()), (points.first(), points.last()));
         assert!(kept.is_sorted_by(|a, b| a.0 <= b.0));
+        let few = thinned(&points, 4.0);
+        assert!(few.len() <= 50, "{}", few.len());
+        assert!(few.contains(&(50.5, 99.0)));
     }
 }

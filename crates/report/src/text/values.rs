@@ -134,12 +134,23 @@ pub(crate) struct PairAnswer<'a> {
     pub(crate) interval: Option<(String, String)>,
 }
 
+/// A run among the runs of a series at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunOrder {
+    Median,
+    Slowest,
+    Fastest,
+}
+
+impl RunOrder {
+    pub(crate) const ALL: [RunOrder; 3] = [RunOrder::Median, RunOrder::Slowest, RunOrder::Fastest];
+}
+
 /// A part of a page with its own heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PagePart {
     /// The answer; only in the list of contents.
     Result,
-    LayerCost,
     Differences,
     Limits,
     EachCard,

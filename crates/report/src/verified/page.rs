@@ -48,7 +48,8 @@ fn document(verification: &Verification) -> Document {
         key: None,
         level: text::charts_of_even_phases(),
         tables: Vec::new(),
-        after_speed: Vec::new(),
+        rates_shown: false,
+        layer_cost: Vec::new(),
         path: Vec::new(),
     };
     blocks.extend(sections.blocks());

@@ -5,6 +5,7 @@
 use super::{counted, listed};
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::number;
+use crate::text::RunOrder;
 use hakaru_model::job::Op;
 
 pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
@@ -282,6 +283,15 @@ pub(in crate::text) fn over_time_note(
 
 pub(in crate::text) fn level(value: &str) -> String {
     format!("{value} MB/s")
+}
+
+pub(in crate::text) fn run_order(series: Option<&str>, of: RunOrder) -> String {
+    let of = match of {
+        RunOrder::Median => median_of_runs(),
+        RunOrder::Slowest => "slowest run",
+        RunOrder::Fastest => "fastest run",
+    };
+    series.map_or_else(|| of.to_owned(), |series| format!("{series}, {of}"))
 }
 
 pub(in crate::text) fn median_of_runs() -> &'static str {

@@ -9,7 +9,6 @@ use hakaru_model::units::Nanos;
 pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
     match part {
         PagePart::Result => "Result",
-        PagePart::LayerCost => "What the file system costs",
         PagePart::Differences => "How the cards differ",
         PagePart::Limits => "Limits and method",
         PagePart::EachCard => "Each card",
@@ -90,6 +89,20 @@ pub(in crate::text) fn layer(name: &str) -> String {
         "raw" => "Raw device".to_owned(),
         "vfat" => "vfat (FAT32)".to_owned(),
         name => name.to_owned(),
+    }
+}
+
+pub(in crate::text) fn layer_in_text(name: &str) -> String {
+    match name {
+        "raw" => "the raw device".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+pub(in crate::text) fn of_layer(name: &str, layer: &str) -> String {
+    match layer {
+        "raw" => format!("{name}, raw device"),
+        layer => format!("{name}, {layer}"),
     }
 }
 
@@ -268,7 +281,15 @@ pub(in crate::text) fn method_title() -> &'static str {
 }
 
 pub(in crate::text) fn how_to_read() -> &'static str {
-    "How to read ratios and letters"
+    "Ratios, intervals, and how to read letters"
+}
+
+pub(in crate::text) fn more_charts(n: usize) -> String {
+    counted(n as u64, "more chart")
+}
+
+pub(in crate::text) fn rated_speeds() -> &'static str {
+    "Rated and measured speeds of each card"
 }
 
 pub(in crate::text) fn results_about(reference: Option<&str>) -> String {

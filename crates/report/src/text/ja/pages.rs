@@ -9,7 +9,6 @@ use hakaru_model::units::Nanos;
 pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
     match part {
         PagePart::Result => "結果",
-        PagePart::LayerCost => "ファイルシステムの影響",
         PagePart::Differences => "カード間の差",
         PagePart::Limits => "注意点と測定方法",
         PagePart::EachCard => "カード別",
@@ -89,6 +88,17 @@ pub(in crate::text) fn layer(name: &str) -> String {
         "vfat" => "vfat（FAT32）".to_owned(),
         name => name.to_owned(),
     }
+}
+
+pub(in crate::text) fn layer_in_text(name: &str) -> String {
+    match name {
+        "raw" => "RAWデバイス".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+pub(in crate::text) fn of_layer(name: &str, layer: &str) -> String {
+    format!("{name}、{}", layer_in_text(layer))
 }
 
 pub(in crate::text) fn row_kind(kind: WorkloadKind) -> &'static str {
@@ -266,7 +276,15 @@ pub(in crate::text) fn method_title() -> &'static str {
 }
 
 pub(in crate::text) fn how_to_read() -> &'static str {
-    "比と文字の読み方"
+    "比、信頼区間、文字の読み方"
+}
+
+pub(in crate::text) fn more_charts(n: usize) -> String {
+    format!("ほか{n}件のグラフ")
+}
+
+pub(in crate::text) fn rated_speeds() -> &'static str {
+    "カードごとの公称速度と測定値"
 }
 
 pub(in crate::text) fn results_about(reference: Option<&str>) -> String {

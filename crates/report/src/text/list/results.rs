@@ -59,6 +59,8 @@ texts! {
     pub(crate) fn level(value: &str) -> String;
     /// Name of the median of several runs.
     pub(crate) fn median_of_runs() -> &'static str;
+    /// Column of the median, slowest or fastest run at each moment; `series` if there are several.
+    pub(crate) fn run_order(series: Option<&str>, of: RunOrder) -> String;
     /// Label of the horizontal axis of a sweep.
     pub(crate) fn sweep_axis(axis: SweepAxis) -> &'static str;
     /// A value of a sweep: with its unit if it stands alone.
@@ -223,6 +225,10 @@ texts! {
     pub(crate) fn card_column() -> &'static str;
     /// Heading of the series in a table.
     pub(crate) fn series_column() -> &'static str;
+    /// A layer inside a sentence: `the raw device`.
+    pub(crate) fn layer_in_text(name: &str) -> String;
+    /// A name with the layer that it is about: `random writes, raw device`.
+    pub(crate) fn of_layer(name: &str, layer: &str) -> String;
     /// A layer in a caption.
     pub(crate) fn layer(name: &str) -> String;
     /// A kind of workload as the name of a row.
@@ -297,6 +303,10 @@ texts! {
     pub(crate) fn method_title() -> &'static str;
     /// The summary line of an explanation.
     pub(crate) fn how_to_read() -> &'static str;
+    /// The summary line of the charts that a section collapses.
+    pub(crate) fn more_charts(n: usize) -> String;
+    /// The summary line of the rated speeds and the measured ones.
+    pub(crate) fn rated_speeds() -> &'static str;
     /// Explanation of the tables of a campaign; `reference` is the layer that others are compared with.
     pub(crate) fn results_about(reference: Option<&str>) -> String;
     /// Explanation of the comparisons of cards.
