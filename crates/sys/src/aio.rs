@@ -100,18 +100,40 @@ impl SharedRing {
     fn take(self, max: usize, mut done: impl FnMut(Event)) -> usize {
         // SAFETY: the ring stays mapped until the context is destroyed, which the owner of this value does last.
         let shared = unsafe { self.head.as_ref() };
-        let (mut head, mut count) = (shared.head.load(Relaxed), 0);
-        while count < max && head < self.nr && head != shared.tail.load(Acquire) {
+        let mut taken = TakenEvents {
+            shared,
+            head: shared.head.load(Relaxed),
+            count: 0,
+        };
+        while taken.count < max && taken.head < self.nr && taken.head != shared.tail.load(Acquire) {
             // SAFETY: `head` is less than `nr`, and the kernel finished this event before it moved `tail` past it.
-            let event = unsafe { self.events.wrapping_add(head as usize).read() };
-            head = if head + 1 == self.nr { 0 } else { head + 1 };
-            count += 1;
+            let event = unsafe { self.events.wrapping_add(taken.head as usize).read() };
+            taken.head = if taken.head + 1 == self.nr {
+                0
+            } else {
+                taken.head + 1
+            };
+            taken.count += 1;
             done(event);
         }
-        if count > 0 {
-            shared.head.store(head, Release);
+        taken.count
+    }
+}
+
+/// Events read from a ring. Dropping it returns them to the kernel, also if the function that receives them panics:
+/// otherwise they would be read twice, and their slots be free while in flight.
+struct TakenEvents<'a> {
+    shared: &'a RingHead,
+    head: u32,
+    count: usize,
+}
+
+impl Drop for TakenEvents<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.count > 0 {
+            self.shared.head.store(self.head, Release);
         }
-        count
     }
 }
 

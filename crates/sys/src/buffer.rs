@@ -75,10 +75,18 @@ impl AlignedBuffer {
     pub(crate) fn address(&self) -> *mut u8 {
         self.start.as_ptr()
     }
+
+    /// Leaks the memory: it stays mapped, and this value becomes empty.
+    fn leak(&mut self) {
+        self.len = 0;
+    }
 }
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
+        if self.len == 0 {
+            return;
+        }
         // SAFETY: address and length are those of the mapping made in `new`, and nothing else unmaps it.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
@@ -180,15 +188,9 @@ impl Slots {
         let next = (place.start + len + step - 1) & !(step - 1);
         let start = if next > self.last_start { 0 } else { next };
         place.start = start;
-        let first = slot * self.stride + start;
-        // SAFETY: the memory has `stride` bytes for each slot, `slot` is one of them (indexed above), and
-        // `start + len <= last_start + whole = stride`. `&mut self` makes this the only reference, and the kernel is not
-        // using the slot: its limit would be 0.
-        let bytes = unsafe {
-            self.memory
-                .as_mut_slice()
-                .get_unchecked_mut(first..first + len)
-        };
+        // SAFETY: `slot` is one of the slots (indexed above), and `start + len <= last_start + whole = stride`. The kernel
+        // is not using the slot: its limit would be 0.
+        let bytes = unsafe { self.slice(slot * self.stride + start, len) };
         MovedBuffer { start, bytes }
     }
 
@@ -211,8 +213,22 @@ impl Slots {
             "a slot of {} bytes cannot hold {len}",
             self.size
         );
-        let start = slot * self.stride + start;
-        &mut self.memory.as_mut_slice()[start..start + len]
+        // SAFETY: `slot` is one of the slots (indexed above), and `start + len` is at most `stride`. The kernel is not
+        // using the slot: its limit would be 0.
+        unsafe { self.slice(slot * self.stride + start, len) }
+    }
+
+    /// Returns a part of the memory. The reference covers this part only, because the kernel may be writing to the
+    /// others.
+    ///
+    /// # Safety
+    /// The part must be within the memory of one slot that the kernel is not using.
+    #[inline(always)]
+    unsafe fn slice(&mut self, first: usize, len: usize) -> &mut [u8] {
+        let start = self.memory.address().wrapping_add(first);
+        // SAFETY: the caller ensures that these bytes are mapped, and that the kernel does not use them; they are
+        // initialized by the kernel. `&mut self` makes this the only reference to them.
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 
     /// Returns all memory, to fill it.
@@ -239,6 +255,12 @@ impl Slots {
         self.memory
             .address()
             .wrapping_add(slot * self.stride + place.start)
+    }
+
+    /// Leaks the memory of all slots, because the kernel may still write to it. No slot can be used afterwards.
+    pub(crate) fn leak(&mut self) {
+        self.slots = Box::default();
+        self.memory.leak();
     }
 
     /// Returns a slot from the kernel.

@@ -47,7 +47,8 @@ mod real {
     use rustix::io::Errno;
     use std::time::Duration;
 
-    /// A ring whose I/Os each have their own buffer. Dropping it waits for all of them.
+    /// A ring whose I/Os each have their own buffer. Dropping it waits for all of them. Where that is impossible, as in
+    /// a thread that did not create the ring, it leaks the buffers, because the kernel may still write to them.
     pub struct Ring {
         /// Its registered index in this thread.
         known: Option<RegisteredRing>,
@@ -478,18 +479,25 @@ mod real {
         /// Passes up to `max` completions to `done` without waiting. Returns their number.
         #[inline(always)]
         pub fn reap(&mut self, max: usize, mut done: impl FnMut(Completion)) -> usize {
-            let mut count = 0;
-            let Ring { ring, slots, .. } = self;
+            let Ring {
+                ring,
+                slots,
+                in_flight,
+                ..
+            } = self;
+            let mut reaped = Reaped {
+                count: 0,
+                in_flight,
+            };
             for entry in ring.completion().take(max) {
                 slots.give_back(entry.user_data() as usize);
+                reaped.count += 1;
                 done(Completion {
                     slot: entry.user_data() as u32,
                     result: outcome(i64::from(entry.result())),
                 });
-                count += 1;
             }
-            self.in_flight -= count;
-            count
+            reaped.count
         }
 
         /// Returns its options.
@@ -515,6 +523,25 @@ mod real {
                     break;
                 }
             }
+            if left > 0 {
+                // Closing the ring does not wait for I/Os that a device is working on.
+                self.slots.leak();
+                std::mem::forget(std::mem::take(&mut self.vectors));
+            }
+        }
+    }
+
+    /// Completions reaped so far. Dropping it counts them, also if the caller's function panics: otherwise dropping the
+    /// ring would wait for them forever.
+    struct Reaped<'a> {
+        count: usize,
+        in_flight: &'a mut usize,
+    }
+
+    impl Drop for Reaped<'_> {
+        #[inline(always)]
+        fn drop(&mut self) {
+            *self.in_flight -= self.count;
         }
     }
 }

@@ -113,3 +113,62 @@ fn dropping_waits_for_what_is_prepared_too() {
     ring.submit(0).unwrap();
     ring.prepare(1, 0, false, 4096, 4096);
 }
+
+/// A ring with one read in flight that does not end before something is written to the returned pipe.
+fn waiting_ring() -> Option<(Ring, rustix::fd::OwnedFd)> {
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    let slots = Slots::new(4, 4096).unwrap();
+    let mut ring = match Ring::new(slots, vec![reader], RingOptions::default()) {
+        Ok(ring) => ring,
+        Err(errno) => {
+            eprintln!("SKIPPED: this kernel has no rings ({errno})");
+            return None;
+        }
+    };
+    ring.prepare(0, 0, false, 0, 4096);
+    ring.submit(0).unwrap();
+    Some((ring, writer))
+}
+
+fn is_mapped(address: usize) -> bool {
+    let start = std::ptr::without_provenance_mut(address);
+    // SAFETY: this only tests whether the page is mapped: it fails with ENOMEM if not, and writes nothing.
+    unsafe { rustix::mm::msync(start, 1, rustix::mm::MsyncFlags::ASYNC) }.is_ok()
+}
+
+#[test]
+fn buffers_in_flight_stay_mapped_after_a_drop_in_another_thread() {
+    let Some((mut ring, writer)) = waiting_ring() else {
+        return;
+    };
+    let address = ring.buffer(1, 4096).as_ptr().addr();
+    let dropped = std::thread::spawn(move || {
+        let may_enter = ring.submit_for(1, std::time::Duration::from_millis(1));
+        drop(ring);
+        may_enter
+    });
+    // A kernel that lets any thread use the ring waits for the read instead.
+    rustix::io::write(&writer, &[1; 4096]).unwrap();
+    let entered = matches!(dropped.join().unwrap(), Some(Ok(_)));
+    assert!(entered || is_mapped(address));
+}
+
+#[test]
+fn a_panic_while_reaping_loses_no_count() {
+    let Some(mut ring) = ring(RingOptions::default()) else {
+        return;
+    };
+    for slot in 0..2 {
+        ring.prepare(slot, 0, false, 0, 4096);
+    }
+    while ring.in_flight() < 2 {
+        ring.submit(2).unwrap();
+    }
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        ring.reap(2, |_| panic!("on purpose"));
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(ring.in_flight(), 1);
+    ring.submit(1).unwrap();
+    assert_eq!(ring.reap(2, |c| assert_eq!(c.result, Ok(4096))), 1);
+}
