@@ -3,7 +3,7 @@
 //! It issues and times I/O, and does not depend on dialects, databases or terminals. Code that runs for each I/O does
 //! not allocate, block on other threads or format text; only code that runs once per tick may.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod backend;
 mod clock;

@@ -20,6 +20,7 @@ mod lifecycle;
 mod limits;
 mod next_io;
 mod operations;
+mod own_files;
 mod parts;
 mod queue;
 mod ranges;

@@ -130,17 +130,21 @@ pub fn set_memory_policy(mode: u32, nodes: &[u32]) -> Result<(), Errno> {
 /// Gives the calling thread its own file descriptor table with only 0, 1 and 2. The kernel then
 /// need not count users of a file in each call (`fdget`), as for shared tables.
 ///
-/// Files opened afterwards belong to this thread and the threads it starts. Call this first in a
-/// thread that shares its table: files opened before stay open for the other threads, but must not
-/// be used or closed in this one, where their numbers can be reused. In a thread that does not
-/// share its table, all other files are closed.
+/// Files opened afterwards belong to this thread and the threads it starts; files opened before stay open for the other
+/// threads.
 ///
 /// # Errors
 /// ENOSYS before Linux 5.9: the table stays shared.
-pub fn keep_own_files() -> Result<(), Errno> {
+///
+/// # Safety
+/// A descriptor number has another meaning in this thread than in the others, and no type shows that. The caller must
+/// ensure that this thread shares its table with a thread that outlives it, that it neither uses nor closes a file that
+/// was opened before, and that no file that it opens afterwards reaches a thread that it did not start.
+pub unsafe fn keep_own_files() -> Result<(), Errno> {
     const FIRST: libc::c_long = 3;
     const LAST: libc::c_long = libc::c_int::MAX as libc::c_long;
-    // SAFETY: the call takes three numbers, and closes no files of other threads.
+    // SAFETY: the call takes three numbers, and closes no files of other threads; the caller ensures that this thread
+    // uses none of them.
     answer(unsafe {
         libc::syscall(
             libc::SYS_close_range,
@@ -218,7 +222,8 @@ mod tests {
     fn a_thread_may_keep_its_files_to_itself() {
         let ours = tempfile::tempfile().unwrap();
         let theirs = std::thread::spawn(|| {
-            if let Err(errno) = keep_own_files() {
+            // SAFETY: the thread opens one file, and closes it itself.
+            if let Err(errno) = unsafe { keep_own_files() } {
                 println!("SKIPPED: close_range: {errno}");
                 return;
             }

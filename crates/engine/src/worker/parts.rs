@@ -1,6 +1,7 @@
 //! A worker that is open, except for its backend.
 
 use super::context::WorkerContext;
+use super::own_files;
 use super::source::Source;
 use crate::error::RunError;
 use crate::files::FileRecreator;
@@ -72,9 +73,7 @@ impl<'a> WorkerParts<'a> {
             placement: _,
             commands: _,
         } = plan;
-        // If the kernel lacks support, the table stays shared with other threads, which costs about
-        // 20 ns per call.
-        let own_files = keeps_own_files(plan) && hakaru_sys::thread::keep_own_files().is_ok();
+        let own_files = own_files::keep(plan);
         worker_setup::settle_in(plan)?;
         let check = Checker::new(plan, context.files)?;
         let recorder = |path: &PathBuf| Recorder::new(path, *clone, context.files);
@@ -95,14 +94,6 @@ impl<'a> WorkerParts<'a> {
             own_files,
         })
     }
-}
-
-/// Whether a worker shares no files, so that other threads need not access them. Files of zoned
-/// devices are shared, and commands inherit the descriptors of the program.
-fn keeps_own_files(plan: &WorkerPlan) -> bool {
-    let commands = &plan.commands;
-    let calls = commands.before.is_some() || commands.after.is_some();
-    !calls && !matches!(plan.stream.access.zones, Zones::Device { .. })
 }
 
 /// Returns the zone cursor of a worker.
