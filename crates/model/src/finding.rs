@@ -1,8 +1,10 @@
 //! Findings computed from records: never stored as data, always computable again.
 
 mod caveats;
+mod workload;
 
 pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
+pub use workload::JobDescription;
 
 use crate::annotation::Annotations;
 use crate::caveat::Caveat;
@@ -327,6 +329,9 @@ impl HeadlineRate {
 pub struct PhaseDetail {
     /// The workload; `None` if unknown.
     pub shape: Option<WorkloadShape>,
+    /// The different jobs of the phase, for a description.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobDescription>,
     /// Rate that represents the phase.
     #[serde(default)]
     pub headline: HeadlineRate,

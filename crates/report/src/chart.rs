@@ -29,7 +29,7 @@ use hakaru_model::finding::{Comparison, Estimate, HeadlineRate, PhaseSummary, Ve
 
 /// Generates the sections of a report, with titles and order, from one table.
 macro_rules! sections {
-    ($($(#[$doc:meta])* $section:ident $title:literal,)*) => {
+    ($($(#[$doc:meta])* $section:ident,)*) => {
         /// The section of a report to which a chart belongs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Section {
@@ -43,7 +43,7 @@ macro_rules! sections {
             /// Heading of the section.
             pub fn title(self) -> &'static str {
                 match self {
-                    $(Section::$section => $title,)*
+                    $(Section::$section => text::SectionLabel::$section.text(),)*
                 }
             }
         }
@@ -52,21 +52,21 @@ macro_rules! sections {
 
 sections! {
     #[doc = "Bandwidth and IOPS."]
-    Speed "Speed",
+    Speed,
     #[doc = "What a layer leaves of the speed of another."]
-    LayerCost "Cost of the file system",
+    LayerCost,
     #[doc = "Bytes of the device per byte of the application."]
-    Amplification "I/O amplification",
+    Amplification,
     #[doc = "Latency by percentile."]
-    Latency "Latency",
+    Latency,
     #[doc = "Bandwidth over time of writes that are long enough to judge how steady they were."]
-    Sustained "Sustained speed",
+    Sustained,
     #[doc = "Bandwidth over time of everything else."]
-    OverTime "Speed over time",
+    OverTime,
     #[doc = "Speed along the device."]
-    Map "Speed along the device",
+    Map,
     #[doc = "What the I/Os of traced runs became at the device."]
-    Path "Path of an I/O",
+    Path,
 }
 
 /// A chart of a report.
@@ -311,11 +311,16 @@ impl RatioChart {
         rows.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
         let cells = |row: &RatioRow| {
             let ends = row.interval.map(crate::compare::ratio_ends);
-            let interval = ends.map_or("–".to_owned(), |(low, high)| format!("{low} to {high}"));
+            let interval = ends.map_or("–".to_owned(), |(low, high)| text::span(&low, &high));
             let verdict = text::differs(row.differs).to_owned();
             table::row(&row.label, [row.text.clone(), interval, verdict])
         };
-        let head = [self.rows, "Ratio", "95% interval", "Verdict"];
+        let head = [
+            self.rows,
+            text::Head::Ratio.text(),
+            text::Head::Interval.text(),
+            text::Head::Verdict.text(),
+        ];
         let table = DataTable::new(head, rows.iter().map(cells)).nonempty()?;
         Some(Chart {
             name: self.name,

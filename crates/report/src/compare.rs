@@ -9,7 +9,7 @@ use crate::escape;
 use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
-use crate::text::{self, PagePart};
+use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
 use crate::{merged, naming, path, run};
 use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
@@ -21,31 +21,27 @@ use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 /// The verdict as text, with its p-value.
 pub(crate) fn verdict(comparison: &Comparison) -> String {
     let p = comparison.p_adjusted.or(comparison.p_value);
-    let chance =
-        |p: Option<f64>| p.map_or_else(String::new, |p| format!(" (p {})", probability(p)));
     // A significant difference may be too small to matter.
-    let little = if comparison.p_equivalence.is_some_and(|p| p <= 0.05) {
-        ", by less than 5%"
-    } else {
-        ""
+    let little = comparison.p_equivalence.is_some_and(|p| p <= 0.05);
+    let different = |direction| text::ComparisonText::Different {
+        direction,
+        little,
+        p: p.map(probability),
     };
-    match comparison.verdict {
-        Verdict::Different if comparison.ratio > 1.0 => format!("higher{little}{}", chance(p)),
-        Verdict::Different if comparison.ratio < 1.0 => format!("lower{little}{}", chance(p)),
-        Verdict::Different => format!("different{little}{}", chance(p)),
-        Verdict::Equivalent => format!("same within 5%{}", chance(comparison.p_equivalence)),
-        Verdict::Undecided { needed } => {
-            let who = match comparison.a.values.len().min(comparison.b.values.len()) {
-                // Single runs of published figures are unknown.
-                0 => String::new(),
-                n => format!(" at n = {n}"),
-            };
-            match needed {
-                Some(needed) => format!("undecided{who}; n = {needed} would decide"),
-                None => format!("undecided{who}"),
-            }
-        }
-    }
+    let said = match comparison.verdict {
+        Verdict::Different if comparison.ratio > 1.0 => different(RatioDirection::Higher),
+        Verdict::Different if comparison.ratio < 1.0 => different(RatioDirection::Lower),
+        Verdict::Different => different(RatioDirection::Unknown),
+        Verdict::Equivalent => text::ComparisonText::Equivalent {
+            p: comparison.p_equivalence.map(probability),
+        },
+        Verdict::Undecided { needed } => text::ComparisonText::Undecided {
+            // Single runs of published figures are unknown.
+            runs: comparison.a.values.len().min(comparison.b.values.len()),
+            needed,
+        },
+    };
+    text::comparison_verdict(&said)
 }
 
 /// Formats a p-value: `< 0.001`, `0.03`. More digits would suggest false precision.
@@ -143,16 +139,16 @@ fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
         ]
     };
     let head = [
-        "Figure",
-        "p, Welch",
-        "p, corrected",
-        "p, same",
-        "p, ranks",
-        "Hedges’ g [95%]",
-        "Cliff’s delta",
+        Head::Figure,
+        Head::PWelch,
+        Head::PCorrected,
+        Head::PSame,
+        Head::PRanks,
+        Head::HedgesG,
+        Head::CliffsDelta,
     ];
     let tested = comparisons.iter().filter(|c| c.p_value.is_some());
-    DataTable::new(head, tested.map(row)).nonempty()
+    DataTable::new(head.map(Head::text), tested.map(row)).nonempty()
 }
 
 /// Formats Cliff's delta, if it is known.
@@ -161,11 +157,6 @@ pub(crate) fn delta(c: &Comparison) -> String {
         .map(|delta| format!("{delta:+.2}"))
         .unwrap_or_default()
 }
-
-/// Explanation of [`tests`].
-const TESTS: &str = "Welch’s t; the same corrected for the number of comparisons (Bonferroni), as the intervals are; equivalence \
-                     within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
-                     round (Cliff’s delta).";
 
 fn side(estimate: &Estimate, scale: f64) -> String {
     MeanText::of(estimate, scale).to_string()
@@ -182,7 +173,8 @@ fn readable(c: &Comparison) -> (&str, f64) {
 }
 
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
-    let head = ["Figure", a, b, "Ratio [95%]", "Verdict"].map(escape::plain);
+    let (figure, ratio_head) = (Head::Figure.text(), Head::RatioInterval.text());
+    let head = [figure, a, b, ratio_head, Head::Verdict.text()].map(escape::plain);
     let row = |c: &Comparison| {
         let (unit, scale) = readable(c);
         vec![
@@ -292,11 +284,14 @@ fn document(
         proven.push(numbers(table(names, &more)));
     }
     if let Some(tests) = tests(comparisons) {
-        let blocks = vec![DocumentBlock::Quiet(TESTS.to_owned()), numbers(tests)];
+        let blocks = vec![
+            DocumentBlock::Quiet(text::tests_note().to_owned()),
+            numbers(tests),
+        ];
         proven.push(folded(text::tests(), blocks));
     }
     if !comparisons.is_empty() {
-        let intervals = format!("{DIRECTION} {}", text::intervals());
+        let intervals = text::paragraph(&[text::ratio_direction(), text::intervals()]);
         proven.push(DocumentBlock::Quiet(intervals));
     }
     let charts = crate::chart::comparison_charts(a, b, comparisons);
@@ -321,10 +316,6 @@ fn key_chart(comparisons: &[Comparison], charts: &[Chart]) -> Option<String> {
     let chart = charts.iter().find(|chart| chart.name == wanted);
     chart.map(|chart| chart.name.clone())
 }
-
-/// Explanation of a comparison.
-const DIRECTION: &str =
-    "The ratio is the second to the first, and the verdict is about the second.";
 
 /// A comparison of two sides, as a terminal shows it.
 #[derive(Clone, Copy, Debug)]
@@ -358,10 +349,10 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
     let answer = answer.map(DocumentBlock::Answer);
     let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();
-    let mut how = DIRECTION.to_owned();
+    let mut how = text::ratio_direction().to_owned();
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     if comparisons.iter().any(with_caveats) {
-        how = format!("{how} {}", text::intervals());
+        how = text::paragraph(&[&how, text::intervals()]);
     }
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let subjects = [(names.0.to_owned(), sides.0), (names.1.to_owned(), sides.1)];
@@ -370,16 +361,16 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
         numbers(table(names, comparisons)),
         DocumentBlock::Quiet(how),
     ];
-    blocks.extend(part("What this proves", proven));
+    blocks.extend(part(PartLabel::Proofs.text(), proven));
     let tests = tests(comparisons).map(numbers);
-    blocks.extend(part("The tests behind it", tests.into_iter().collect()));
+    blocks.extend(part(PartLabel::Tests.text(), tests.into_iter().collect()));
     blocks.extend(path);
     let both = [names.0, names.1].map(escape::plain);
     blocks.extend(run::uses_of(findings, &both));
     for (side, name) in [(sides.0, names.0), (sides.1, names.1)] {
         let caveats = merged::findings(&[(String::new(), side)]);
         let caveats = DocumentBlock::Caveats(caveats);
-        blocks.extend(part(format!("Caveats of {name}"), vec![caveats]));
+        blocks.extend(part(text::caveats_of(name), vec![caveats]));
     }
     if let Some(conclusion) = conclusion {
         let sentence = text::pair_conclusion(conclusion, (&both[0], &both[1]));

@@ -3,13 +3,22 @@
 use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::number;
 use crate::table::DataTable;
+use crate::text::Head;
 use hakaru_model::references::{Level, ReferenceEntry};
 
-const HEAD: [&str; 7] = ["Thing", "Layer", "Workload", "MB/s", "IOPS", "n", "Host"];
+const HEAD: [Head; 7] = [
+    Head::Thing,
+    Head::Layer,
+    Head::Workload,
+    Head::MegabytesPerSecond,
+    Head::Iops,
+    Head::RunCount,
+    Head::Host,
+];
 
 /// Renders entries as a table, one line each.
 pub fn references_terminal(entries: &[&ReferenceEntry]) -> String {
-    let table = DataTable::new(HEAD, entries.iter().map(|entry| row(entry)));
+    let table = DataTable::new(HEAD.map(Head::text), entries.iter().map(|entry| row(entry)));
     let document = Document {
         blocks: vec![DocumentBlock::Table(TableStyle::Numbers, table)],
         ..Document::default()

@@ -125,7 +125,7 @@ fn phase_rows(summary: &Summary, phase: &PhaseSummary) -> Vec<ResultRow> {
     let (percentiles, max) = latency(phase.latency.as_ref());
     let mut rows = vec![ResultRow {
         name,
-        workload: crate::escape::plain(&phase.workload),
+        workload: crate::escape::plain(&text::described(phase)),
         bandwidth: Some(MeanText::megabytes(&phase.bandwidth)),
         // Programs that do not count I/Os report 0.
         iops: (phase.iops.mean > 0.0).then(|| MeanText::of(&phase.iops, 1.0)),

@@ -12,7 +12,7 @@ use crate::number;
 use crate::rate_card::rate_card;
 use crate::results;
 use crate::table::{self, DataTable};
-use crate::text::{self, PagePart};
+use crate::text::{self, ErrorCount, Head, PagePart};
 use crate::{answer, facts, merged, naming, path, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{PhaseSummary, Summary};
@@ -61,7 +61,7 @@ pub fn terminal_with(
 fn document(summaries: &[Summary], findings: &[RunFindings]) -> Document {
     let title = match summaries {
         [single] => facts::headline(single),
-        many => of_common(many, &format!("{} series side by side", many.len())),
+        many => of_common(many, &text::series_compared(many.len())),
     };
     page(title, summaries, findings, PageParts::default())
 }
@@ -272,18 +272,8 @@ fn brief(summary: &Summary, findings: &RunFindings) -> Document {
 }
 
 fn legend(summary: &Summary) -> String {
-    let spread = if summary.runs.len() == 1 {
-        "of the one run"
-    } else {
-        "mean ± deviation over runs"
-    };
     let open = summary.phases.iter().any(|phase| phase.detail.open_loop);
-    let from = if open {
-        " Latency of an open loop counts from the intended start of each I/O."
-    } else {
-        ""
-    };
-    format!("MB/s and IOPS: {spread}. Median to longest: latency, all runs together.{from}")
+    text::figures_legend(summary.runs.len() == 1, open)
 }
 
 /// What was measured if the headline is a title, number of runs, the program that measured them, and the start time.
@@ -302,7 +292,7 @@ pub(crate) fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
     let level = |bw: BytesPerSec| number::significant(bw.0 / 1e6);
     Some((
         format!("{} → {}", level(cliff.before), level(cliff.after)),
-        format!("after {}", cliff.at),
+        text::drop_at(cliff.at),
     ))
 }
 
@@ -408,7 +398,7 @@ fn every_run(summary: &Summary) -> Option<DataTable> {
         (format!("{of}, {unit}"), values.collect())
     };
     let columns: Vec<(String, Vec<f64>)> = summary.phases.iter().map(column).collect();
-    let head = table::row("Run", columns.iter().map(|c| c.0.clone()));
+    let head = table::row(Head::Run.text(), columns.iter().map(|c| c.0.clone()));
     let rows = (0..runs).map(|run| {
         let value = |(_, values): &(String, Vec<f64>)| {
             let value = values.get(run).copied();
@@ -424,14 +414,12 @@ fn failed(summary: &Summary) -> Vec<(String, String)> {
     let mut items = Vec::new();
     for phase in &summary.phases {
         let counted = [
-            (phase.errors, "I/O", " failed"),
-            (phase.detail.other_errors, "more error", ""),
+            (ErrorCount::FailedIos, phase.errors),
+            (ErrorCount::Others, phase.detail.other_errors),
         ];
-        for (count, what, how) in counted.into_iter().filter(|(count, ..)| *count > 0) {
+        for (what, count) in counted.into_iter().filter(|(_, count)| *count > 0) {
             let name = naming::phase(summary, phase);
-            let plural = if count == 1 { "" } else { "s" };
-            let said = format!("{} {what}{plural}{how}", number::count(count));
-            items.push((name, said));
+            items.push((name, text::errors_counted(what, count)));
         }
     }
     items
@@ -445,10 +433,10 @@ fn circumstances(summary: &Summary) -> Vec<Pair> {
     let mut ids: Vec<String> = summary.runs.iter().take(IDS).map(|id| plain(id)).collect();
     if summary.runs.len() > IDS {
         let more = (summary.runs.len() - IDS) as u64;
-        ids.push(format!("and {} more", number::count(more)));
+        ids.push(text::and_more(more));
     }
     let lines = facts::circumstances(summary).into_iter().map(Pair::from);
     lines
-        .chain([Pair::from(("Runs".to_owned(), ids.join(", ")))])
+        .chain([Pair::from((Head::Runs.into(), ids.join(", ")))])
         .collect()
 }

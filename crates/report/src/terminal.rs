@@ -10,11 +10,12 @@ use wrap::GAP;
 
 use crate::chart::{Chart, Plot};
 use crate::document::{Document, DocumentBlock, Pair, TableStyle, VerdictBlock};
-use crate::escape::{columns_of, plain};
+use crate::escape::{columns_of, padded, plain};
 use crate::findings::ConclusionRow;
 use crate::matrix::Matrix;
 use crate::strips::{AddressStrips, LevelStrip};
 use crate::table::DataTable;
+use crate::text;
 
 /// Minimum width in columns; narrower terminals are treated as this wide.
 const NARROWEST: usize = 40;
@@ -274,8 +275,8 @@ impl TerminalPage {
         };
         let parts = || (0..columns).map(|column| (edge(column), edge(column + 1)));
         let found = parts().map(|(from, to)| strips.found.mark(from, to));
-        let line = |name: &str, marks: String| format!("{name:<NAMES$}{}\n", marks.trim_end());
-        let mut out = line("Found", found.collect());
+        let line = |name: &str, marks: String| padded(name, NAMES) + marks.trim_end() + "\n";
+        let mut out = line(text::DeviceLabel::Found.text(), found.collect());
         let rates = |level: &LevelStrip| -> Vec<Option<f64>> {
             parts().map(|(from, to)| level.mean(from, to)).collect()
         };

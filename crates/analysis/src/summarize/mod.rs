@@ -157,7 +157,7 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     Some(PhaseSummary {
         phase: phase.name.clone(),
         op,
-        workload: workload::describe(runs.first()?, op),
+        workload: workload::describe(&detail.jobs, op),
         latency: latencies.summary(),
         sync: sync.summary(),
         timelines,
@@ -185,6 +185,7 @@ fn detail(phase: &PhaseRuns<'_>, runs: &[&PhaseRun<'_>], op: Op) -> Option<Phase
     let other_errors = sum(phase.all_runs().map(PhaseRun::other_errors));
     Some(PhaseDetail {
         shape: workload::shape(first, op),
+        jobs: workload::jobs(first, op),
         measured: runs.iter().map(|run| run.measured(op)).min()?,
         moved: Bytes(moved().min()?),
         moved_in_all: Bytes(sum(moved())),

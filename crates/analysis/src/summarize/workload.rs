@@ -1,7 +1,7 @@
 //! Workload of a phase, in numbers and as a short text.
 
 use super::phases::PhaseRun;
-use hakaru_model::finding::WorkloadShape;
+use hakaru_model::finding::{JobDescription, WorkloadShape};
 use hakaru_model::job::{BlockSize, Job, Op, SizeSpec, Target};
 use hakaru_model::reported::JobProperty;
 use hakaru_model::units::Bytes;
@@ -80,79 +80,84 @@ fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
     )
 }
 
-/// Describes the workload: `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`; unknown
-/// properties are omitted.
-pub(super) fn describe(run: &PhaseRun<'_>, op: Op) -> String {
-    let mut texts: Vec<String> = Vec::new();
+/// Returns descriptions of the different jobs that do the operation; unknown properties are omitted.
+pub(super) fn jobs(run: &PhaseRun<'_>, op: Op) -> Vec<JobDescription> {
+    let mut all: Vec<JobDescription> = Vec::new();
     for (index, job) in run.jobs_doing(op) {
-        let text = describe_job(job, op, &|property| run.is_unstated(index, property));
-        if !texts.contains(&text) {
-            texts.push(text);
+        let described = job_description(job, op, &|property| run.is_unstated(index, property));
+        if !all.contains(&described) {
+            all.push(described);
         }
     }
-    if texts.is_empty() {
-        op.name().to_owned()
-    } else {
-        texts.join(" + ")
+    all
+}
+
+/// Describes a job; `unstated` are properties that are unknown.
+fn job_description(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> JobDescription {
+    let depth = job.effective_depth();
+    let stated = |property| !unstated(property);
+    let on_files = matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
+    let batch = job.queue.batch_complete_min.min(depth);
+    JobDescription {
+        op: stated(JobProperty::Operation).then_some(op),
+        random: stated(JobProperty::Order).then_some(job.access.random),
+        mix_percent: Some(job.access.mix[op]).filter(|share| !matches!(share, 0 | 100)),
+        block: stated(JobProperty::BlockSize).then(|| job.block[op].clone()),
+        iodepth: stated(JobProperty::QueueDepth).then_some(depth),
+        batch: Some(batch).filter(|&batch| batch > 1),
+        open_loop: job.is_open_loop(op),
+        numjobs: job.numjobs,
+        sync_every: if op == Op::Write { sync_every(job) } else { 0 },
+        sync_open: op == Op::Write && (job.durability.sync || job.durability.dsync),
+        cached: on_files && !job.files.direct && stated(JobProperty::Direct),
     }
 }
 
-fn describe_job(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> String {
-    let depth = job.effective_depth();
-    let mut parts = vec![operation(job, op, unstated)];
-    if !unstated(JobProperty::BlockSize) {
-        parts.push(block(&job.block[op]));
+/// Describes the workload: `sequential write, 1 MiB, queue depth 1`. Several different jobs are joined by `+`.
+pub(super) fn describe(jobs: &[JobDescription], op: Op) -> String {
+    let texts: Vec<String> = jobs.iter().map(describe_job).collect();
+    match texts.is_empty() {
+        true => op.name().to_owned(),
+        false => texts.join(" + "),
     }
-    if !unstated(JobProperty::QueueDepth) {
-        parts.push(format!("queue depth {depth}"));
-    }
-    if job.queue.batch_complete_min > 1 && depth > 1 {
-        let batch = job.queue.batch_complete_min.min(depth);
+}
+
+fn describe_job(job: &JobDescription) -> String {
+    let mut parts = vec![operation(job)];
+    parts.extend(job.mix_percent.map(|share| format!("{share}% of a mix")));
+    parts.extend(job.block.as_ref().map(block));
+    parts.extend(job.iodepth.map(|depth| format!("queue depth {depth}")));
+    if let Some(batch) = job.batch {
         parts.push(format!("waits for {batch} completions at once"));
     }
-    if job.is_open_loop(op) {
+    if job.open_loop {
         parts.push("open loop".to_owned());
     }
     if job.numjobs > 1 {
         parts.push(format!("{} workers", job.numjobs));
     }
-    if op == Op::Write {
-        parts.extend(durability(job));
+    match job.sync_every {
+        0 => {}
+        1 => parts.push("fsync after each".to_owned()),
+        n => parts.push(format!("fsync after {n}")),
     }
-    let on_files = matches!(job.target, Target::Paths(_) | Target::Formatted { .. });
-    if on_files && !job.files.direct && !unstated(JobProperty::Direct) {
+    if job.sync_open {
+        parts.push("O_SYNC".to_owned());
+    }
+    if job.cached {
         parts.push("through the page cache".to_owned());
     }
     parts.join(", ")
 }
 
-/// Describes order and operation: `sequential write`, `random read, 70% of a mix`.
-fn operation(job: &Job, op: Op, unstated: &dyn Fn(JobProperty) -> bool) -> String {
-    let name = match unstated(JobProperty::Operation) {
-        true => "read or write",
-        false => op.name(),
-    };
-    let name = match (unstated(JobProperty::Order), job.access.random) {
-        (true, _) => name.to_owned(),
-        (false, true) => format!("random {name}"),
-        (false, false) => format!("sequential {name}"),
-    };
-    match job.access.mix[op] {
-        0 | 100 => name,
-        share => format!("{name}, {share}% of a mix"),
+/// Describes order and operation: `sequential write`.
+fn operation(job: &JobDescription) -> String {
+    let name = job.op.map_or("read or write", Op::name);
+    match job.random {
+        None => name.to_owned(),
+        Some(true) => format!("random {name}"),
+        Some(false) => format!("sequential {name}"),
     }
-}
-
-/// Describes the flushes of writes.
-fn durability(job: &Job) -> Vec<String> {
-    let flushes = match sync_every(job) {
-        0 => None,
-        1 => Some("fsync after each".to_owned()),
-        n => Some(format!("fsync after {n}")),
-    };
-    let opened = job.durability.sync || job.durability.dsync;
-    let opened = opened.then(|| "O_SYNC".to_owned());
-    flushes.into_iter().chain(opened).collect()
 }
 
 fn block(block: &BlockSize) -> String {

@@ -10,8 +10,10 @@ use super::spec::{Campaign, CampaignWorkload};
 use hakaru_analysis::estimate::{estimate, published};
 use hakaru_analysis::stats::SampleMoments;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
-use hakaru_model::finding::{Estimate, PhaseDetail, PhaseSummary, Summary, WorkloadShape};
-use hakaru_model::job::{Job, Op, SizeSpec};
+use hakaru_model::finding::{
+    Estimate, JobDescription, PhaseDetail, PhaseSummary, Summary, WorkloadShape,
+};
+use hakaru_model::job::{BlockSize, Job, Op, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -373,6 +375,14 @@ fn phase(row: &PublishedRow<'_>) -> Option<PhaseSummary> {
         amplification: None,
         errors: 0,
         detail: PhaseDetail {
+            jobs: vec![JobDescription {
+                op: Some(op),
+                random: Some(shape.random),
+                block: Some(BlockSize::Fixed(block)),
+                iodepth: Some(depth),
+                numjobs: 1,
+                ..JobDescription::default()
+            }],
             shape: Some(shape),
             headline: hakaru_analysis::headline(&row.bandwidth, &row.iops),
             measured: job.timing.runtime.unwrap_or(Nanos(0)),

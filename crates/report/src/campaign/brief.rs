@@ -2,7 +2,7 @@
 //! add charts, percentiles and the environment.
 
 use super::view::{self, View, Work};
-use super::words::{self, counted, paces};
+use super::words::{self, paces};
 use super::{answer, ranks, tables};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
@@ -10,7 +10,8 @@ use crate::findings::{self, ConclusionKind};
 use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::table::{DataTable, row};
-use crate::{merged, path, text};
+use crate::text::{self, CountedThing};
+use crate::{merged, path};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Verdict};
 
@@ -21,7 +22,10 @@ pub(super) fn document(view: &View<'_>) -> Document {
     let short = words::in_short(view);
     let answer = answer::answer(view).map(DocumentBlock::Answer);
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().collect();
-    blocks.extend(part("In short", vec![DocumentBlock::Facts(short)]));
+    blocks.extend(part(
+        text::PartLabel::InShort.text(),
+        vec![DocumentBlock::Facts(short)],
+    ));
     for layer in &view.layers {
         blocks.extend(part(layer, standings(view, layer)));
     }
@@ -38,30 +42,20 @@ pub(super) fn document(view: &View<'_>) -> Document {
     blocks.push(DocumentBlock::Caveats(caveats(view)));
     let of = view.of;
     let runs = match of.planned {
-        Some(planned) if planned != of.runs => format!("{} of at most {planned} runs", of.runs),
-        _ => counted(of.runs as usize, "run"),
+        Some(planned) if planned != of.runs => text::runs_of_most(of.runs, planned),
+        _ => text::runs(of.runs),
     };
-    let cards = counted(view.names.len(), "card");
+    let cards = text::things_counted(CountedThing::Cards, view.names.len() as u64);
     Document {
         title: of.name.clone(),
-        under: words::under(of, format!("{runs} · {cards} · stored as {}", of.id)),
+        under: words::under(of, [runs, cards, text::stored_as(&of.id)].join(" · ")),
         blocks,
     }
 }
 
 fn legend(view: &View<'_>) -> String {
-    let mut legend =
-        "MB/s of large blocks, IOPS of small ones: mean ± deviation over runs.".to_owned();
-    if view
-        .of
-        .rankings
-        .iter()
-        .any(|ranking| ranking.places.len() > 1)
-    {
-        legend += " Cards that share a letter: no difference between them is shown (all comparisons of the campaign as one \
-                   family, 5% false alarms).";
-    }
-    legend
+    let mut rankings = view.of.rankings.iter();
+    text::campaign_legend(rankings.any(|ranking| ranking.places.len() > 1))
 }
 
 /// Ranks the cards through one layer, with one column for each workload.
@@ -117,20 +111,17 @@ fn table(
 
 /// Performance of each layer relative to the reference layer.
 fn costs(view: &View<'_>) -> Vec<DocumentBlock> {
-    let than = match view.of.reference_layer.as_str() {
-        "raw" => "the bare card",
-        layer => layer,
-    };
+    let than = &view.of.reference_layer;
     let mut blocks = Vec::new();
     for layer in view.held_layers() {
-        let title = format!("What {layer} leaves of {than}");
+        let title = text::layer_leaves(layer, than);
         blocks.extend(part(title, shares_left(view, layer)));
     }
     if !blocks.is_empty() {
-        blocks.push(DocumentBlock::Quiet(format!(
-            "Ratio of the means with its 95% interval, all of them at once; = same within 5%, ? undecided. {}",
-            text::intervals()
-        )));
+        blocks.push(DocumentBlock::Quiet(text::paragraph(&[
+            text::layer_leaves_note(),
+            text::intervals(),
+        ])));
     }
     blocks
 }
@@ -240,17 +231,15 @@ pub(super) fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
     let mut items = words::design_caveats(view);
     if let Some(first) = of.failed.first() {
-        let failed = counted(of.failed.len(), "run");
-        items.push(format!(
-            "Not counted: {failed} that did not complete; first: {} ({})",
-            first.point, first.because
+        let failed = of.failed.len() as u64;
+        items.push(text::failed_not_counted(
+            failed,
+            &first.point,
+            &first.because,
         ));
     }
     if of.other_definition > 0 {
-        let stored = counted(of.other_definition as usize, "stored run");
-        items.push(format!(
-            "Not counted: {stored} that were measured in another way"
-        ));
+        items.push(text::others_not_counted(of.other_definition));
     }
     let unlabeled = |text: String| (String::new(), text);
     let mut all: Vec<(String, String)> = items.into_iter().map(unlabeled).collect();
@@ -258,9 +247,7 @@ pub(super) fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let more = found.len().saturating_sub(CAVEATS);
     all.extend(found.into_iter().take(CAVEATS));
     if more > 0 {
-        let stand = if more == 1 { "stands" } else { "stand" };
-        let more = counted(more, "more caveat");
-        all.push(unlabeled(format!("{more} {stand} in the report")));
+        all.push(unlabeled(text::caveats_in_report(more as u64)));
     }
     all
 }

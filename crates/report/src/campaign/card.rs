@@ -5,7 +5,8 @@ use super::view::View;
 use crate::document::{DocumentBlock, Fold, Pair, TableStyle, folded};
 use crate::findings::ConclusionKind;
 use crate::table::DataTable;
-use crate::{compare, escape, facts, findings, results, text};
+use crate::text::{self, CardLabel, Head, LayerPart};
+use crate::{compare, escape, facts, findings, results};
 use hakaru_model::advice::{Advice, RunFindings};
 use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
 
@@ -25,7 +26,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         ]);
     }
     if !card.costs.is_empty() {
-        let title = format!("Against {}", view.of.reference_layer);
+        let title = text::about_layer(LayerPart::Against, &view.of.reference_layer);
         blocks.extend([
             DocumentBlock::Title(title),
             DocumentBlock::Table(TableStyle::Compact, costs(card)),
@@ -34,7 +35,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     blocks.extend(card.layers.iter().flat_map(uses));
     blocks.extend(card.layers.iter().flat_map(over_the_runs));
     blocks.extend(card.layers.iter().map(|layer| {
-        let about = format!("Circumstances, {}", layer.layer);
+        let about = text::about_layer(LayerPart::Circumstances, &layer.layer);
         folded(about, vec![DocumentBlock::Pairs(circumstances(layer))])
     }));
     vec![DocumentBlock::Fold(Fold {
@@ -53,34 +54,27 @@ fn results(layer: &LayerSummary) -> [DocumentBlock; 3] {
         Some((name, facts::sustained(phase)?))
     });
     [
-        DocumentBlock::Title(format!("Results, {}", layer.layer)),
+        DocumentBlock::Title(text::about_layer(LayerPart::Results, &layer.layer)),
         DocumentBlock::Table(TableStyle::Compact, results::table(summary)),
         DocumentBlock::Facts(sustained.collect()),
     ]
 }
 
 fn facts_of(card: &CardSummary) -> DocumentBlock {
-    let mut rows = vec![("Answers to".to_owned(), card.key.clone())];
+    let mut rows = vec![(CardLabel::AnswersTo.into(), card.key.clone())];
     if !card.host.is_empty() {
-        rows.push(("Measured on".to_owned(), card.host.clone()));
+        rows.push((CardLabel::MeasuredOn.into(), card.host.clone()));
     }
     if !card.printed.is_empty() {
         let printed: Vec<String> = card.printed.iter().copied().map(text::claim).collect();
-        rows.push(("Printed on it".to_owned(), printed.join(", ")));
+        rows.push((CardLabel::PrintedOnIt.into(), printed.join(", ")));
     }
     rows.extend(
         card.facts
             .iter()
-            .map(|(name, value)| (capital(name), value.clone())),
+            .map(|(name, value)| (text::capital(name), value.clone())),
     );
     DocumentBlock::Pairs(rows.into_iter().map(Pair::from).collect())
-}
-
-fn capital(name: &str) -> String {
-    let mut chars = name.chars();
-    chars.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
 }
 
 /// Performance of each workload relative to the reference layer, with interval, verdict and I/O amplification.
@@ -100,13 +94,13 @@ fn costs(card: &CardSummary) -> DataTable {
         ]
     });
     let head = [
-        "Layer and figure",
-        "Ratio [95%]",
-        "Verdict",
-        "Amplification before",
-        "Amplification through it",
+        Head::LayerAndFigure,
+        Head::RatioInterval,
+        Head::Verdict,
+        Head::AmplificationBefore,
+        Head::AmplificationThrough,
     ];
-    DataTable::new(head, rows).without_empty_columns()
+    DataTable::new(head.map(Head::text), rows).without_empty_columns()
 }
 
 fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
@@ -118,30 +112,26 @@ fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
     if found.is_empty() {
         return Vec::new();
     }
-    let title = DocumentBlock::Title(format!("What it is good for, {}", layer.layer));
+    let title = DocumentBlock::Title(text::about_layer(LayerPart::Uses, &layer.layer));
     vec![title, DocumentBlock::Uses(found)]
 }
 
 /// How the runs differ, with an explanation.
 fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
     let table = spread::table(&layer.summary)?;
-    let how = "The bootstrap supposes no shape of the spread, and needs 8 runs. MAD: median absolute deviation, unscaled. Outliers lie outside \
-               Tukey’s fences and stay in every figure. Drift: from the first run to the last by a straight line. Steady \
-               state: all windows of five runs on end within 20% of their mean and without a slope over 10% (SNIA PTS), a run \
-               taken for a round.";
     let blocks = vec![
-        DocumentBlock::Quiet(format!("{how} {}", text::intervals())),
+        DocumentBlock::Quiet(text::paragraph(&[text::spread_note(), text::intervals()])),
         DocumentBlock::Table(TableStyle::Numbers, table),
     ];
     Some(folded(
-        format!("How the runs differ, {}", layer.layer),
+        text::about_layer(LayerPart::Spread, &layer.layer),
         blocks,
     ))
 }
 
 fn circumstances(layer: &LayerSummary) -> Vec<Pair> {
     let lines = facts::circumstances(&layer.summary).into_iter();
-    let done = |step| Pair::from(("Done before".to_owned(), prepared(step)));
+    let done = |step| Pair::from((CardLabel::DoneBefore.into(), prepared(step)));
     lines
         .map(Pair::from)
         .chain(layer.prepared.iter().map(done))

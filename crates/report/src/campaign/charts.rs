@@ -8,7 +8,7 @@ use crate::chart::{
 };
 use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::{self, DataTable};
-use crate::text;
+use crate::text::{self, Head};
 use crate::{number, path};
 use hakaru_model::campaign::DeviceSegment;
 use hakaru_model::finding::{PhaseSummary, Verdict};
@@ -70,7 +70,7 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
         unit: work.unit(),
         quantity: format!("{title}, {}, {}", work.unit(), work.workload),
         runs: runs(view, work),
-        rows: "Card",
+        rows: text::Head::Card.text(),
     };
     bars(view, work, about, &|phase| Some(figure(phase)))
 }
@@ -226,7 +226,7 @@ fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
             section: Section::LayerCost,
             title: text::chart_title(&title),
             note: text::layer_cost_note(&shown, &reference),
-            rows: "Card",
+            rows: text::Head::Card.text(),
         };
         about.of(rows.collect())
     };
@@ -254,10 +254,10 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
             low: number::quantity(low),
             high: number::quantity(high),
         }),
-        unit: "bytes written per byte",
+        unit: text::AxisLabel::BytesPerByte.text(),
         quantity: text::amplification_quantity(&work.workload),
         runs: runs(view, work),
-        rows: "Card",
+        rows: text::Head::Card.text(),
     };
     bars(view, work, about, &|phase| {
         Some(chart::bar(phase.amplification.as_ref()?, 1.0))
@@ -355,16 +355,15 @@ fn map(view: &View<'_>) -> Option<Chart> {
         return None;
     }
     let table = along_table(&names, &lines);
-    let note = "Speed while the whole device was written before the runs, by place.";
-    let note = format!("{note}{}", drawn_of(names.len(), all.len()));
+    let note = text::map_note().to_owned() + &drawn_of(names.len(), all.len());
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
-        axis: "GiB from the start of the device".to_owned(),
+        axis: text::AxisLabel::GibFromStart.into(),
         series: names,
         lines: TimelineLine::each(lines),
         ..Timeline::default()
     };
-    let title = "Speed along the device".to_owned();
+    let title = text::SectionLabel::Map.into();
     Some(Chart {
         name: "speed-map".to_owned(),
         section: Section::Map,
@@ -395,10 +394,10 @@ fn along_table(names: &[String], lines: &[Vec<(f64, f64)>]) -> DataTable {
         table::row(name, extremes.map(figure))
     });
     let head = [
-        "Card",
-        "Slowest, MB/s",
-        "Mean of the places, MB/s",
-        "Fastest, MB/s",
+        Head::Card,
+        Head::SlowestRate,
+        Head::MeanRate,
+        Head::FastestRate,
     ];
-    DataTable::new(head, rows)
+    DataTable::new(head.map(Head::text), rows)
 }

@@ -15,7 +15,7 @@ mod view;
 mod words;
 
 pub(crate) use ranks::amount;
-use words::{counted, paces};
+use words::paces;
 
 use crate::chart::{Chart, Section, source_of};
 use crate::document::{
@@ -26,8 +26,8 @@ use crate::findings::ConclusionKind;
 use crate::matrix::Matrix;
 use crate::merged::RankedCaveat;
 use crate::table::DataTable;
-use crate::text::{self, PagePart};
-use crate::{compare, merged, number, path, time};
+use crate::text::{self, CountedThing, Head, PagePart};
+use crate::{compare, merged, path, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
 use hakaru_model::finding::Summary;
 use hakaru_model::severity::{Impact, Severity};
@@ -152,20 +152,19 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
     let phases = summaries.iter().flat_map(|(_, summary)| &summary.phases);
     let stated: u64 = phases.map(stated_runs).sum();
     let mut line = vec![
-        counted(view.names.len(), "card"),
-        counted(view.layers.len(), "layer"),
-        counted(view.works.len(), "workload"),
+        text::things_counted(CountedThing::Cards, view.names.len() as u64),
+        text::things_counted(CountedThing::Layers, view.layers.len() as u64),
+        text::things_counted(CountedThing::Workloads, view.works.len() as u64),
     ];
     match (of.runs, of.planned) {
         (0, _) if stated > 0 => {}
         (runs, Some(planned)) if runs != planned => {
-            let (runs, planned) = (number::count(runs), number::count(planned));
-            line.push(format!("{runs} of {planned} runs"));
+            line.push(text::runs_of(runs, planned));
         }
-        (runs, _) => line.push(counted(runs as usize, "run")),
+        (runs, _) => line.push(text::runs(runs)),
     }
     if stated > 0 {
-        line.push(counted(stated as usize, "published run"));
+        line.push(text::things_counted(CountedThing::PublishedRuns, stated));
     }
     line.extend(days(&summaries));
     let origins: BTreeSet<&str> = summaries.iter().map(|(_, s)| s.origin.as_str()).collect();
@@ -182,7 +181,7 @@ fn days(summaries: &[(String, &Summary)]) -> Option<String> {
     let (first, last) = (time::day(begun.clone().min()?), time::day(begun.max()?));
     Some(match first == last {
         true => first,
-        false => format!("{first} to {last}"),
+        false => text::span(&first, &last),
     })
 }
 
@@ -342,7 +341,7 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
         let c = &pair.comparison;
         let p = c.p_value_ranks.map(compare::probability);
         vec![
-            format!("{b} against {a}"),
+            text::against(b, a),
             compare::ratio(c),
             compare::verdict(c),
             p.unwrap_or_default(),
@@ -351,15 +350,16 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
         ]
     };
     let head = [
-        "Pair",
-        "Ratio [95%]",
-        "Verdict",
-        "p by ranks (Mann-Whitney)",
-        "Effect (Hedges’ g) [95%]",
-        "Cliff’s delta",
+        Head::Pair,
+        Head::RatioInterval,
+        Head::Verdict,
+        Head::PByRanks,
+        Head::EffectSize,
+        Head::CliffsDelta,
     ];
-    let table = DataTable::new(head, ranking.pairs.iter().map(row)).without_empty_columns();
-    let about = format!("Every pair, {}", view.with_layer(&work.noun, layer));
+    let table =
+        DataTable::new(head.map(Head::text), ranking.pairs.iter().map(row)).without_empty_columns();
+    let about = text::every_pair(&view.with_layer(&work.noun, layer));
     let table = DocumentBlock::Table(TableStyle::Numbers, table);
     (ranking.pairs.len() > 1).then(|| folded(about, vec![table]))
 }
@@ -401,16 +401,13 @@ fn failures(view: &View<'_>) -> Vec<DocumentBlock> {
         .map(|run| {
             (
                 run.point.clone(),
-                format!("{} (run {})", run.because, run.run),
+                text::because_of_run(&run.because, &run.run),
             )
         })
         .collect();
     if of.other_definition > 0 {
-        let runs = counted(of.other_definition as usize, "run");
-        items.push((
-            String::new(),
-            format!("{runs} of these points were measured in another way"),
-        ));
+        let runs = text::others_of_points(of.other_definition);
+        items.push((String::new(), runs));
     }
     part(
         text::page_part(PagePart::NotCounted),

@@ -3,7 +3,6 @@
 use super::brief;
 use super::tables::NONE;
 use super::view::View;
-use super::words::counted;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::escape::plain;
 use crate::number::{self, MeanText};
@@ -213,7 +212,7 @@ pub(super) fn document(view: &View<'_>, only: Option<&str>) -> Document {
     blocks.push(DocumentBlock::Caveats(brief::caveats(view)));
     Document {
         title: text::ranking_title(cards),
-        under: vec![(String::new(), counted(view.of.runs as usize, "run"))],
+        under: vec![(String::new(), text::runs(view.of.runs))],
         blocks,
     }
 }

@@ -5,6 +5,7 @@ use super::words::percent;
 use crate::csv::{CsvFigure, CsvStats};
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
+use crate::text::{self, Head, StateWord};
 use crate::{chart, naming};
 use hakaru_model::finding::{PhaseSummary, Repeated, Stability, SteadyWindow, Summary};
 
@@ -32,20 +33,21 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
             steady(phase, repeated),
         ])
     };
-    let table = DataTable::new(HEAD, summary.phases.iter().filter_map(row)).nonempty();
+    let table =
+        DataTable::new(HEAD.map(Head::text), summary.phases.iter().filter_map(row)).nonempty();
     table.map(DataTable::without_empty_columns)
 }
 
-const HEAD: [&str; 9] = [
-    "Phase and unit",
-    "Mean [95%, Student]",
-    "[95%, bootstrap]",
-    "Relative error",
-    "Median ± MAD",
-    "Outliers",
-    "Drift",
-    "Correlation of neighbours",
-    "Steady state",
+const HEAD: [Head; 9] = [
+    Head::PhaseAndUnit,
+    Head::MeanStudent,
+    Head::Bootstrap,
+    Head::RelativeError,
+    Head::MedianMad,
+    Head::Outliers,
+    Head::Drift,
+    Head::Correlation,
+    Head::SteadyState,
 ];
 
 /// The figures of a phase in its display unit.
@@ -94,10 +96,9 @@ fn outliers(found: &Stability) -> String {
         .map(|index| (index + 1).to_string())
         .collect();
     match runs.len() {
-        0 => "none".to_owned(),
-        1 => format!("run {}", runs[0]),
-        n if n <= NAMED => format!("runs {}", runs.join(", ")),
-        n => format!("{n} runs"),
+        0 => StateWord::NoOutliers.into(),
+        n if n <= NAMED => text::these_runs(&runs),
+        n => text::runs(n as u64),
     }
 }
 
@@ -127,14 +128,11 @@ fn steady(phase: &PhaseSummary, found: &Repeated) -> String {
         let last = first_round + rounds;
         let (range, slope) = (percent(*excursion), percent(slope.abs()));
         let level = number::significant(average / 1e6);
-        format!(
-            "runs {} to {last} at {level} MB/s\nrange {range}%, slope {slope}%",
-            first_round + 1
-        )
+        text::steady_window((first_round + 1, last), &level, &range, &slope)
     };
     let windows: Vec<String> = found.steady_windows.iter().map(window).collect();
     match windows.is_empty() {
-        true if phase.bandwidth.values.len() >= 5 => "not reached".to_owned(),
+        true if phase.bandwidth.values.len() >= 5 => StateWord::NotReached.into(),
         _ => windows.join("\n"),
     }
 }

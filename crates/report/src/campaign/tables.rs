@@ -7,7 +7,8 @@ use crate::matrix::{Mark, MarkRow, MarkTable, Matrix, MatrixCell, MatrixColumn, 
 use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
-use crate::{escape, findings, text};
+use crate::text::{self, CountedThing, Head};
+use crate::{escape, findings};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary, Verdict};
 use hakaru_model::job::Op;
@@ -19,7 +20,7 @@ pub(super) const NONE: &str = "–";
 pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     let held: Vec<&str> = view.held_layers();
     let reference = &view.of.reference_layer;
-    let mut head = vec!["Card".to_owned()];
+    let mut head = vec![Head::Card.into()];
     for layer in &view.layers {
         let lead = match view.layers.len() {
             1 => String::new(),
@@ -29,7 +30,7 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     }
     let costs = held.iter();
     head.extend(costs.map(|layer| format!("{layer} : {reference} [95%]")));
-    head.push("Runs".to_owned());
+    head.push(Head::Runs.into());
     let row = |card: usize| {
         let layers = view.layers.iter();
         let cells: Vec<_> = layers.map(|layer| view.cell(card, layer, work)).collect();
@@ -102,8 +103,7 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
             1 => String::new(),
             _ => format!("{layer}: "),
         };
-        let ratio = format!("ratio to {reference} [95%]");
-        ["place", &ratio, "no difference shown from"].map(|name| capital(format!("{lead}{name}")))
+        text::difference_heads(reference).map(|name| text::capital(&format!("{lead}{name}")))
     });
     let ranked = leading.places.iter().map(|place| place.card as usize);
     let row = |card: usize| {
@@ -116,14 +116,7 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
     };
     let order = distinct(ranked.chain(0..view.names.len()));
     let rows = order.into_iter().filter_map(row);
-    Some(DataTable::new(table::row("Card", columns), rows))
-}
-
-fn capital(text: String) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    Some(DataTable::new(table::row(Head::Card.text(), columns), rows))
 }
 
 /// Maximum number of names in a list; more are only counted.
@@ -150,7 +143,7 @@ fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
             .map(|other| view.name(other))
             .collect::<Vec<_>>()
             .join(", "),
-        n => format!("{n} cards"),
+        n => text::things_counted(CountedThing::Cards, n as u64),
     };
     [format!("{} {}", place.rank, place.letters), ratio, like]
 }
@@ -174,7 +167,7 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
     let columns = columns.iter();
     let names = columns.map(|(work, layer)| view.with_layer(&work.noun, layer));
     let rows = (0..view.names.len()).map(row);
-    let table = DataTable::new(table::row("Card", names), rows).without_empty_columns();
+    let table = DataTable::new(table::row(Head::Card.text(), names), rows).without_empty_columns();
     (table.head.len() > 1).then_some(table)
 }
 
@@ -196,8 +189,14 @@ pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
             }));
         }
     }
-    let measured = "Measured, MB/s [95%]";
-    DataTable::new(["Card", "Printed", measured, "Share", "Verdict"], rows).nonempty()
+    let head = [
+        Head::Card,
+        Head::Printed,
+        Head::MeasuredRate,
+        Head::Share,
+        Head::Verdict,
+    ];
+    DataTable::new(head.map(Head::text), rows).nonempty()
 }
 
 /// Whether a claim is a rated speed, and not a class.

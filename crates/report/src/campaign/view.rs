@@ -254,7 +254,7 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
                     op: phase.op,
                     label: naming::phase(summary, phase),
                     noun: String::new(),
-                    workload: crate::escape::plain(&phase.workload),
+                    workload: crate::escape::plain(&crate::text::described(phase)),
                     small: crate::chart::by_iops(phase),
                 });
             }

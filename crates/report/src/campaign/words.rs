@@ -11,12 +11,6 @@ use hakaru_model::finding::{
 };
 use hakaru_model::job::Op;
 
-/// Formats a count with its noun: `6 cards`, `1 layer`.
-pub(super) fn counted(count: usize, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", number::count(count as u64))
-}
-
 /// Lines below the title: the subject of the campaign, if it is described, and `figures`.
 pub(super) fn under(of: &CampaignSummary, figures: String) -> Vec<(String, String)> {
     let about = std::iter::once(of.about.clone()).filter(|about| !about.is_empty());
@@ -57,7 +51,7 @@ pub(super) fn in_short(view: &View<'_>) -> Vec<(String, String)> {
     for layer in view.held_layers() {
         all.extend(
             cost(view, layer, &reference)
-                .map(|text| (format!("{} against {reference}", plain(layer)), text)),
+                .map(|said| (text::against(&plain(layer), &reference), said)),
         );
     }
     all.extend(promises(view).map(|said| {

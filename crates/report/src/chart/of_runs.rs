@@ -112,7 +112,7 @@ pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -
         section: Section::Speed,
         title,
         note: text::ratio_note(&a, &b),
-        rows: "Figure",
+        rows: text::Head::Figure.text(),
     };
     charts.splice(0..0, ratios.of(rows.collect()));
     charts
@@ -168,7 +168,7 @@ fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Cha
                 .iter()
                 .flatten()
                 .next()
-                .map(|phase| phase.workload.clone());
+                .map(|phase| text::described(phase));
             format!(
                 "{}, {}, {}",
                 (quantity.title)(),
@@ -185,7 +185,7 @@ fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Cha
         unit: quantity.unit,
         quantity: measured,
         runs: runs_text(cells().copied()),
-        rows: "Phase",
+        rows: text::Head::Phase.text(),
     }
     .of(names.to_vec(), groups)
 }

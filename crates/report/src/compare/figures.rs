@@ -1,6 +1,7 @@
 //! The figures of a phase on both sides.
 
 use super::*;
+use crate::text::ComparedFigureName as Name;
 
 pub(super) fn phase_figures(
     a: &PhaseSummary,
@@ -13,7 +14,7 @@ pub(super) fn phase_figures(
         false => format!(" {}", a.op.name()),
     };
     [
-        DocumentBlock::Title(format!("{}{op}: {}", a.phase, a.workload)),
+        DocumentBlock::Title(format!("{}{op}: {}", a.phase, text::described(a))),
         DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
     ]
 }
@@ -30,7 +31,7 @@ impl Shown {
     fn text(self, show: fn(f64) -> String) -> String {
         match self {
             Shown::One(value) => show(value),
-            Shown::Range(low, high) => format!("{} to {}", show(low), show(high)),
+            Shown::Range(low, high) => text::span(&show(low), &show(high)),
         }
     }
 }
@@ -38,10 +39,10 @@ impl Shown {
 /// The figures of one workload, each with its ratio.
 fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable {
     let runs = |phase: &PhaseSummary| phase.bandwidth.values.len().to_string();
-    let runs = ["runs".to_owned(), runs(a), runs(b), String::new()];
+    let runs = [Head::ComparedRuns.into(), runs(a), runs(b), String::new()];
     let rates = rates().into_iter().map(|(name, show, of)| {
         let figure = |phase| of(phase).map(Shown::One);
-        (name.to_owned(), show, [figure(a), figure(b)])
+        (name.into(), show, [figure(a), figure(b)])
     });
     let mut all: Vec<ComparedFigure> = rates.collect();
     // Latencies stand between the rates and the figures over time.
@@ -55,7 +56,7 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
         };
         vec![name, a, b, ratio]
     });
-    let head = ["", names.0, names.1, "ratio"];
+    let head = ["", names.0, names.1, Head::ComparedRatio.text()];
     DataTable::new(head, std::iter::once(runs.to_vec()).chain(rows))
 }
 
@@ -63,29 +64,25 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
 type ComparedFigure = (String, fn(f64) -> String, [Option<Shown>; 2]);
 
 /// Name and format of a figure, and where a phase has it.
-type PhaseFigure = (
-    &'static str,
-    fn(f64) -> String,
-    fn(&PhaseSummary) -> Option<f64>,
-);
+type PhaseFigure = (Name, fn(f64) -> String, fn(&PhaseSummary) -> Option<f64>);
 
 fn rates() -> [PhaseFigure; 6] {
     let rate = |v: f64| BytesPerSec(v).to_string();
     [
-        ("bandwidth", rate, |p| Some(p.bandwidth.mean)),
-        ("IOPS", |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
+        (Name::Bandwidth, rate, |p| Some(p.bandwidth.mean)),
+        (Name::Iops, |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
         (
-            "moved in all",
+            Name::MovedInAll,
             |v| Bytes(v as u64).to_string(),
             |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
         ),
-        ("bandwidth over time, least", rate, |p| {
+        (Name::LeastOverTime, rate, |p| {
             Some(p.sustained.as_ref()?.min.0)
         }),
-        ("bandwidth over time, most", rate, |p| {
+        (Name::MostOverTime, rate, |p| {
             Some(p.sustained.as_ref()?.max.0)
         }),
-        ("bandwidth over time, deviation", rate, |p| {
+        (Name::DeviationOverTime, rate, |p| {
             Some(p.sustained.as_ref()?.deviation.0)
         }),
     ]
@@ -94,17 +91,21 @@ fn rates() -> [PhaseFigure; 6] {
 /// Mean and percentiles of the latencies of both sides.
 fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
     type Latencies = fn(&PhaseSummary) -> (&Option<LatencySummary>, &[(Quantile, Estimate)]);
-    let kinds: [(&str, Latencies); 2] = [
-        ("latency", |p| (&p.latency, &p.detail.latency_by_run)),
-        ("fsync", |p| (&p.sync, &p.detail.sync_by_run)),
+    let kinds: [(Name, Latencies); 2] = [
+        (Name::Latency, |p| (&p.latency, &p.detail.latency_by_run)),
+        (Name::Fsync, |p| (&p.sync, &p.detail.sync_by_run)),
     ];
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
     let mut all: Vec<ComparedFigure> = Vec::new();
     for (kind, of) in kinds {
         let mean = |p| of(p).0.as_ref().map(|l| Shown::One(l.mean_ns));
-        all.push((format!("{kind}, mean"), ns, [mean(a), mean(b)]));
+        all.push((
+            text::figure_of(kind.text(), Name::Mean.text()),
+            ns,
+            [mean(a), mean(b)],
+        ));
         for q in [Quantile::P95, Quantile::P99, Quantile::P999] {
-            let name = format!("{kind}, {}", number::percentile(q));
+            let name = text::figure_of(kind.text(), &number::percentile(q));
             all.push((name, ns, [a, b].map(|p| percentile(of(p), q))));
         }
     }

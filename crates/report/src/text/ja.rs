@@ -24,6 +24,7 @@ mod ranks;
 mod statistics;
 mod steps;
 mod summary;
+mod tables;
 mod verdicts;
 mod verified;
 
@@ -48,6 +49,7 @@ pub(super) use ranks::*;
 pub(super) use statistics::*;
 pub(super) use steps::*;
 pub(super) use summary::*;
+pub(super) use tables::*;
 pub(super) use verdicts::*;
 pub(super) use verified::*;
 

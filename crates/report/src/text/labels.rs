@@ -175,6 +175,116 @@ labels! {
         Longest: "Longest", "最大";
         LongestColumn: "longest", "最大";
         Amplification: "Amplification", "I/O増幅率";
+        Run: "Run", "測定";
+        Runs: "Runs", "回数";
+        ComparedRuns: "runs", "測定回数";
+        Figure: "Figure", "項目";
+        Ratio: "Ratio", "比";
+        ComparedRatio: "ratio", "比";
+        RatioInterval: "Ratio [95%]", "比[95%]";
+        Interval: "95% interval", "95%信頼区間";
+        Card: "Card", "カード";
+        Thing: "Thing", "対象";
+        Layer: "Layer", "レイヤ";
+        RunCount: "n", "n";
+        Host: "Host", "ホスト";
+        LayerAndFigure: "Layer and figure", "レイヤと項目";
+        AmplificationBefore: "Amplification before", "基準のI/O増幅率";
+        AmplificationThrough: "Amplification through it", "このレイヤのI/O増幅率";
+        Pair: "Pair", "組";
+        PByRanks: "p by ranks (Mann-Whitney)", "p値（マン・ホイットニーのU検定）";
+        EffectSize: "Effect (Hedges’ g) [95%]", "効果量(Hedges’ g)[95%]";
+        CliffsDelta: "Cliff’s delta", "Cliffのデルタ";
+        PWelch: "p, Welch", "p値(Welch)";
+        PCorrected: "p, corrected", "p値（補正後）";
+        PSame: "p, same", "p値（同等性）";
+        PRanks: "p, ranks", "p値（順位）";
+        HedgesG: "Hedges’ g [95%]", "Hedges’ g [95%]";
+        PhaseAndUnit: "Phase and unit", "フェーズと単位";
+        MeanStudent: "Mean [95%, Student]", "平均[95%、t分布]";
+        Bootstrap: "[95%, bootstrap]", "[95%、ブートストラップ]";
+        RelativeError: "Relative error", "相対誤差";
+        MedianMad: "Median ± MAD", "中央値 ± MAD";
+        Outliers: "Outliers", "外れ値";
+        Drift: "Drift", "ドリフト";
+        Correlation: "Correlation of neighbours", "前後の測定の相関";
+        SteadyState: "Steady state", "定常状態";
+        SlowestRate: "Slowest, MB/s", "最低(MB/s)";
+        MeanRate: "Mean of the places, MB/s", "各位置の平均(MB/s)";
+        FastestRate: "Fastest, MB/s", "最高(MB/s)";
+        Printed: "Printed", "表示";
+        MeasuredRate: "Measured, MB/s [95%]", "実測(MB/s)[95%]";
+        Share: "Share", "割合";
+        From: "From", "開始位置";
+        Length: "Length", "長さ";
+        WritingRate: "Writing, MB/s", "書き込み(MB/s)";
+        ReadingRate: "Reading, MB/s", "読み込み(MB/s)";
+        At: "At", "位置";
+        Byte: "Byte", "バイト位置";
+        WhatWasFound: "What was found", "検出内容";
+    }
+
+    /// Names of figures of a comparison.
+    ComparedFigureName {
+        Bandwidth: "bandwidth", "スループット";
+        Iops: "IOPS", "IOPS";
+        MovedInAll: "moved in all", "総転送量";
+        LeastOverTime: "bandwidth over time, least", "スループットの推移の最小";
+        MostOverTime: "bandwidth over time, most", "スループットの推移の最大";
+        DeviationOverTime: "bandwidth over time, deviation", "スループットの推移の標準偏差";
+        Latency: "latency", "レイテンシ";
+        Fsync: "fsync", "fsync";
+        Mean: "mean", "平均";
+    }
+
+    /// Labels of a verification.
+    VerificationLabel {
+        Id: "Id", "ID";
+        Claimed: "Claimed", "表示容量";
+        NotAsWritten: "Not as written", "書き込みと不一致";
+        WrittenAt: "Written at", "書き込み速度";
+        ReadAt: "Read at", "読み込み速度";
+        Writing: "Writing", "書き込み";
+        Reading: "Reading", "読み込み";
+        WritingLine: "writing", "書き込み";
+        ReadingLine: "reading", "読み込み";
+        Map: "Speed along the addresses", "位置ごとの速度";
+        Bytes: "bytes", "バイト";
+    }
+
+    /// Labels of the facts about a card of a campaign.
+    CardLabel {
+        AnswersTo: "Answers to", "デバイスID";
+        MeasuredOn: "Measured on", "測定したホスト";
+        PrintedOnIt: "Printed on it", "本体の表示";
+        DoneBefore: "Done before", "前処理";
+    }
+
+    /// Units and axes of charts.
+    AxisLabel {
+        BytesPerByte: "bytes written per byte", "書き込み量の比";
+        GibFromStart: "GiB from the start of the device", "デバイスの先頭からの位置 GiB";
+        Milliseconds: "milliseconds", "ミリ秒";
+        Seconds: "seconds", "秒";
+    }
+
+    /// Headings of parts of a terminal report.
+    PartLabel {
+        InShort: "In short", "概要";
+        Proofs: "What this proves", "比較で分かること";
+        Tests: "The tests behind it", "判定の根拠となる検定";
+    }
+
+    /// Headings of the sections of charts.
+    SectionLabel {
+        Speed: "Speed", "速度";
+        LayerCost: "Cost of the file system", "ファイルシステムの影響";
+        Amplification: "I/O amplification", "I/O増幅率";
+        Latency: "Latency", "レイテンシ";
+        Sustained: "Sustained speed", "持続性能";
+        OverTime: "Speed over time", "スループットの推移";
+        Map: "Speed along the device", "位置ごとの速度";
+        Path: "Path of an I/O", "I/Oの経路";
     }
 
     /// Words for a state or an outcome.
@@ -193,6 +303,8 @@ labels! {
         Good: "good", "正常";
         EndedEarly: "ended early", "途中終了";
         Traced: "traced", "トレースあり";
+        NoOutliers: "none", "なし";
+        NotReached: "not reached", "未到達";
         NoDisks: "No disk can be seen here.", "ディスクが見つかりません";
     }
 }

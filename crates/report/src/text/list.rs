@@ -21,7 +21,9 @@ macro_rules! texts {
 mod commands;
 mod paths;
 mod results;
+mod tables;
 
 pub use commands::*;
 pub(crate) use paths::*;
 pub use results::*;
+pub(crate) use tables::*;

@@ -56,6 +56,57 @@ pub(crate) struct DeviceSplitText<'a> {
     pub(crate) shares: bool,
 }
 
+/// The verdict of a comparison of two figures.
+pub(crate) enum ComparisonText {
+    /// A significant difference; `little` if it is less than 5%.
+    Different {
+        direction: RatioDirection,
+        little: bool,
+        p: Option<String>,
+    },
+    /// The same within 5%.
+    Equivalent { p: Option<String> },
+    /// No verdict with this number of runs (0 if unknown); `needed` runs would probably decide.
+    Undecided { runs: usize, needed: Option<u32> },
+}
+
+/// Whether the second figure of a comparison is higher or lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RatioDirection {
+    Higher,
+    Lower,
+    /// The ratio is not a number.
+    Unknown,
+}
+
+/// Errors that a phase counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorCount {
+    FailedIos,
+    /// Errors that belong to no I/O.
+    Others,
+}
+
+/// Things that a page counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountedThing {
+    Cards,
+    Layers,
+    Workloads,
+    PublishedRuns,
+}
+
+/// A part of the section of a card that concerns one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LayerPart {
+    /// Figures relative to this layer.
+    Against,
+    Circumstances,
+    Results,
+    Spread,
+    Uses,
+}
+
 /// One of several cards, with its figure.
 pub(crate) struct Ranked<'a> {
     /// Name of the card.

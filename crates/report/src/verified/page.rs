@@ -9,7 +9,7 @@ use crate::run::target_device_and_host;
 use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
-use crate::text::{self, PagePart};
+use crate::text::{self, Head, PagePart, VerificationLabel as Label};
 use crate::{facts, number, time};
 use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
@@ -38,7 +38,7 @@ fn document(verification: &Verification) -> Document {
     let limits = verdict_text(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));
     let lines = facts::surroundings(&verification.target, &verification.environment);
-    let id = Pair::from(("Id".to_owned(), verification.id.clone()));
+    let id = Pair::from((Label::Id.into(), verification.id.clone()));
     let pairs = lines.into_iter().map(Pair::from).chain([id]).collect();
     let circumstances = target_device_and_host(vec![DocumentBlock::Pairs(pairs)], false);
     let map: Vec<Chart> = speed_map(verification).into_iter().collect();
@@ -67,7 +67,7 @@ fn brief(verification: &Verification) -> Document {
     let limits = verdict_text(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));
     let lines = facts::surroundings(&verification.target, &verification.environment);
-    let id = ("Id".to_owned(), verification.id.clone());
+    let id = (Label::Id.into(), verification.id.clone());
     let pairs = facts::brief_of(&lines).into_iter();
     let pairs = pairs.map(|(name, value)| (name.to_owned(), value));
     let map = speed_map(verification).into_iter().collect();
@@ -120,8 +120,8 @@ fn head(verification: &Verification) -> Vec<DocumentBlock> {
 
 fn tiles(verification: &Verification) -> Vec<Tile> {
     let found = &verification.verdict;
-    let tile = |name: &str, (figure, unit): (String, &str), note: String| Tile {
-        name: name.to_owned(),
+    let tile = |name: Label, (figure, unit): (String, &str), note: String| Tile {
+        name: name.into(),
         figure,
         unit: unit.to_owned(),
         note,
@@ -130,20 +130,24 @@ fn tiles(verification: &Verification) -> Vec<Tile> {
         Bytes(0) => ("0".to_owned(), "B"),
         bytes => bytes.figure_and_unit(),
     };
-    let speed = |name: &str, map: &SpeedMap| {
+    let speed = |name: Label, map: &SpeedMap| {
         let (mean, (slowest, fastest)) = (map.whole().rate()?, map.extremes()?);
         let [mean, slowest, fastest] = [mean, slowest, fastest].map(megabytes);
-        let note = format!("{slowest} to {fastest} along it");
+        let note = text::speeds_along(&slowest, &fastest);
         Some(tile(name, (mean, "MB/s"), note))
     };
-    let holds = found.capacity.real().map(|real| format!("holds {real}"));
-    let of = format!("of {} looked at", found.checked());
+    let holds = found.capacity.real().map(text::holds);
+    let of = text::of_checked(found.checked());
     let mut tiles = vec![
-        tile("Claimed", size(found.claimed), holds.unwrap_or_default()),
-        tile("Not as written", size(found.bad_bytes), of),
+        tile(
+            Label::Claimed,
+            size(found.claimed),
+            holds.unwrap_or_default(),
+        ),
+        tile(Label::NotAsWritten, size(found.bad_bytes), of),
     ];
-    tiles.extend(speed("Written at", &found.write_speed));
-    tiles.extend(speed("Read at", &found.read_speed));
+    tiles.extend(speed(Label::WrittenAt, &found.write_speed));
+    tiles.extend(speed(Label::ReadAt, &found.read_speed));
     tiles
 }
 
@@ -160,7 +164,9 @@ fn unit(size: Bytes) -> (f64, &'static str) {
         (1 << 10, "KiB"),
     ];
     let found = units.into_iter().find(|(unit, _)| size.0 >= 2 * unit);
-    found.map_or((1.0, "bytes"), |(unit, name)| (unit as f64, name))
+    found.map_or((1.0, Label::Bytes.text()), |(unit, name)| {
+        (unit as f64, name)
+    })
 }
 
 /// End of the tested range.
@@ -187,22 +193,13 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
     let bands = found.bad.iter().map(|span| Band {
         from: span.offset.0 as f64 / scale,
         to: (span.offset.0 as f64 + span.len.0 as f64) / scale,
-        text: format!(
-            "{} from {}: {}",
-            span.len,
-            span.offset,
-            text::block_state(span.state)
-        ),
+        text: text::bad_range(span),
     });
-    let mut note = "Mean speed of each segment, from the beginning to the end.".to_owned();
-    if !found.bad.is_empty() {
-        note += " The strip below marks bad places.";
-    }
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
-        axis: format!("{name} from the beginning"),
+        axis: text::from_beginning(name),
         until: Some(end(verification).0 as f64 / scale),
-        series: vec!["writing".to_owned(), "reading".to_owned()],
+        series: vec![Label::WritingLine.into(), Label::ReadingLine.into()],
         lines: TimelineLine::each(speeds),
         bands: bands.collect(),
         ..Timeline::default()
@@ -210,8 +207,8 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
     Some(Chart {
         name: "speed-map".to_owned(),
         section: Section::Map,
-        title: "Speed along the addresses".to_owned(),
-        note,
+        title: Label::Map.into(),
+        note: text::segments_note(!found.bad.is_empty()).to_owned(),
         plot: Plot::Along(timeline, strips(verification)),
         table: table(verification),
     })
@@ -249,8 +246,8 @@ fn strips(verification: &Verification) -> AddressStrips {
         to: end(verification),
         found: FoundStrip { bad, looked_until },
         levels: vec![
-            level("Writing", &found.write_speed),
-            level("Reading", &found.read_speed),
+            level(Label::Writing.text(), &found.write_speed),
+            level(Label::Reading.text(), &found.read_speed),
         ],
     }
 }
@@ -281,10 +278,14 @@ fn table(verification: &Verification) -> DataTable {
             [&found.write_speed, &found.read_speed].map(|map| rate(map, point.offset));
         vec![place(point.offset), point.len.to_string(), write, read]
     });
+    let head = [
+        Head::From,
+        Head::Length,
+        Head::WritingRate,
+        Head::ReadingRate,
+    ];
     DataTable {
-        head: ["From", "Length", "Writing, MB/s", "Reading, MB/s"]
-            .map(str::to_owned)
-            .to_vec(),
+        head: head.map(String::from).to_vec(),
         rows: rows.collect(),
     }
 }
@@ -300,9 +301,9 @@ fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
             text::block_state(span.state),
         ]
     };
-    let head = ["At", "Byte", "Length", "What was found"].map(str::to_owned);
+    let head = [Head::At, Head::Byte, Head::Length, Head::WhatWasFound];
     let table = DataTable {
-        head: head.to_vec(),
+        head: head.map(String::from).to_vec(),
         rows: bad.iter().take(most).map(row).collect(),
     };
     let mut blocks = match bad.is_empty() {
@@ -310,10 +311,7 @@ fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
         false => vec![DocumentBlock::Table(TableStyle::Numbers, table)],
     };
     if let more @ 1.. = bad.len().saturating_sub(most) {
-        let more = format!(
-            "and {} more; the record has them",
-            number::count(more as u64)
-        );
+        let more = text::more_in_record(more as u64);
         blocks.push(DocumentBlock::Quiet(more));
     }
     part(text::page_part(PagePart::BadPlaces), blocks)

@@ -7,6 +7,7 @@ use super::super::paint::Paint;
 use super::super::png::Raster;
 use super::super::scale::{Scale, without_overlaps};
 use crate::number;
+use crate::text::{self, AxisLabel};
 
 /// Data of the picture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -79,7 +80,7 @@ pub(crate) fn addresses(data: &AddressPlot, frame: &Frame) -> String {
         (width - beside, 24.0),
         (width * 0.55).clamp(220.0, 300.0),
     );
-    let about = format!("{name} from the start of the disk");
+    let about = text::from_start_of_disk(name);
     canvas.text((0.0, 12.0), Anchor::Start, "hk-m", &about);
     area.grid(&mut canvas);
     time_axis(&mut canvas, &area, data.until_s, width);
@@ -135,8 +136,8 @@ fn decimals_of(ticks: &[f64]) -> usize {
 pub(super) fn time_axis(canvas: &mut Canvas, area: &PlotArea, until_s: f64, width: f64) {
     let PlotArea { right, bottom, .. } = *area;
     let (unit, name) = match until_s {
-        until if until < 2.0 => (1e-3, "milliseconds"),
-        _ => (1.0, "seconds"),
+        until if until < 2.0 => (1e-3, AxisLabel::Milliseconds.text()),
+        _ => (1.0, AxisLabel::Seconds.text()),
     };
     let wanted = ((right - area.left) / 70.0).clamp(2.0, 8.0) as u32;
     let ticks = Scale::Linear {
