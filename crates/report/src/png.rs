@@ -7,6 +7,7 @@ mod outline;
 mod pictures;
 
 use crate::chart::{Chart, ChartStyle};
+use crate::text;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg;
 use std::collections::BTreeSet;
@@ -103,13 +104,7 @@ pub enum PngError {
 
 impl fmt::Display for PngError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PngError::NoFont => f.write_str("no font found"),
-            PngError::TooLarge { width, height } => {
-                write!(f, "{width} × {height} pixels are too many")
-            }
-            PngError::Render => f.write_str("the renderer refused the chart"),
-        }
+        f.write_str(&text::png_error(*self))
     }
 }
 

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 mod campaigns;
 #[path = "sentences/claims.rs"]
 mod claims;
+#[path = "sentences/commands.rs"]
+mod commands;
 #[path = "sentences/findings.rs"]
 mod findings;
 #[path = "sentences/history.rs"]

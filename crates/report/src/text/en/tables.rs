@@ -2,6 +2,7 @@
 
 use super::counted;
 use crate::number;
+use crate::png::PngError;
 use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection};
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::integrity::Span;
@@ -243,6 +244,14 @@ pub(in crate::text) fn segments_note(strip: bool) -> &'static str {
             "Mean speed of each segment, from the beginning to the end. The strip below marks bad places."
         }
         false => "Mean speed of each segment, from the beginning to the end.",
+    }
+}
+
+pub(in crate::text) fn png_error(error: PngError) -> String {
+    match error {
+        PngError::NoFont => "no font found".to_owned(),
+        PngError::TooLarge { width, height } => format!("{width} × {height} pixels are too many"),
+        PngError::Render => "the renderer refused the chart".to_owned(),
     }
 }
 

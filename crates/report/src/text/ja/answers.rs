@@ -67,12 +67,14 @@ pub(in crate::text) fn highest_of_series(first: &FastestCard<'_>, series: usize)
         times,
     } = first;
     let times = times.as_ref();
-    let times = times.map_or(String::new(), |times| format!("、最も低い系列の{times}倍"));
-    format!("{workload}は{series}系列中{card}の平均が最も高いです（{value}{times}）。")
+    let times = times.map_or(String::new(), |times| {
+        format!("、最も低い測定シリーズの{times}倍")
+    });
+    format!("{workload}は{series}件の測定シリーズ中{card}の平均が最も高いです（{value}{times}）。")
 }
 
 pub(in crate::text) fn series_not_tested() -> &'static str {
-    "有意差は検定していません。2系列の検定はhakaru compareで行います。"
+    "有意差は検定していません。2件の検定にはhakaru compareを使ってください。"
 }
 
 pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
@@ -89,7 +91,7 @@ pub(in crate::text) fn layer_costs_card(
 }
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
-    let method = format!("Welchのt検定、{family}比較のボンフェローニ補正");
+    let method = format!("ウェルチのt検定、{family}比較のボンフェローニ補正");
     match different {
         0 => format!("有意差のあるカードの組はありません（{of}組、{method}）。"),
         _ => format!(
@@ -179,7 +181,7 @@ pub(in crate::text) fn proven_difference(
     other: Option<&PairAnswer<'_>>,
 ) -> String {
     let interval = |of: &PairAnswer<'_>| match &of.interval {
-        Some((low, high)) => format!("［{low}、{high}］"),
+        Some((low, high)) => format!("[{low}, {high}]"),
         None => String::new(),
     };
     let mut said = format!(
@@ -208,7 +210,7 @@ pub(in crate::text) fn no_difference_proven(
     interval: Option<&(String, String)>,
     needed: Option<u32>,
 ) -> String {
-    let interval = interval.map_or(String::new(), |(low, high)| format!("［{low}、{high}］"));
+    let interval = interval.map_or(String::new(), |(low, high)| format!("[{low}, {high}]"));
     let needed = needed.map_or(String::new(), |needed| {
         format!("示すには各約{needed}回の測定が必要です。")
     });
@@ -230,7 +232,7 @@ pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usiz
         parts.push(format!("{level}項目は5%以内で同等"));
     }
     if open > 0 {
-        parts.push(format!("{open}項目は未確定"));
+        parts.push(format!("{open}項目は判定保留"));
     }
     format!(
         "{}。比の信頼区間が1を含まないことと有意差ありは一致し、全区間が同時に95%で成り立ちます（ボンフェローニ補正）。",

@@ -44,7 +44,7 @@ pub(in crate::text) fn trends_title() -> &'static str {
 }
 
 pub(in crate::text) fn points_title() -> &'static str {
-    "全シリーズ"
+    "全測定シリーズ"
 }
 
 pub(in crate::text) fn verifications_title() -> &'static str {
@@ -119,10 +119,10 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
 pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
     match proof {
         MissingProof::Series { have, needed } => format!(
-            "推移の判定には、同じ条件とホストでの書き込み測定が{needed}シリーズ必要（現在{have}）。`hakaru bench`で追加できる"
+            "推移の判定には、同じ条件とホストでの書き込み測定が{needed}シリーズ必要（現在{have}）。hakaru benchで追加できる"
         ),
         MissingProof::Verification => {
-            "不良箇所は検証でのみ分かる（`hakaru verify DEVICE`または`hakaru verify DIR`）".to_owned()
+            "不良箇所は検証でのみ分かる（hakaru verify DEVICEまたはhakaru verify DIR）".to_owned()
         }
         MissingProof::WearData => {
             "デバイスは寿命を報告しない（SDカードに該当するレジスタはなく、USBリーダーの多くは隠す）".to_owned()

@@ -10,9 +10,9 @@ pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
     match part {
         PagePart::Result => "結果",
         PagePart::Differences => "カード間の差",
-        PagePart::Limits => "注意点と測定方法",
+        PagePart::Limits => "測定上の注意と測定方法",
         PagePart::EachCard => "カード別",
-        PagePart::NotCounted => "集計に含まない測定",
+        PagePart::NotCounted => "集計外の測定",
         PagePart::Proofs => "比較で分かること",
         PagePart::BadPlaces => "不良箇所",
     }
@@ -38,7 +38,7 @@ pub(in crate::text) fn fastest_for(layer: Option<&str>) -> String {
 }
 
 pub(in crate::text) fn undecided() -> &'static str {
-    "未確定"
+    "判定保留"
 }
 
 pub(in crate::text) fn limited_by_host() -> &'static str {
@@ -79,7 +79,7 @@ pub(in crate::text) fn card_column() -> &'static str {
 }
 
 pub(in crate::text) fn series_column() -> &'static str {
-    "系列"
+    "測定シリーズ"
 }
 
 pub(in crate::text) fn layer(name: &str) -> String {
@@ -105,7 +105,7 @@ pub(in crate::text) fn row_kind(kind: WorkloadKind) -> &'static str {
     match kind {
         WorkloadKind::Sequential => "シーケンシャル",
         WorkloadKind::Random => "ランダム",
-        WorkloadKind::Mixed => "混合",
+        WorkloadKind::Mixed => "読み書き混合",
         WorkloadKind::Durable => "fsync付き",
         WorkloadKind::Sustained => "長時間連続",
     }
@@ -120,9 +120,9 @@ pub(in crate::text) fn workload(kind: WorkloadKind, op: Op) -> &'static str {
         (Random, Op::Read) => "ランダム読み込み",
         (Random, Op::Write) => "ランダム書き込み",
         (Random, Op::Trim) => "ランダムTRIM",
-        (Mixed, Op::Read) => "混合の読み込み",
-        (Mixed, Op::Write) => "混合の書き込み",
-        (Mixed, Op::Trim) => "混合のTRIM",
+        (Mixed, Op::Read) => "読み書き混合の読み込み",
+        (Mixed, Op::Write) => "読み書き混合の書き込み",
+        (Mixed, Op::Trim) => "読み書き混合のTRIM",
         (Durable, Op::Read) => "同期読み込み",
         (Durable, Op::Write) => "fsync付き書き込み",
         (Durable, Op::Trim) => "同期TRIM",
@@ -203,7 +203,7 @@ pub(in crate::text) fn shown_first(chart: &str) -> String {
 }
 
 pub(in crate::text) fn nothing_to_report() -> &'static str {
-    "報告するものがありません。系列が指定されていません。"
+    "報告するものがありません。測定シリーズが指定されていません。"
 }
 
 pub(in crate::text) fn nothing_counts() -> &'static str {
@@ -216,7 +216,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
     format!(
-        "測定していないため、このページにないもの: {}。",
+        "測定していないため、このページにない項目: {}。",
         listed(sections)
     )
 }
@@ -260,7 +260,7 @@ pub(in crate::text) fn why() -> &'static str {
 }
 
 pub(in crate::text) fn series_side_by_side() -> &'static str {
-    "全系列"
+    "全測定シリーズ"
 }
 
 pub(in crate::text) fn claimed_classes() -> &'static str {
@@ -268,7 +268,7 @@ pub(in crate::text) fn claimed_classes() -> &'static str {
 }
 
 pub(in crate::text) fn other_layers() -> &'static str {
-    "他の層を介した場合"
+    "他のレイヤを介した場合"
 }
 
 pub(in crate::text) fn method_title() -> &'static str {
@@ -291,7 +291,7 @@ pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
     let mean = "測定の平均 ± 標準偏差。";
     match reference {
         Some(reference) => format!(
-            "{mean}比は{reference}に対する割合とその95%信頼区間で、判定は層についてのもの。"
+            "{mean}比は{reference}に対する割合とその95%信頼区間で、判定はレイヤについてのもの。"
         ),
         None => mean.to_owned(),
     }

@@ -139,14 +139,15 @@ pub(in crate::text) fn device_split(of: &DeviceSplitText<'_>) -> String {
 pub(in crate::text) fn price_refusal(op: Op, refusal: PriceRefusal) -> String {
     let because = match refusal {
         PriceRefusal::TooFewRuns { runs, needed } => format!(
-            "リクエスト、バイト、シークの単価には{}だけのRAWのトレースが{needed}回必要で、{runs}回しかない",
+            "リクエスト、バイト、シークの単価には{}だけのRAWデバイスのトレースが{needed}回必要で、{runs}回しかない",
             op_name(op)
         ),
         PriceRefusal::Indistinct => {
-            "RAWのトレースが似すぎていて、リクエスト、バイト、シークの単価を分けられない".to_owned()
+            "RAWデバイスのトレースが似すぎていて、リクエスト、バイト、シークの単価を分けられない"
+                .to_owned()
         }
         PriceRefusal::Misfit { misfit } => format!(
-            "RAWのトレースに合わせた単価の誤差が最大{}%で、限度の{}%を超える",
+            "RAWデバイスのトレースに合わせた単価の誤差が最大{}%で、限度の{}%を超える",
             number::percent(misfit),
             number::percent(PriceModel::MISFIT_LIMIT)
         ),
@@ -211,7 +212,7 @@ pub(in crate::text) fn path_figure(figure: PathFigure, journal: bool) -> String 
 }
 
 pub(in crate::text) fn figure_table_names() -> [&'static str; 4] {
-    ["項目", "トレースした回数", "上限", "平均［95%］"]
+    ["項目", "トレースした回数", "上限", "平均[95%]"]
 }
 
 pub(in crate::text) fn class_table_title(phase: &str, side: &str) -> String {

@@ -2,6 +2,7 @@
 
 use super::{listed, span};
 use crate::number;
+use crate::png::PngError;
 use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection};
 use hakaru_model::finding::{JobDescription, PhaseSummary};
 use hakaru_model::integrity::Span;
@@ -241,6 +242,14 @@ pub(in crate::text) fn segments_note(strip: bool) -> &'static str {
     }
 }
 
+pub(in crate::text) fn png_error(error: PngError) -> String {
+    match error {
+        PngError::NoFont => "フォントなし".to_owned(),
+        PngError::TooLarge { width, height } => format!("{width} × {height}ピクセルは大きすぎる"),
+        PngError::Render => "レンダラーがグラフを拒否".to_owned(),
+    }
+}
+
 pub(in crate::text) fn described(phase: &PhaseSummary) -> String {
     let jobs: Vec<String> = phase.detail.jobs.iter().map(job).collect();
     match jobs.is_empty() {
@@ -253,7 +262,7 @@ pub(in crate::text) fn described(phase: &PhaseSummary) -> String {
 fn job(job: &JobDescription) -> String {
     let mut parts = vec![operation(job)];
     if let Some(share) = job.mix_percent {
-        parts.push(format!("混合の{share}%"));
+        parts.push(format!("読み書き混合の{share}%"));
     }
     parts.extend(job.block.as_ref().map(block));
     parts.extend(job.iodepth.map(|depth| format!("キュー深度{depth}")));

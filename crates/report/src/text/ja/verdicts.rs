@@ -76,8 +76,8 @@ pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String 
     let names = listed(&names);
     let workloads = suite_workloads(missing);
     match beside {
-        true => format!("未測定: {names}（`hakaru bench --only={workloads}`）"),
-        false => format!("{names}が必要（`hakaru bench --only={workloads}`）"),
+        true => format!("未測定: {names}（hakaru bench --only={workloads}）"),
+        false => format!("{names}が必要（hakaru bench --only={workloads}）"),
     }
 }
 

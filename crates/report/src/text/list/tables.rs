@@ -1,5 +1,6 @@
 //! Texts of tables, comparisons and workloads.
 
+use crate::png::PngError;
 use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use hakaru_model::finding::PhaseSummary;
@@ -88,6 +89,10 @@ texts! {
     pub(crate) fn from_start_of_disk(unit: &str) -> String;
     /// Subtitle of a speed map; `strip` if bad ranges are marked.
     pub(crate) fn segments_note(strip: bool) -> &'static str;
+
+    // pictures
+    /// Why a chart cannot be rendered as PNG.
+    pub(crate) fn png_error(error: PngError) -> String;
 
     // workloads
     /// The jobs of a phase: `sequential write, 1 MiB, queue depth 1`.
