@@ -87,7 +87,7 @@ enum Command {
 }
 
 fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
-    let mut command = help::grouped(Cli::command());
+    let mut command = help::grouped(help::localized(Cli::command()));
     let matches = command.try_get_matches_from_mut(argv)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -97,8 +97,7 @@ pub(crate) fn main(argv: &[OsString]) -> Exit {
     let cli = match parse(argv) {
         Ok(cli) => cli,
         Err(error) => {
-            // Ignored: standard output may be a closed pipe.
-            let _ = error.print();
+            help::print_clap(&error);
             return match error.use_stderr() {
                 true => Exit::Usage,
                 false => Exit::Ok,

@@ -1,23 +1,40 @@
-//! The list of commands in `hakaru --help`, in groups.
+//! `hakaru --help`: the list of commands in groups, and the help in other languages.
+
+mod ja;
+mod translated;
+
+pub(crate) use translated::{localized, print_clap};
 
 use clap::Command;
 use clap::builder::StyledStr;
 use std::fmt::Write;
 
+/// A group of commands: its title, and its commands.
+type CommandGroup = (fn() -> String, &'static [&'static str]);
+
 /// Commands by what somebody wants to do, in the order of the help.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Measure", &["bench", "campaign", "fio", "iozone"]),
-    ("See results", &["list", "show", "report", "explain"]),
-    ("Decide", &["compare", "rank", "history"]),
+const GROUPS: [CommandGroup; 5] = [
     (
-        "Keep results",
+        || both!("Measure", "測定"),
+        &["bench", "campaign", "fio", "iozone"],
+    ),
+    (
+        || both!("See results", "結果の表示"),
+        &["list", "show", "report", "explain"],
+    ),
+    (
+        || both!("Decide", "比較と判断"),
+        &["compare", "rank", "history"],
+    ),
+    (
+        || both!("Keep results", "結果の管理"),
         &["import", "export", "relabel", "reference", "recover"],
     ),
-    ("Check", &["verify", "info", "lint", "prepare"]),
+    (
+        || both!("Check", "検査と準備"),
+        &["verify", "info", "lint", "prepare"],
+    ),
 ];
-
-/// Heading of commands that are in no group.
-const OTHERS: &str = "Other";
 
 /// Lists the commands of the program in groups.
 pub(crate) fn grouped(command: Command) -> Command {
@@ -47,10 +64,10 @@ pub(crate) fn grouped(command: Command) -> Command {
         text.push('\n');
     };
     for (title, names) in GROUPS {
-        group(title, &|name| names.contains(&name), names);
+        group(&title(), &|name| names.contains(&name), names);
     }
     let is_known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    group(OTHERS, &|name| !is_known(name), &[]);
+    group(&both!("Other", "その他"), &|name| !is_known(name), &[]);
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}"
     );

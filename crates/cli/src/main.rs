@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod both;
+
 mod args;
 mod cmd;
 mod errors;

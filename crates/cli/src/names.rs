@@ -54,16 +54,28 @@ impl DescriptionArgs {
 pub(crate) fn label(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
-        return Err("a label needs at least one character".to_owned());
+        return Err(both!(
+            "a label needs at least one character",
+            "ラベルには1文字以上が必要です"
+        ));
     }
     if text.chars().count() > LONGEST_LABEL {
-        return Err(format!("a label has at most {LONGEST_LABEL} characters"));
+        return Err(both!(
+            "a label has at most {LONGEST_LABEL} characters",
+            "ラベルは{LONGEST_LABEL}文字までです"
+        ));
     }
     if text.chars().any(|c| c.is_control() || c == ',') {
-        return Err("a label contains no commas and no control characters".to_owned());
+        return Err(both!(
+            "a label contains no commas and no control characters",
+            "ラベルにコンマと制御文字は使えません"
+        ));
     }
     if position(text).is_some() {
-        return Err("`latest` stands for the newest result".to_owned());
+        return Err(both!(
+            "`latest` stands for the newest result",
+            "latestは最新の結果を表すため、ラベルにできません"
+        ));
     }
     Ok(text.to_owned())
 }
@@ -77,9 +89,7 @@ pub(crate) fn position(name: &str) -> Option<Result<usize>> {
     let number = rest.strip_prefix(':')?.parse().ok();
     let number = number.filter(|number| *number > 0);
     Some(number.ok_or_else(|| {
-        not_there(format!(
-            "`{name}` is no position; help: `latest:1` is the newest result, `latest:2` the one before"
-        ))
+        not_there(both!("`{name}` is no position; help: `latest:1` is the newest result, `latest:2` the one before", "「{name}」は無効な位置です; help: latest:1は最新、latest:2は1つ前の結果です"))
     }))
 }
 
@@ -87,16 +97,15 @@ pub(crate) fn position(name: &str) -> Option<Result<usize>> {
 pub(crate) fn series_at(store: &Store, position: usize) -> Result<String> {
     let all = store.series_by_age()?;
     if all.is_empty() {
-        return Err(not_there(
+        return Err(not_there(both!(
             "no runs are stored yet; help: create one with `hakaru bench`",
-        ));
+            "測定がまだ保存されていません; help: hakaru benchで測定してください"
+        )));
     }
     let found = all.get(position - 1).cloned();
     found.ok_or_else(|| {
-        let count = super::cmd::counted_series(all.len());
-        not_there(format!(
-            "there is no latest:{position}: the database has {count}; help: `hakaru list` shows them"
-        ))
+        let count = super::cmd::counted(all.len(), super::cmd::CountedNoun::Series);
+        not_there(both!("there is no latest:{position}: the database has {count}; help: `hakaru list` shows them", "latest:{position}はありません（データベースには{count}）; help: hakaru listで確認してください"))
     })
 }
 
@@ -131,10 +140,9 @@ pub(crate) fn only_series(store: &Store, name: &str, series: Vec<String>) -> Res
 
 /// Returns the error for a label of several series.
 fn ambiguous(store: &Store, name: &str, series: &[String]) -> Result<anyhow::Error> {
-    let mut lines = vec![format!(
-        "`{name}` is the label of {} series; use one of these IDs:",
-        series.len()
-    )];
+    let mut lines = vec![
+        both!("`{name}` is the label of {} series; use one of these IDs:", "「{name}」は{}件の測定シリーズのラベルです。次のIDのいずれかを指定してください:"; series.len()),
+    ];
     for id in series.iter().take(SHOWN) {
         lines.push(format!("  {}", described(store, id)?));
     }
@@ -151,7 +159,7 @@ pub(crate) fn described(store: &Store, series: &str) -> Result<String> {
         return Ok(series.to_owned());
     };
     let started = hakaru_report::time::utc(first.started_unix_ms);
-    let runs = super::cmd::counted(rows.len(), "run");
+    let runs = super::cmd::counted(rows.len(), super::cmd::CountedNoun::Run);
     let text = format!("{}  {started}  {}, {runs}", first.short, first.scenario);
     Ok(plain(&text))
 }
@@ -168,7 +176,10 @@ pub(crate) fn rows_of(store: &Store, series: &str) -> Result<Vec<RunRow>> {
 pub(crate) fn note_several(store: &Store, name: &str, series: &[String]) -> Result<()> {
     if series.len() > 1 {
         let count = series.len();
-        anstream::eprintln!("note: `{}` is the label of {count} series:", plain(name));
+        anstream::eprintln!(
+            "{}",
+            both!("note: `{}` is the label of {count} series:", "参考: 「{}」は{count}件の測定シリーズのラベルです:"; plain(name))
+        );
         for id in series {
             anstream::eprintln!("  {}", described(store, id)?);
         }

@@ -51,7 +51,7 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(
             ErrorKind::InvalidInput,
-            "it has no file name",
+            both!("it has no file name", "ファイル名がありません"),
         ));
     };
     let mut new = OsString::from(".");

@@ -24,10 +24,10 @@ pub(crate) fn open(db: Option<&Path>) -> Result<Store> {
     let store = Store::open(database(db)?)?;
     if store.journal() == JournalMode::Rollback {
         anstream::eprintln!(
-            "note: the file system of {} does not support shared memory (as 9p and network file \
+            "{}",
+            both!("note: the file system of {} does not support shared memory (as 9p and network file \
             systems), so the database uses a rollback journal: equally safe, but concurrent \
-            commands wait for each other",
-            store.path().display()
+            commands wait for each other", "参考: {}のファイルシステムは共有メモリに対応していないため（9pやネットワークファイルシステムなど）、データベースはロールバックジャーナルを使います。安全性は同じですが、同時に実行したコマンドは互いに待ちます"; store.path().display())
         );
     }
     note_interrupted(&store);
@@ -119,11 +119,10 @@ fn verification_called(store: &Store, name: &str) -> Result<Option<Verification>
         format!("  {}  {started}", of.id)
     };
     let lines: Vec<String> = found.iter().map(line).collect();
-    Err(not_there(format!(
-        "`{name}` is the label of {} verifications; use one of these IDs:\n{}",
-        found.len(),
-        lines.join("\n")
-    )))
+    Err(not_there(
+        both!("`{name}` is the label of {} verifications; use one of these IDs:\n{}", "「{name}」は{}件の検証のラベルです。次のIDのいずれかを指定してください:\n{}"; found.len(),
+        lines.join("\n")),
+    ))
 }
 
 /// Like [`verification`], with an unreadable record listed separately.
@@ -179,7 +178,7 @@ pub(crate) fn page_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| {
         let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
         match ending.is_some_and(|ending| ending == "pdf") {
-            true => Err("PDF is not supported: write a .html file, open it in a browser and print it to PDF".to_owned()),
+            true => Err(both!("PDF is not supported: write a .html file, open it in a browser and print it to PDF", "PDFには対応していません。.htmlに書き出し、ブラウザで開いてPDFに印刷してください")),
             false => Ok(path),
         }
     })

@@ -35,9 +35,10 @@ pub(crate) fn load(path: Option<&Path>) -> Result<Vec<UseRule>> {
         return Ok(hakaru_analysis::default_rules());
     };
     let text = std::fs::read_to_string(path)
-        .named(|| format!("cannot read the rules in {}", path.display()))?;
-    let own =
-        parse(&text).with_context(|| format!("cannot use the rules in {}", path.display()))?;
+        .named(|| both!("cannot read the rules in {}", "規則{}を読み込めません"; path.display()))?;
+    let own = parse(&text).with_context(
+        || both!("cannot use the rules in {}", "規則{}を使えません"; path.display()),
+    )?;
     Ok(hakaru_analysis::rules_with(&own))
 }
 
@@ -49,23 +50,24 @@ fn parse(text: &str) -> Result<Vec<UseRule>> {
             let more = criterion.figure.more_is_better();
             let ordered = if more { fits >= care } else { fits <= care };
             if !(ordered && fits.is_finite() && care.is_finite() && fits >= 0.0 && care >= 0.0) {
-                let asked = if more {
-                    "at least as large as"
-                } else {
-                    "at most as large as"
-                };
                 let name = hakaru_report::text::figure(criterion.figure);
-                bail!(
-                    "{}: fits = {fits} must be {asked} care = {care} for {name}, and both must be \
-                    0 or more",
-                    rule.id
-                );
+                bail!(match more {
+                    true => both!(
+                        "{}: fits = {fits} must be at least as large as care = {care} for {name}, and both must be 0 or more",
+                        "{}: {name}のfits = {fits}はcare = {care}以上、どちらも0以上にしてください";
+                        rule.id
+                    ),
+                    false => both!(
+                        "{}: fits = {fits} must be at most as large as care = {care} for {name}, and both must be 0 or more",
+                        "{}: {name}のfits = {fits}はcare = {care}以下、どちらも0以上にしてください";
+                        rule.id
+                    ),
+                });
             }
         }
         if rule.criteria.is_empty() {
             bail!(
-                "{}: a rule needs at least one figure: [[use.criteria]]",
-                rule.id
+                both!("{}: a rule needs at least one figure: [[use.criteria]]", "{}: 規則には1つ以上の項目が必要です: [[use.criteria]]"; rule.id)
             );
         }
     }

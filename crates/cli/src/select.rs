@@ -168,12 +168,16 @@ fn readable<T>(
         Some(first) if all.is_empty() => Err(first.into()),
         Some(first) => {
             let first = hakaru_report::plain(&first.to_string());
-            let left_out = if count == 1 {
-                "1 stored run is"
-            } else {
-                &format!("{count} stored runs are")
-            };
-            notes.insert(format!("{left_out} excluded: {first}"));
+            notes.insert(match count {
+                1 => both!(
+                    "1 stored run is excluded: {first}",
+                    "保存した測定1回を除外: {first}"
+                ),
+                _ => both!(
+                    "{count} stored runs are excluded: {first}",
+                    "保存した測定{count}回を除外: {first}"
+                ),
+            });
             Ok(all)
         }
         None => Ok(all),
@@ -233,11 +237,13 @@ fn nothing(term: &Term, records: &[RunRecord]) -> String {
     }
     let (name, value) = (term.name(), &term.value);
     match named.is_empty() {
-        true => format!("no stored run has {name}={value}: no run matches the other terms"),
-        false => format!(
-            "no stored run has {name}={value}; stored values: {}",
-            named.join(", ")
+        true => both!(
+            "no stored run has {name}={value}: no run matches the other terms",
+            "{name}={value}の測定は保存されていません（他の条件に一致する測定なし）"
         ),
+        false => {
+            both!("no stored run has {name}={value}; stored values: {}", "{name}={value}の測定は保存されていません（保存済みの値: {}）"; named.join(", "))
+        }
     }
 }
 
@@ -254,10 +260,11 @@ fn days(text: &str) -> Result<Days> {
     };
     let (from, until) = (side(from)?, side(until)?);
     if from.is_none() && until.is_none() {
-        bail!(
+        bail!(both!(
             "`date={text}` is not a date: expected date=2026-11-05 or \
-            date=2026-11-01..2026-11-05"
-        );
+            date=2026-11-01..2026-11-05",
+            "「date={text}」は日付ではありません（例: date=2026-11-05、date=2026-11-01..2026-11-05）"
+        ));
     }
     Ok((from.map(|(first, _)| first), until.map(|(_, end)| end)))
 }
@@ -270,7 +277,12 @@ fn day(text: &str) -> Result<(i64, i64)> {
         2 => (format!("{text}-01"), Span::new().months(1)),
         _ => (text.to_owned(), Span::new().days(1)),
     };
-    let failed = || format!("`{text}` is not a date: expected 2026-11-05, 2026-11 or 2026");
+    let failed = || {
+        both!(
+            "`{text}` is not a date: expected 2026-11-05, 2026-11 or 2026",
+            "「{text}」は日付ではありません（例: 2026-11-05、2026-11、2026）"
+        )
+    };
     let first: Date = first.parse().with_context(failed)?;
     let end = first.checked_add(span).with_context(failed)?;
     let moment = |date: Date| {

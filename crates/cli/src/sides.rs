@@ -73,9 +73,10 @@ impl StoreSource<'_> {
             let repeats = rows.iter().filter(|row| row.series == only.series).count();
             if repeats > 1 {
                 let short = only.series.get(..8).unwrap_or(&only.series);
-                let note = format!(
+                let note = both!(
                     "{name} is one of {repeats} runs of its series; use series={short} for all of \
-                    them"
+                    them",
+                    "{name}は測定シリーズの{repeats}回のうちの1回です。全回を使うにはseries={short}を指定してください"
                 );
                 self.notes.insert(hakaru_report::plain(&note));
             }
@@ -91,10 +92,11 @@ impl StoreSource<'_> {
             false => self.named(name)?,
         };
         if found.is_empty() {
-            bail!(
+            bail!(both!(
                 "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
-                was not read, and why"
-            );
+                was not read, and why",
+                "{name}に結果がありません; help: 読み込めないものとその理由はhakaru import --dry-run {name}で確認してください"
+            ));
         }
         Ok(found)
     }
@@ -145,10 +147,11 @@ fn records_of(names: &str, stored: &mut StoreSource<'_>) -> Result<(Vec<RunRecor
         records = select::narrow(records, &terms)?;
     }
     if records.is_empty() {
-        bail!(
+        bail!(both!(
             "nothing to compare in `{names}`; help: name runs, cards or files, or a common \
-            property (card=…)"
-        );
+            property (card=…)",
+            "「{names}」に比較できるものがありません; help: 測定、カード、ファイル、または共通の条件（card=…）を指定してください"
+        ));
     }
     Ok((records, terms))
 }

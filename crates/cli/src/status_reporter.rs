@@ -343,7 +343,10 @@ impl Watcher for StatusReporter {
 
     fn traced_round(&mut self) {
         self.traced = true;
-        self.say("tracing one more round, whose figures are not pooled with the others");
+        self.say(&both!(
+            "tracing one more round, whose figures are not pooled with the others",
+            "もう1回をトレース中（値は他の回と合算しない）"
+        ));
     }
 
     fn not_traced(&mut self, because: &Caveat) {

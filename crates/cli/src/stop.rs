@@ -75,7 +75,11 @@ fn catch(signals: &[i32], second: SecondInterrupt) {
 fn warn_if_not_caught(signal: i32, caught: std::io::Result<()>) {
     if let Err(error) = caught {
         anstream::eprintln!(
-            "warning: signal {signal} cannot be caught ({error}): Ctrl-C will lose the run"
+            "{}",
+            both!(
+                "warning: signal {signal} cannot be caught ({error}): Ctrl-C will lose the run",
+                "警告: シグナル{signal}を捕捉できません（{error}）。Ctrl-Cで測定が失われます"
+            )
         );
     }
 }

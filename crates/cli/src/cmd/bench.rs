@@ -106,9 +106,10 @@ fn engine(name: &str) -> IoEngine {
 pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     let request = args.request();
     if args.json && place::is_stdout(args.output.as_deref()) {
-        complain(&anyhow::anyhow!(
-            "--json and --output=- both write to standard output; help: omit one, or name a file"
-        ));
+        complain(&anyhow::anyhow!(both!(
+            "--json and --output=- both write to standard output; help: omit one, or name a file",
+            "--jsonと--output=-はどちらも標準出力に書き出します; help: どちらかを省くか、ファイルを指定してください"
+        )));
         return Err(Ended(Exit::Usage).into());
     }
     let mut plan = plan(args, &request)?;
@@ -148,11 +149,10 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
 /// Plans the benchmark, and refuses options that do not suit its target.
 fn plan(args: &BenchArgs, request: &BenchRequest) -> Result<BenchPlan> {
     if args.simulate.is_none() && !args.path.exists() && args.path.symlink_metadata().is_err() {
-        return Err(not_there(format!(
-            "{} does not exist; help: name a directory on the file system to measure, or a block \
-            device",
-            args.path.display()
-        )));
+        return Err(not_there(
+            both!("{} does not exist; help: name a directory on the file system to measure, or a block \
+            device", "{}はありません; help: 測定するファイルシステム上のディレクトリかブロックデバイスを指定してください"; args.path.display()),
+        ));
     }
     let plan = match &args.simulate {
         Some(file) => bench::decide_simulated(request, read_device_model(file)?),
@@ -165,8 +165,7 @@ fn plan(args: &BenchArgs, request: &BenchRequest) -> Result<BenchPlan> {
             id => format!("--erase={id}"),
         };
         complain(&anyhow::anyhow!(
-            "{option} needs a device, and {} is not one; help: omit {option}",
-            path.display()
+            both!("{option} needs a device, and {} is not one; help: omit {option}", "{option}にはデバイスが必要ですが、{}はデバイスではありません; help: {option}を省いてください"; path.display())
         ));
         return Err(Ended(Exit::Usage).into());
     }
@@ -284,12 +283,13 @@ fn announce(plan: &BenchPlan) {
 
 fn read_device_model(file: &Path) -> Result<DeviceModel> {
     let text = std::fs::read_to_string(file)
-        .named(|| format!("cannot read the device model {}", file.display()))?;
-    let model: DeviceModel = serde_json::from_str(&text)
-        .with_context(|| format!("{} is not a device model", file.display()))?;
+        .named(|| both!("cannot read the device model {}", "デバイスモデル{}を読み込めません"; file.display()))?;
+    let model: DeviceModel = serde_json::from_str(&text).with_context(
+        || both!("{} is not a device model", "{}はデバイスモデルではありません"; file.display()),
+    )?;
     model
         .check()
-        .map_err(|why| anyhow::anyhow!("{} is not a device model: {why}", file.display()))?;
+        .map_err(|why| anyhow::anyhow!(both!("{} is not a device model: {why}", "{}はデバイスモデルではありません（{why}）"; file.display())))?;
     Ok(model)
 }
 

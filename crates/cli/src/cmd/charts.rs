@@ -2,7 +2,7 @@
 
 use crate::exit::NamedPath;
 use crate::{fonts, output};
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use hakaru_report::{Chart, ChartFonts, ChartStyle, ChartTheme, PngError};
 use std::collections::BTreeSet;
@@ -110,8 +110,7 @@ impl ChartArgs {
 /// Error for a chart format without a directory.
 fn needs_directory(format: ChartFormat) -> anyhow::Error {
     anyhow!(
-        "--format {} is for saved charts; help: name their directory with --charts DIR",
-        format.extension()
+        both!("--format {} is for saved charts; help: name their directory with --charts DIR", "--format {}は保存するグラフの形式です; help: --charts DIRで保存先を指定してください"; format.extension())
     )
 }
 
@@ -128,7 +127,7 @@ pub(crate) fn relinked(page: String, charts: &[Chart], format: Option<ChartForma
 
 /// Number of charts and their directory, for a command that saves nothing else.
 pub(crate) fn saved(charts: &[Chart], directory: &Path) -> String {
-    let count = super::counted(charts.len(), "chart");
+    let count = super::counted(charts.len(), super::CountedNoun::Chart);
     format!("{count}: {}\n", directory.display())
 }
 
@@ -142,14 +141,9 @@ struct ChartFiles<'a> {
 
 impl ChartFiles<'_> {
     fn write(&self, charts: &[Chart]) -> Result<()> {
-        let failed = || {
-            format!(
-                "cannot write the charts to {}; help: name another directory with --charts",
-                self.directory.display()
-            )
-        };
+        let failed = || both!("cannot write the charts to {}; help: name another directory with --charts", "グラフを{}に書き込めません; help: --chartsで別のディレクトリを指定してください"; self.directory.display());
         if self.fonts.as_ref().is_some_and(ChartFonts::is_empty) {
-            bail!(NO_FONT);
+            return Err(no_font());
         }
         std::fs::create_dir_all(self.directory).named(failed)?;
         let mut missing = BTreeSet::new();
@@ -172,8 +166,9 @@ impl ChartFiles<'_> {
         }
         if !missing.is_empty() {
             let shown: String = missing.iter().take(10).collect();
-            let note = format!(
-                "no font has the characters {shown}; help: install fonts-noto-cjk, or use --format svg"
+            let note = both!(
+                "no font has the characters {shown}; help: install fonts-noto-cjk, or use --format svg",
+                "文字{shown}を持つフォントがありません; help: fonts-noto-cjkをインストールするか、--format svgを使ってください"
             );
             anstream::eprintln!("note: {}", hakaru_report::plain(&note));
         }
@@ -182,19 +177,23 @@ impl ChartFiles<'_> {
 }
 
 /// Error where no font is installed.
-const NO_FONT: &str = "cannot draw PNG charts: no font found; help: install one, such as \
-    fonts-dejavu-core (fonts-noto-cjk for Japanese), or use --format svg";
+fn no_font() -> anyhow::Error {
+    anyhow!(both!(
+        "cannot draw PNG charts: no font found; help: install one, such as fonts-dejavu-core \
+         (fonts-noto-cjk for Japanese), or use --format svg",
+        "PNGのグラフを描画できません（フォントなし）; help: fonts-noto-cjkなどをインストールするか、\
+         --format svgを使ってください"
+    ))
+}
 
 fn refused(chart: &Chart, error: PngError) -> anyhow::Error {
     match error {
-        PngError::NoFont => anyhow!(NO_FONT),
+        PngError::NoFont => no_font(),
         PngError::TooLarge { .. } => anyhow!(
-            "cannot draw {}.png: {error}; help: use a smaller --width, or --format svg",
-            chart.name
+            both!("cannot draw {}.png: {error}; help: use a smaller --width, or --format svg", "{}.pngを描画できません（{error}）; help: --widthを小さくするか、--format svgを使ってください"; chart.name)
         ),
         PngError::Render => anyhow!(
-            "cannot draw {}.png: {error}; help: use --format svg",
-            chart.name
+            both!("cannot draw {}.png: {error}; help: use --format svg", "{}.pngを描画できません（{error}）; help: --format svgを使ってください"; chart.name)
         ),
     }
 }

@@ -39,8 +39,7 @@ pub(crate) struct CompareArgs {
 pub(crate) fn main(args: &CompareArgs, db: Option<&Path>) -> Result<Exit> {
     if args.sets.len() > MOST {
         complain(&anyhow!(
-            "cannot compare {} sets: the maximum is {MOST}",
-            args.sets.len()
+            both!("cannot compare {} sets: the maximum is {MOST}", "{}組は比較できません（最大{MOST}組）"; args.sets.len())
         ));
         return Err(Ended(Exit::Usage).into());
     }
@@ -101,10 +100,9 @@ fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Pag
     let phases = common_phases(&a, &b);
     if phases.is_empty() {
         bail!(
-            "cannot compare {} and {}: they have no workload in common; help: `hakaru show` lists \
-            the workloads of each",
-            names.0,
-            names.1
+            both!("cannot compare {} and {}: they have no workload in common; help: `hakaru show` lists \
+            the workloads of each", "{}と{}は比較できません（共通のワークロードなし）; help: それぞれのワークロードはhakaru showで確認してください"; names.0,
+            names.1)
         );
     }
     let comparisons = hakaru_analysis::compare_summaries(&a, &b);
@@ -205,9 +203,8 @@ fn compared(sides: Vec<Summary>, names: &[String]) -> Result<CampaignSummary> {
     }
     if !shared {
         bail!(
-            "cannot compare {}: no two of them have a workload in common; help: `hakaru show` \
-            lists the workloads of each",
-            names.join(", ")
+            both!("cannot compare {}: no two of them have a workload in common; help: `hakaru show` \
+            lists the workloads of each", "{}は比較できません（どの2つにも共通のワークロードなし）; help: それぞれのワークロードはhakaru showで確認してください"; names.join(", "))
         );
     }
     let runs = summaries

@@ -101,9 +101,13 @@ fn not_traced(run: &str, summary: &Summary) -> anyhow::Error {
             .then(|| hakaru_report::text::caveat(caveat))
     });
     match because {
-        Some(because) => anyhow::anyhow!("run {run} has no trace: {because}"),
-        None => anyhow::anyhow!(
-            "run {run} was not traced; help: measure again with `hakaru bench --trace` or `hakaru fio --hakaru-trace`"
-        ),
+        Some(because) => anyhow::anyhow!(both!(
+            "run {run} has no trace: {because}",
+            "測定{run}にトレースがありません（{because}）"
+        )),
+        None => anyhow::anyhow!(both!(
+            "run {run} was not traced; help: measure again with `hakaru bench --trace` or `hakaru fio --hakaru-trace`",
+            "測定{run}はトレースされていません; help: hakaru bench --traceまたはhakaru fio --hakaru-traceで測定し直してください"
+        )),
     }
 }

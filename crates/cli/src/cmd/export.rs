@@ -53,7 +53,10 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     if args.runs.is_empty() {
         for id in store.unlisted()? {
-            let because = anyhow::anyhow!("cannot rebuild the derived tables of the database");
+            let because = anyhow::anyhow!(both!(
+                "cannot rebuild the derived tables of the database",
+                "データベースの派生表を再構築できません"
+            ));
             unreadable.name("run", &id, because);
         }
     }
@@ -113,9 +116,6 @@ fn write(output: Option<&Path>, text: &str) -> Result<()> {
         return print(text);
     };
     crate::output::write(path, text.as_bytes()).named(|| {
-        format!(
-            "cannot write the records to {}; help: name another file with --output",
-            path.display()
-        )
+        both!("cannot write the records to {}; help: name another file with --output", "記録を{}に書き込めません; help: --outputで別のファイルを指定してください"; path.display())
     })
 }

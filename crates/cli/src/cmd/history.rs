@@ -110,12 +110,13 @@ fn of_card(
         let known: BTreeSet<String> = targets().map(Identity::display_name).collect();
         let known: Vec<String> = known.into_iter().take(10).collect();
         return Err(not_there(match known.is_empty() {
-            true => "no runs or verifications are stored yet; help: create one with `hakaru bench`"
-                .to_owned(),
-            false => format!(
-                "no stored card is called {name}; stored cards: {}",
-                known.join(", ")
+            true => both!(
+                "no runs or verifications are stored yet; help: create one with `hakaru bench`",
+                "測定も検証もまだ保存されていません; help: hakaru benchで測定してください"
             ),
+            false => {
+                both!("no stored card is called {name}; stored cards: {}", "{name}というカードは保存されていません（保存済み: {}）"; known.join(", "))
+            }
         }));
     }
     // A label may have been given to several cards: each is named by an ID then.
@@ -126,8 +127,7 @@ fn of_card(
     if firsts.len() > 1 {
         let ids: Vec<&str> = firsts.into_iter().collect();
         bail!(
-            "{name} stands for several cards; help: name one of the IDs {}",
-            ids.join(", ")
+            both!("{name} stands for several cards; help: name one of the IDs {}", "{name}に該当するカードが複数あります; help: ID {}のいずれかを指定してください"; ids.join(", "))
         );
     }
     let ids: BTreeSet<String> = called

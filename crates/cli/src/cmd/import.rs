@@ -3,7 +3,7 @@
 //! Prints the results that were read and the reasons for those that were not. Importing the same text again stores
 //! nothing new.
 
-use super::{counted, figures, json, print};
+use super::{CountedNoun, counted, json, print};
 use crate::exit::Exit;
 use crate::imports::{self, DuplicateResults, ImportText, Imported, LabelRules, OwnRecords};
 use crate::names::{self, DescriptionArgs};
@@ -73,10 +73,16 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let verified = own.verifications.len();
     let count = total + verified;
     if args.dry_run || count == 0 {
-        let (runs, verified) = (counted(total, "run"), imports::and_verified(verified));
+        let (runs, verified) = (
+            counted(total, CountedNoun::Run),
+            imports::and_verified(verified),
+        );
         let end = match args.dry_run {
-            true => format!("{runs}{verified} found; nothing was stored."),
-            false => "No results were found.".to_owned(),
+            true => both!(
+                "{runs}{verified} found; nothing was stored.",
+                "{runs}{verified}を検出しました。何も保存していません。"
+            ),
+            false => both!("No results were found.", "結果が見つかりません。"),
         };
         let stored = ImportedResults {
             notes,
@@ -161,12 +167,18 @@ impl ImportedResults {
         let (new, verified) = (self.new.len(), self.new_verifications.len());
         let rest = match self.found - verified - new {
             0 => String::new(),
-            1 => ", 1 was stored already".to_owned(),
-            there => format!(", {there} were stored already"),
+            1 => both!(", 1 was stored already", "、1件は保存済み"),
+            there => both!(", {there} were stored already", "、{there}件は保存済み"),
         };
         annotate_missing(store, &own.annotations)?;
-        let (runs, verified) = (counted(new, "run"), imports::and_verified(verified));
-        Ok(format!("{runs}{verified} imported{rest}"))
+        let (runs, verified) = (
+            counted(new, CountedNoun::Run),
+            imports::and_verified(verified),
+        );
+        Ok(both!(
+            "{runs}{verified} imported{rest}",
+            "{runs}{verified}を取り込みました{rest}"
+        ))
     }
 
     /// Stores the names that the user gave, and lists the series.
@@ -180,7 +192,10 @@ impl ImportedResults {
         for (series, label) in &duplicates.aliases {
             let subject = std::slice::from_ref(series);
             store.annotate(&names::annotations(subject, AnnotationKind::Alias, label))?;
-            self.notes += &plain(&format!("{label} is now a further label of it"));
+            self.notes += &plain(&both!(
+                "{label} is now a further label of it",
+                "ラベル{label}を追加しました"
+            ));
             self.notes.push('\n');
         }
         let mut seen = BTreeSet::new();
@@ -222,7 +237,7 @@ impl ImportedResults {
         }
         let mut text = self.notes.clone();
         for line in self.series.iter().take(SHOWN) {
-            let runs = counted(line.runs, "run");
+            let runs = counted(line.runs, CountedNoun::Run);
             let SeriesLine {
                 short,
                 label,
@@ -233,10 +248,13 @@ impl ImportedResults {
         }
         if self.series.len() > SHOWN {
             let others = self.series.len() - SHOWN;
-            text += &format!("and {others} more series; `hakaru list` shows them\n");
+            text += &both!(
+                "and {others} more series; `hakaru list` shows them\n",
+                "ほか{others}件の測定シリーズはhakaru listで確認できます\n"
+            );
         }
         for id in &self.new_verifications {
-            text += &format!("{id}  verification\n");
+            text += &both!("{id}  verification\n", "{id}  検証\n");
         }
         text += &self.next();
         print(&format!("{text}{end}\n"))
@@ -308,31 +326,38 @@ fn describe(texts: &[ImportText], found: &ImportResult) -> String {
             (first, last) => format!("{first}-{last}"),
         };
         let (format, program, scenario) = (run.format.name(), &run.program, &run.scenario.name);
-        let figures = figures(run.figures);
-        lines.push(format!(
-            "{name}:{range}: {format} of {program}, {scenario}: {figures}"
+        let figures = counted(run.figures, CountedNoun::Figure);
+        lines.push(both!(
+            "{name}:{range}: {format} of {program}, {scenario}: {figures}",
+            "{name}:{range}: {program}の{format}、{scenario}: {figures}"
         ));
         lines.extend(run.unread.iter().map(|unread| {
             let text = match unread.text.as_str() {
                 "" => String::new(),
                 text => format!(" ({text})"),
             };
-            format!("  line {}: {}{text}", unread.line, unread.why)
+            both!("  line {}: {}{text}", "  {}行目: {}{text}"; unread.line, unread.why)
         }));
         let caveats = run.caveats.iter().map(hakaru_report::text::caveat);
-        lines.extend(caveats.map(|caveat| format!("  caveat: {caveat}")));
+        lines.extend(caveats.map(|caveat| both!("  caveat: {caveat}", "  注意: {caveat}")));
     }
     lines.extend(found.unread.iter().map(|(source, unread)| {
         let (name, line) = (&texts[*source].name, unread.line);
-        format!("{name}:{line}: not read: {} ({})", unread.why, unread.text)
+        both!("{name}:{line}: not read: {} ({})", "{name}:{line}: 読み込めません: {}（{}）"; unread.why, unread.text)
     }));
     let others = texts.iter().zip(&found.other_lines);
     lines.extend(
         others
             .filter(|(_, other)| **other > 0)
             .map(|(text, other)| {
-                let other = counted(*other, "other line");
-                format!("{}: {other} passed over", text.name)
+                let name = &text.name;
+                match *other {
+                    1 => both!("{name}: 1 other line passed over", "{name}: 他の1行を無視"),
+                    other => both!(
+                        "{name}: {other} other lines passed over",
+                        "{name}: 他の{other}行を無視"
+                    ),
+                }
             }),
     );
     let plain = |line: &String| plain(&line.replace('\t', " ")) + "\n";

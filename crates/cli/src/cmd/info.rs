@@ -54,12 +54,16 @@ fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
         .filter(|c| !c.is_whitespace() && *c != ':')
         .collect();
     if let Some(odd) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
-        return Err(format!("`{odd}` is not a hexadecimal digit"));
+        return Err(both!(
+            "`{odd}` is not a hexadecimal digit",
+            "「{odd}」は16進数の桁ではありません"
+        ));
     }
     match digits.len() {
         n if n == DIGITS => Ok(digits.to_ascii_lowercase()),
-        n => Err(format!(
-            "this register has {DIGITS} hexadecimal digits, but {n} were given"
+        n => Err(both!(
+            "this register has {DIGITS} hexadecimal digits, but {n} were given",
+            "このレジスタは16進{DIGITS}桁ですが、{n}桁が指定されました"
         )),
     }
 }
@@ -121,13 +125,15 @@ fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit
 /// Describes the use of a device in a few words.
 fn state(path: &Path, roots: &Roots) -> String {
     match guard::passive(path, roots) {
-        Ok(_) => "free".to_owned(),
-        Err(Refusal::SystemDisk { .. }) => "the system runs from it".to_owned(),
-        Err(Refusal::Mounted { at, .. }) => format!("mounted at {}", at.display()),
-        Err(Refusal::Swap { .. }) => "in use as swap".to_owned(),
-        Err(Refusal::Held { holder, .. }) => format!("part of {holder}"),
-        Err(Refusal::ReadOnly { .. }) => "write-protected".to_owned(),
-        Err(refusal) => refusal.to_string(),
+        Ok(_) => both!("free", "未使用"),
+        Err(Refusal::SystemDisk { .. }) => both!("the system runs from it", "システムディスク"),
+        Err(Refusal::Mounted { at, .. }) => {
+            both!("mounted at {}", "{}にマウント済み"; at.display())
+        }
+        Err(Refusal::Swap { .. }) => both!("in use as swap", "スワップとして使用中"),
+        Err(Refusal::Held { holder, .. }) => both!("part of {holder}", "{holder}の一部"),
+        Err(Refusal::ReadOnly { .. }) => both!("write-protected", "書き込み禁止"),
+        Err(refusal) => crate::errors::message(&refusal),
     }
 }
 
@@ -138,10 +144,9 @@ fn runs_system(path: &Path, roots: &Roots) -> bool {
 fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
     let missing = |error: std::io::Error| error.kind() == ErrorKind::NotFound;
     if path.symlink_metadata().is_err_and(missing) {
-        return Err(not_there(format!(
-            "{} does not exist; help: `hakaru info` lists the disks",
-            path.display()
-        )));
+        return Err(not_there(
+            both!("{} does not exist; help: `hakaru info` lists the disks", "{}はありません; help: hakaru infoでディスクを確認してください"; path.display()),
+        ));
     }
     let by_hand = args.by_hand();
     let facts = look(path).map_err(no_such)?;

@@ -142,7 +142,13 @@ fn understood(words: &[OsString]) -> Result<Invocation> {
         Ok(Invocation {
             action: FioAction::Print { text, .. },
             ..
-        }) => anstream::eprintln!("this command line does not measure, it prints:\n{text}"),
+        }) => anstream::eprintln!(
+            "{}",
+            both!(
+                "this command line does not measure, it prints:\n{text}",
+                "このコマンドラインは測定せず、次を表示します:\n{text}"
+            )
+        ),
         Ok(invocation) => return Ok(invocation),
         Err(error) => fio::complain_about(&error, words),
     }
@@ -162,8 +168,12 @@ fn file(path: &Path) -> Result<LintedJobs> {
             remarks,
         });
     }
-    let source =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {name} as text"))?;
+    let source = std::fs::read_to_string(path).with_context(|| {
+        both!(
+            "cannot read {name} as text",
+            "{name}をテキストとして読み込めません"
+        )
+    })?;
     let invocation = understood(&[path.as_os_str().to_owned()])?;
     let places = places_in_file(&source);
     Ok(LintedJobs {
@@ -404,7 +414,7 @@ const NAMED: usize = 4;
 fn named(jobs: &[String]) -> String {
     match jobs.len() {
         0..=NAMED => jobs.join(", "),
-        many => format!("{} and {} more", jobs[..NAMED].join(", "), many - NAMED),
+        many => both!("{} and {} more", "{}ほか{}件"; jobs[..NAMED].join(", "), many - NAMED),
     }
 }
 
@@ -415,8 +425,8 @@ fn as_text(subjects: &[LintedJobs]) -> String {
     for subject in subjects {
         if subjects.len() > 1 {
             let nothing = match subject.remarks.is_empty() {
-                true => " no problems found",
-                false => "",
+                true => both!(" no problems found", " 問題なし"),
+                false => String::new(),
             };
             text += &format!("{}:{nothing}\n\n", hakaru_report::plain(&subject.name));
         }
@@ -427,8 +437,13 @@ fn as_text(subjects: &[LintedJobs]) -> String {
     }
     let [notes, weak, wrong] = counts;
     match (wrong, weak, notes) {
-        (0, 0, 0) => text + "No problems found.\n",
-        _ => text + &format!("{wrong} wrong, {weak} weak, {notes} to note.\n"),
+        (0, 0, 0) => text + &both!("No problems found.\n", "問題は見つかりません。\n"),
+        _ => {
+            text + &both!(
+                "{wrong} wrong, {weak} weak, {notes} to note.\n",
+                "エラー{wrong}件、警告{weak}件、参考{notes}件。\n"
+            )
+        }
     }
 }
 

@@ -41,19 +41,32 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What a message counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountedNoun {
+    Card,
+    Chart,
+    Figure,
+    Record,
+    Result,
+    Run,
+    Series,
+    Verification,
+}
+
 /// Formats a count, such as `1 run` or `12 runs`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Formats a count of series, whose plural is the same.
-pub(crate) fn counted_series(count: usize) -> String {
-    format!("{count} series")
-}
-
-/// Formats a count of figures, such as `1 figure` or `12 figures`.
-pub(crate) fn figures(count: usize) -> String {
-    counted(count, "figure")
+pub(crate) fn counted(count: usize, what: CountedNoun) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    match what {
+        CountedNoun::Card => both!("{count} card{s}", "カード{count}枚"),
+        CountedNoun::Chart => both!("{count} chart{s}", "グラフ{count}枚"),
+        CountedNoun::Figure => both!("{count} figure{s}", "値{count}件"),
+        CountedNoun::Record => both!("{count} record{s}", "記録{count}件"),
+        CountedNoun::Result => both!("{count} result{s}", "結果{count}件"),
+        CountedNoun::Run => both!("{count} run{s}", "測定{count}回"),
+        CountedNoun::Series => both!("{count} series", "測定シリーズ{count}件"),
+        CountedNoun::Verification => both!("{count} verification{s}", "検証{count}件"),
+    }
 }
 
 /// Parses a size argument such as `4GiB`.

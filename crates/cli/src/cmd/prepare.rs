@@ -187,10 +187,11 @@ impl PreparePlan {
             seed: args.seed,
         };
         if plan.words().is_empty() {
-            anyhow::bail!(
+            anyhow::bail!(both!(
                 "no step given; help: use --discard, --fill, --partition or --mkfs (see `hakaru \
-                prepare --help`)"
-            );
+                prepare --help`)",
+                "手順が指定されていません; help: --discard、--fill、--partition、--mkfsのいずれかを指定してください（hakaru prepare --helpを参照）"
+            ));
         }
         Ok(plan)
     }
@@ -198,16 +199,24 @@ impl PreparePlan {
     /// Describes the steps, one line each.
     fn words(&self) -> Vec<String> {
         let discard = self.discard.map(|kind| match kind {
-            DiscardKind::Plain => "discard the whole device".to_owned(),
-            DiscardKind::Secure => "discard the whole device securely".to_owned(),
+            DiscardKind::Plain => {
+                both!("discard the whole device", "デバイスの全域をdiscard(TRIM)")
+            }
+            DiscardKind::Secure => both!(
+                "discard the whole device securely",
+                "デバイスの全域をセキュア消去"
+            ),
         });
         let fill = self.fill.map(|pattern| {
             let with = hakaru_report::text::content(pattern.into());
-            format!("fill the whole device with {with}")
+            both!(
+                "fill the whole device with {with}",
+                "デバイスの全域に{with}を書き込む"
+            )
         });
         let partition = self.partition.as_ref().map(|(_, script)| {
             let lines: Vec<&str> = script.lines().filter(|line| !line.is_empty()).collect();
-            format!("write a partition table with sfdisk: {}", lines.join("; "))
+            both!("write a partition table with sfdisk: {}", "sfdiskでパーティションテーブルを作成: {}"; lines.join("; "))
         });
         let mkfs = (!self.command.is_empty()).then(|| self.command.join(" "));
         let mount = self.mount.as_ref().map(|mount| {
@@ -215,11 +224,18 @@ impl PreparePlan {
                 "" => "defaults",
                 options => options,
             };
-            format!("mount it at {} with {options}", mount.at.display())
+            both!("mount it at {} with {options}", "{}にマウント（オプション: {options}）"; mount.at.display())
         });
         let level = self.level;
-        let level = level.map(|percent| format!("fill the file system to {percent}% used"));
-        let caches = self.drop_caches.then(|| "drop the host caches".to_owned());
+        let level = level.map(|percent| {
+            both!(
+                "fill the file system to {percent}% used",
+                "使用率{percent}%まで書き込み"
+            )
+        });
+        let caches = self
+            .drop_caches
+            .then(|| both!("drop the host caches", "ホストのキャッシュを破棄"));
         let steps = [discard, fill, partition, mkfs, mount, level, caches];
         steps.into_iter().flatten().collect()
     }
@@ -242,13 +258,17 @@ fn layout(
 ) -> Result<(PartitionLayout, String)> {
     let name = candidate.name();
     if candidate.partition().is_some() {
-        anyhow::bail!("{name} is a partition; help: name the whole disk, or omit --partition");
+        anyhow::bail!(both!(
+            "{name} is a partition; help: name the whole disk, or omit --partition",
+            "{name}はパーティションです; help: ディスク全体を指定するか、--partitionを省いてください"
+        ));
     }
     if prepare::shows_no_partitions(name, &Roots::live()) {
-        anyhow::bail!(
+        anyhow::bail!(both!(
             "/dev/{name} was set up without partition scanning; help: set it up again with `losetup \
-            -P`, or omit --partition"
-        );
+            -P`, or omit --partition",
+            "/dev/{name}はパーティションの検出なしで設定されています; help: losetup -Pで設定し直すか、--partitionを省いてください"
+        ));
     }
     let device = candidate.identity().device.known();
     let block = device.map_or(512, |device| device.logical_block);
@@ -271,22 +291,30 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
     match std::fs::read_dir(&absolute).map(|mut entries| entries.next().is_some()) {
         Ok(false) => {}
         Ok(true) => {
-            anyhow::bail!(
+            anyhow::bail!(both!(
                 "{shown} is not empty, and a mount would hide its content; help: name an empty or \
-                new directory"
-            )
+                new directory",
+                "{shown}は空ではなく、マウントすると内容が隠れます; help: 空または新規のディレクトリを指定してください"
+            ))
         }
         Err(_) if absolute.exists() => {
-            anyhow::bail!("{shown} is not a readable directory; help: name another")
+            anyhow::bail!(both!(
+                "{shown} is not a readable directory; help: name another",
+                "{shown}は読み込めるディレクトリではありません; help: 別のディレクトリを指定してください"
+            ))
         }
         Err(_) if absolute.parent().is_some_and(Path::is_dir) => {}
-        Err(_) => anyhow::bail!(
+        Err(_) => anyhow::bail!(both!(
             "the parent directory of {shown} does not exist; help: create it \
-            first"
-        ),
+            first",
+            "{shown}の親ディレクトリがありません; help: 先に作成してください"
+        )),
     }
     if !prepare::can_mount(fs.name(), &Roots::live()) {
-        anyhow::bail!("this kernel does not support {fs}; help: use another file system");
+        anyhow::bail!(both!(
+            "this kernel does not support {fs}; help: use another file system",
+            "このカーネルは{fs}に対応していません; help: 別のファイルシステムを使ってください"
+        ));
     }
     Ok(MountRequest {
         fs_type: fs.name().to_owned(),
@@ -319,7 +347,10 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
             erase::outlook_json(&args.device, &plan.words(), true)?
         } else {
             let (called, losses) = (erase::called(&candidate), erase::losses(&args.device));
-            format!("{called}\nWould do:\n{steps}{losses}Nothing was done.\n")
+            both!(
+                "{called}\nWould do:\n{steps}{losses}Nothing was done.\n",
+                "{called}\n実行内容:\n{steps}{losses}何も実行していません。\n"
+            )
         })?;
         return Ok(Exit::Ok);
     }
@@ -361,10 +392,12 @@ fn drop_caches(args: &PrepareArgs, roots: Roots) -> Result<Exit> {
         let path = args.device.clone();
         return Ok(erase::refuse(&Refusal::NotThere { path }));
     }
-    let words = "drop the host caches".to_owned();
+    let words = both!("drop the host caches", "ホストのキャッシュを破棄");
     if args.dry_run {
-        let text =
-            format!("{name}\nWould do:\n  {words}\nNothing would be lost.\nNothing was done.\n");
+        let text = both!(
+            "{name}\nWould do:\n  {words}\nNothing would be lost.\nNothing was done.\n",
+            "{name}\n実行内容:\n  {words}\n失われるデータはありません。\n何も実行していません。\n"
+        );
         print(&if args.json {
             erase::outlook_json(&args.device, &[words], false)?
         } else {
@@ -402,7 +435,10 @@ fn carry_out(
         done.speed = Some(preparation.fill(&erasable, pattern, &mut report)?);
     }
     if let Some((layout, _)) = &plan.partition {
-        reporter.doing("writing the partition table");
+        reporter.doing(&both!(
+            "writing the partition table",
+            "パーティションテーブルを作成中"
+        ));
         let partitioned = preparation.partition(erasable, layout)?;
         erasable = partitioned.into_partition(1, roots)?;
     }
@@ -419,7 +455,10 @@ fn carry_out(
         done.mounted = Some(mounted);
     }
     if plan.drop_caches {
-        reporter.doing("dropping the host caches");
+        reporter.doing(&both!(
+            "dropping the host caches",
+            "ホストのキャッシュを破棄中"
+        ));
         preparation.drop_caches()?;
     }
     Ok(done)
@@ -439,11 +478,23 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     let began = changed_the_device(&error);
     complain(&error.into());
     if began || !preparation.steps().is_empty() {
-        anstream::eprintln!("  note: at least part of the data on the device is lost");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "  note: at least part of the data on the device is lost",
+                "  参考: デバイスのデータは少なくとも一部が失われています"
+            )
+        );
     }
     if let Err(errors) = preparation.undo_all() {
         errors.into_iter().for_each(|error| complain(&error.into()));
-        anstream::eprintln!("  help: run `hakaru recover` when the cause is fixed");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "  help: run `hakaru recover` when the cause is fixed",
+                "  対処: 原因を取り除いてからhakaru recoverを実行してください"
+            )
+        );
     }
     exit
 }
@@ -481,12 +532,15 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
         print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
         return Ok(Exit::Ok);
     }
-    let mut text = format!("{} is ready:\n", args.device.display());
+    let mut text = both!("{} is ready:\n", "{}の準備ができました:\n"; args.device.display());
     for step in &steps {
         text += &format!("  {}\n", described(step, speed.as_ref()));
     }
     if journal.is_some() {
-        text += "`hakaru recover` undoes what can be undone.\n";
+        text += &both!(
+            "`hakaru recover` undoes what can be undone.\n",
+            "元に戻せる手順はhakaru recoverで元に戻せます。\n"
+        );
     }
     print(&text)?;
     Ok(Exit::Ok)
@@ -499,11 +553,14 @@ fn described(done: &StepDone, speed: Option<&SpeedMap>) -> String {
         PrepareStep::Fill { .. } => {
             let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
             let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
-                format!(" at {mean} ({slowest} to {fastest} by position)")
+                both!(
+                    " at {mean} ({slowest} to {fastest} by position)",
+                    "、{mean}（位置により{slowest}〜{fastest}）"
+                )
             });
             format!("{what}{rate}")
         }
-        PrepareStep::Mount { at, .. } => format!("{what} at {}", at.display()),
+        PrepareStep::Mount { at, .. } => both!("{what} at {}", "{what}（{}）"; at.display()),
         _ => what,
     };
     format!("{what}, {}", done.elapsed)

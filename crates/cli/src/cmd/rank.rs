@@ -54,7 +54,12 @@ struct RankJson<'a> {
 /// Parses `LABEL=AMOUNT[CURRENCY]`.
 fn labeled_price(text: &str) -> Result<(String, Price), String> {
     let parts = text.rsplit_once('=').filter(|(label, _)| !label.is_empty());
-    let (label, price) = parts.ok_or("expected LABEL=AMOUNT, such as kingston=680JPY")?;
+    let (label, price) = parts.ok_or_else(|| {
+        both!(
+            "expected LABEL=AMOUNT, such as kingston=680JPY",
+            "LABEL=AMOUNTの形式で指定してください（例: kingston=680JPY）"
+        )
+    })?;
     let price = price.parse::<Price>().map_err(|error| error.to_string())?;
     Ok((label.to_owned(), price))
 }
@@ -65,9 +70,10 @@ pub(crate) fn main(args: &RankArgs, db: Option<&Path>) -> Result<Exit> {
     check_use(args, &rules)?;
     let records = sides::chosen(&args.selection, db)?;
     if records.is_empty() {
-        return Err(not_there(
+        return Err(not_there(both!(
             "no completed runs are stored yet; help: create one with `hakaru bench`",
-        ));
+            "完了した測定がまだ保存されていません; help: hakaru benchで測定してください"
+        )));
     }
     let campaigns: BTreeSet<String> = records
         .iter()
@@ -125,8 +131,7 @@ fn check_use(args: &RankArgs, rules: &[UseRule]) -> Result<()> {
     }
     let known: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
     complain(&anyhow!(
-        "no rule for the use `{wanted}`: expected one of {}",
-        known.join(", ")
+        both!("no rule for the use `{wanted}`: expected one of {}", "用途「{wanted}」の規則はありません（指定できる用途: {}）"; known.join(", "))
     ));
     Err(Ended(Exit::Usage).into())
 }
@@ -182,7 +187,7 @@ fn cards(mut records: Vec<RunRecord>) -> CampaignSummary {
     let mut weaknesses = circumstances.changes();
     weaknesses.extend(different_settings(&jobs));
     CampaignSummary {
-        name: format!("Ranking of {}", super::counted(groups.len(), "card")),
+        name: both!("Ranking of {}", "順位: {}"; super::counted(groups.len(), super::CountedNoun::Card)),
         layers,
         cards: groups.into_iter().map(card).collect(),
         runs,
@@ -286,10 +291,9 @@ fn new_prices<'a>(
         let Some(card) = summary.cards.iter().position(same) else {
             let names = summary.cards.iter().map(|card| card.name.as_str());
             let names: Vec<&str> = names.collect();
-            return Err(not_there(format!(
-                "--price: no card {label}: expected one of {}",
-                names.join(", ")
-            )));
+            return Err(not_there(
+                both!("--price: no card {label}: expected one of {}", "--price: カード{label}はありません（指定できるカード: {}）"; names.join(", ")),
+            ));
         };
         found.push((card, price));
     }
@@ -356,11 +360,10 @@ fn leave_out_dear(summary: &mut CampaignSummary, limit: &Price) -> Result<()> {
     if limit.currency.is_empty() && currencies.len() > 1 {
         let currencies: Vec<String> = currencies.into_iter().collect();
         complain(&anyhow!(
-            "--under={}: prices are in {}; help: name the currency, such as --under={}{}",
-            limit.amount,
+            both!("--under={}: prices are in {}; help: name the currency, such as --under={}{}", "--under={}: 価格の通貨は{}です; help: --under={}{}のように通貨を指定してください"; limit.amount,
             currencies.join(" and "),
             limit.amount,
-            currencies[0]
+            currencies[0])
         ));
         return Err(Ended(Exit::Usage).into());
     }
@@ -369,14 +372,13 @@ fn leave_out_dear(summary: &mut CampaignSummary, limit: &Price) -> Result<()> {
         .partition(within);
     summary.cards = kept;
     if summary.cards.is_empty() {
-        return Err(not_there(format!(
-            "no card with a price of at most {}; help: name prices with --price=LABEL=AMOUNT",
-            hakaru_report::text::price(limit)
-        )));
+        return Err(not_there(
+            both!("no card with a price of at most {}; help: name prices with --price=LABEL=AMOUNT", "価格が{}以下のカードはありません; help: --price=LABEL=AMOUNTで価格を指定してください"; hakaru_report::text::price(limit)),
+        ));
     }
     let named = left.iter().map(|card| match card.price() {
         Some(price) => format!("{} ({})", card.name, hakaru_report::text::price(&price)),
-        None => format!("{} (no price)", card.name),
+        None => both!("{} (no price)", "{}（価格なし）"; card.name),
     });
     let named: Vec<String> = named.collect();
     if !named.is_empty() {

@@ -67,8 +67,12 @@ impl RecoverOutput {
 ///
 /// Source: XDG Base Directory Specification 0.8, which requires that a relative `XDG_STATE_HOME` is ignored.
 pub(crate) fn state_directory() -> Result<PathBuf> {
-    state_directory_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"))
-        .context("no directory for journals: neither XDG_STATE_HOME nor HOME is set")
+    state_directory_from(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME")).context(
+        both!(
+            "no directory for journals: neither XDG_STATE_HOME nor HOME is set",
+            "ジャーナルのディレクトリがありません（XDG_STATE_HOMEもHOMEも未設定）"
+        ),
+    )
 }
 
 fn state_directory_from(
@@ -92,8 +96,9 @@ pub(crate) fn main(args: &RecoverArgs, db: Option<&Path>) -> Result<Exit> {
     };
     if spools.is_empty() && journals.is_empty() && !args.json {
         let (database, directory) = (database.display(), directory.display());
-        print(&format!(
-            "Nothing to recover: no interrupted runs of {database}, no journal in {directory}.\n"
+        print(&both!(
+            "Nothing to recover: no interrupted runs of {database}, no journal in {directory}.\n",
+            "回収するものはありません（{database}に中断した測定なし、{directory}にジャーナルなし）。\n"
         ))?;
         return Ok(Exit::Ok);
     }
@@ -159,7 +164,13 @@ fn runs(
         };
         match held {
             Ok(OrphanedRun::Running) => {
-                anstream::eprintln!("{shown}: skipped, its run is in progress")
+                anstream::eprintln!(
+                    "{}",
+                    both!(
+                        "{shown}: skipped, its run is in progress",
+                        "{shown}: 測定中のためスキップしました"
+                    )
+                )
             }
             Ok(held) => {
                 let text = run(&held, list);
@@ -208,28 +219,43 @@ fn run(held: &OrphanedRun, list: bool) -> String {
         let done = record.phases.iter().map(|phase| phase.name.as_str());
         let done = done.collect::<Vec<_>>().join(", ");
         let how = match record.outcome {
-            Outcome::Interrupted => "cut short",
-            _ => "finished, but not stored",
+            Outcome::Interrupted => both!("cut short", "中断"),
+            _ => both!("finished, but not stored", "完了したが未保存"),
         };
         let (scenario, target) = (&record.scenario.name, record.target.display_name());
-        format!("{scenario} of {target}, {how}: {done}")
+        both!(
+            "{scenario} of {target}, {how}: {done}",
+            "{target}の{scenario}（{how}）: {done}"
+        )
     };
     // Names of scenarios and devices are untrusted text.
     plain(&match held {
         OrphanedRun::Run(record) if list => {
-            format!("{}; would be stored as run {}", what(record), record.id)
+            both!("{}; would be stored as run {}", "{}。測定{}として保存予定"; what(record), record.id)
         }
         OrphanedRun::Run(record) => {
             let (what, id) = (what(record), &record.id);
-            format!("{what}; stored as run {id} (`hakaru show {id}`)")
+            both!(
+                "{what}; stored as run {id} (`hakaru show {id}`)",
+                "{what}。測定{id}として保存しました（hakaru show {id}）"
+            )
         }
         OrphanedRun::Nothing { scenario } if list => {
-            format!("{scenario}: nothing was measured; would be removed")
+            both!(
+                "{scenario}: nothing was measured; would be removed",
+                "{scenario}: 測定データなし。削除予定"
+            )
         }
         OrphanedRun::Nothing { scenario } => {
-            format!("{scenario}: nothing was measured; removed")
+            both!(
+                "{scenario}: nothing was measured; removed",
+                "{scenario}: 測定データなし。削除しました"
+            )
         }
-        OrphanedRun::Stored { id } => format!("run {id} finished and is stored; removed"),
+        OrphanedRun::Stored { id } => both!(
+            "run {id} finished and is stored; removed",
+            "測定{id}は完了し保存済み。削除しました"
+        ),
         OrphanedRun::Running => String::new(),
     })
 }
@@ -247,18 +273,21 @@ fn one(journal: &Path, list: bool) -> Result<(String, bool), JournalError> {
         (recovery.restarted, items.collect(), complete)
     };
     let when = match restarted {
-        true => ", from before the last reboot",
-        false => "",
+        true => both!(", from before the last reboot", "（前回の再起動より前）"),
+        false => String::new(),
     };
     let mut text = format!("{}{when}\n", journal.display());
     for item in &items {
         text += &format!("  {item}\n");
     }
     if items.is_empty() {
-        text += "  nothing left to undo\n";
+        text += &both!("  nothing left to undo\n", "  元に戻すものはありません\n");
     }
     if !complete {
-        text += "  The journal is kept; run `hakaru recover` again when the cause is fixed.\n";
+        text += &both!(
+            "  The journal is kept; run `hakaru recover` again when the cause is fixed.\n",
+            "  ジャーナルは残しています。原因を取り除いてからhakaru recoverを再実行してください。\n"
+        );
     }
     Ok((text, complete))
 }

@@ -1,6 +1,6 @@
 //! `hakaru reference`: manages published and own reference results, which new results are compared with.
 
-use super::{figures, json, print};
+use super::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, complain, not_there};
 use crate::place;
 use anyhow::{Context, Result, bail};
@@ -45,7 +45,10 @@ enum ReferencesAction {
 /// Parses the name of a reference result.
 fn some_name(text: &str) -> Result<String, String> {
     match text.trim() {
-        "" => Err("a reference result needs a name".to_owned()),
+        "" => Err(both!(
+            "a reference result needs a name",
+            "参考値には名前が必要です"
+        )),
         name => Ok(name.to_owned()),
     }
 }
@@ -97,15 +100,12 @@ fn own(store: &Store) -> Result<ReferenceSet> {
         }
         Err(error) => {
             return Err(error).with_context(|| {
-                format!("cannot read your reference results in {}", path.display())
+                both!("cannot read your reference results in {}", "参考値{}を読み込めません"; path.display())
             });
         }
     };
     serde_json::from_str(&text).with_context(|| {
-        format!(
-            "{} holds no reference results; help: repair it, or move it away to start a new file",
-            path.display()
-        )
+        both!("{} holds no reference results; help: repair it, or move it away to start a new file", "{}に参考値がありません; help: 修復するか、別の場所に移して新しく始めてください"; path.display())
     })
 }
 
@@ -121,7 +121,7 @@ fn lock(store: &Store) -> Result<File> {
             rustix::fs::flock(&file, FlockOperation::LockExclusive)?;
             Ok(file)
         });
-    locked.with_context(|| format!("cannot lock your reference results with {}", path.display()))
+    locked.with_context(|| both!("cannot lock your reference results with {}", "参考値を{}でロックできません"; path.display()))
 }
 
 /// Replaces the file atomically, so that a crash or power loss leaves the old or the new one.
@@ -129,7 +129,7 @@ fn save(store: &Store, references: &ReferenceSet) -> Result<()> {
     let path = path(store);
     let text = serde_json::to_string_pretty(references)? + "\n";
     replace(&path, &text)
-        .with_context(|| format!("cannot write your reference results to {}", path.display()))
+        .with_context(|| both!("cannot write your reference results to {}", "参考値を{}に書き込めません"; path.display()))
 }
 
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
@@ -151,16 +151,18 @@ fn add(store: &Store, name: &str, run: &str, quiet: bool) -> Result<()> {
     let _locked = lock(store)?;
     let mut references = own(store)?;
     if references.entries.iter().any(|entry| entry.card == name) {
-        bail!(
-            "reference result `{name}` exists already; help: remove it with `hakaru reference remove`, or choose another name"
-        );
+        bail!(both!(
+            "reference result `{name}` exists already; help: remove it with `hakaru reference remove`, or choose another name",
+            "参考値「{name}」はすでにあります; help: hakaru reference removeで削除するか、別の名前にしてください"
+        ));
     }
     let entries = hakaru_analysis::references::entries(&summary, OWN, name);
     if entries.is_empty() {
-        bail!(
+        bail!(both!(
             "run {run} lacks details for a reference result: operation, block size, order and \
-            file system must be known"
-        );
+            file system must be known",
+            "測定{run}は参考値にできません（操作、ブロックサイズ、順序、ファイルシステムの情報が必要）"
+        ));
     }
     if references.sources.is_empty() {
         references.sources.push(ReferenceSource {
@@ -169,12 +171,15 @@ fn add(store: &Store, name: &str, run: &str, quiet: bool) -> Result<()> {
             note: String::new(),
         });
     }
-    let added = figures(entries.len());
+    let added = counted(entries.len(), CountedNoun::Figure);
     references.entries.extend(entries);
     save(store, &references)?;
     match quiet {
         true => Ok(()),
-        false => print(&format!("added {added} of {name}\n")),
+        false => print(&both!(
+            "added {added} of {name}\n",
+            "{name}の{added}を追加しました\n"
+        )),
     }
 }
 
@@ -185,14 +190,17 @@ fn remove(store: &Store, name: &str, quiet: bool) -> Result<()> {
     references.entries.retain(|entry| entry.card != name);
     let gone = before - references.entries.len();
     if gone == 0 {
-        return Err(not_there(format!(
-            "no reference result of yours is named `{name}`; help: `hakaru reference` lists them"
+        return Err(not_there(both!(
+            "no reference result of yours is named `{name}`; help: `hakaru reference` lists them",
+            "「{name}」という自分の参考値はありません; help: hakaru referenceで確認してください"
         )));
     }
     save(store, &references)?;
     match quiet {
         true => Ok(()),
-        false => print(&format!("removed {} of {name}\n", figures(gone))),
+        false => print(
+            &both!("removed {} of {name}\n", "{name}の{}を削除しました\n"; counted(gone, CountedNoun::Figure)),
+        ),
     }
 }
 

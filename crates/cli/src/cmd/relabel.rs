@@ -2,7 +2,7 @@
 //!
 //! The records stay as they were measured.
 
-use super::{counted, print};
+use super::{CountedNoun, counted, print};
 use crate::exit::Exit;
 use crate::names;
 use crate::place;
@@ -68,8 +68,10 @@ pub(crate) fn main(args: &RelabelArgs, db: Option<&Path>) -> Result<Exit> {
     let changed = store.annotate(&new)?;
     let mut text = shown_now(&store, &subjects)?;
     text += &match changed {
-        0 => "Nothing changed.\n".to_owned(),
-        _ => format!("{} changed.\n", counted(subjects.len(), "result")),
+        0 => both!("Nothing changed.\n", "変更はありません。\n"),
+        _ => {
+            both!("{} changed.\n", "{}を変更しました。\n"; counted(subjects.len(), CountedNoun::Result))
+        }
     };
     print(&text)?;
     Ok(Exit::Ok)
@@ -80,7 +82,10 @@ fn subjects(store: &Store, words: &[String]) -> Result<Vec<String>> {
     let terms: Vec<Term> = words.iter().filter_map(|word| Term::read(word)).collect();
     if !terms.is_empty() {
         if terms.len() < words.len() {
-            bail!("name results, or select them by their properties, but not both");
+            bail!(both!(
+                "name results, or select them by their properties, but not both",
+                "結果の名前と条件は同時に指定できません"
+            ));
         }
         let mut notes = BTreeSet::new();
         let runs = select::runs(store, &terms, &mut notes)?;

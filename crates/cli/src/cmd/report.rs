@@ -211,7 +211,7 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
         Form::Parquet => bail!(NO_TABLE),
     };
     let Some(first) = summaries.first() else {
-        bail!("no runs named")
+        bail!(both!("no runs named", "測定が指定されていません"))
     };
     write(args, &store, form, &first.series, &text)?;
     Ok(unreadable.exit())

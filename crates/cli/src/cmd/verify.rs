@@ -148,10 +148,10 @@ impl VerifyTarget {
 
 fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     if args.size.is_some() {
-        return Ok(usage(
-            "--size applies only to the free space of a directory; a device is verified as a whole"
-                .to_owned(),
-        ));
+        return Ok(usage(both!(
+            "--size applies only to the free space of a directory; a device is verified as a whole",
+            "--sizeはディレクトリの空き容量だけに使えます。デバイスは全体を検証します"
+        )));
     }
     let roots = Roots::live();
     let candidate = erase::candidate(&args.path, &roots)?;
@@ -201,10 +201,11 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
 fn enough_memory(needed: Bytes, roots: &Roots) -> Result<()> {
     let memory = hakaru_device::environment(roots, CLOCK).memory;
     if memory.0 > 0 && needed.0 > memory.0 / 2 {
-        bail!(
+        bail!(both!(
             "--keep needs {needed} of memory, and this host has {memory}; help: omit --keep, or \
-            use a host with more memory"
-        );
+            use a host with more memory",
+            "--keepにはメモリが{needed}必要ですが、このホストは{memory}です; help: --keepを省くか、メモリの多いホストを使ってください"
+        ));
     }
     Ok(())
 }

@@ -1,11 +1,17 @@
 //! Errors in Japanese.
 
+mod prepare;
+mod run;
+
 use hakaru_campaign::SessionError;
 use hakaru_campaign::bench::BenchError;
 use hakaru_campaign::scratch::ScratchError;
 use hakaru_device::InspectError;
 use hakaru_device::guard::{Refusal, quoted};
+use hakaru_device::prepare::{JournalError, PrepareError};
 use hakaru_device::verify::VerifyError;
+use hakaru_engine::RunError;
+use hakaru_model::plan::PlanError;
 use hakaru_report::text;
 use hakaru_store::{FindError, OpenError};
 use std::error::Error;
@@ -25,12 +31,21 @@ pub(super) fn message(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<VerifyError>() {
         return verify(error);
     }
+    if let Some(error) = error.downcast_ref::<PrepareError>() {
+        return prepare::prepare(error);
+    }
     let said = if let Some(error) = error.downcast_ref::<Refusal>() {
         refusal(error)
     } else if let Some(error) = error.downcast_ref::<InspectError>() {
         inspect(error)
     } else if let Some(error) = error.downcast_ref::<OpenError>() {
         open(error)
+    } else if let Some(error) = error.downcast_ref::<PlanError>() {
+        run::plan(error)
+    } else if let Some(error) = error.downcast_ref::<RunError>() {
+        run::run(error)
+    } else if let Some(error) = error.downcast_ref::<JournalError>() {
+        prepare::journal(error)
     } else if let Some(error) = error.downcast_ref::<ScratchError>() {
         scratch(error)
     } else if let Some(error) = error.downcast_ref::<std::io::Error>() {
@@ -97,7 +112,8 @@ fn session(error: &SessionError) -> Option<String> {
         SessionError::InUse { refusal: error } => {
             Some(format!("{}。{}", refusal(error), cure(error)))
         }
-        SessionError::Plan(_) | SessionError::Run(_) => None,
+        SessionError::Plan(error) => Some(run::plan(error)),
+        SessionError::Run(error) => Some(run::run(error)),
     }
 }
 

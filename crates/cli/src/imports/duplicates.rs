@@ -40,11 +40,17 @@ pub(crate) fn without_duplicates(
         let source = plain(source(&made.record));
         let note = match better {
             _ if known.contains(made.record.id.as_str()) => None,
-            Some(other) => Some(words(&found[other].record, "is imported too")),
+            Some(other) => Some(words(
+                &found[other].record,
+                &both!("is imported too", "同時に取り込み"),
+            )),
             None => match stored.twin(made)? {
                 Some((twin, short)) => {
                     result.add(made, &twin);
-                    Some(words(&twin, &format!("is stored as run {short}")))
+                    Some(words(
+                        &twin,
+                        &both!("is stored as run {short}", "測定{short}として保存済み"),
+                    ))
                 }
                 None => None,
             },
@@ -87,10 +93,13 @@ impl DuplicateResults {
 
 fn words(twin: &RunRecord, where_it_is: &str) -> String {
     let twin = match &twin.origin {
-        Origin::Imported { source, .. } => format!("in {}", plain(source)),
-        Origin::Measured { .. } => format!("of {}", plain(&twin.target.display_name())),
+        Origin::Imported { source, .. } => both!("in {}", "{}の測定"; plain(source)),
+        Origin::Measured { .. } => both!("of {}", "{}の測定"; plain(&twin.target.display_name())),
     };
-    format!("the same measurement as {twin}, which {where_it_is}: not stored again")
+    both!(
+        "the same measurement as {twin}, which {where_it_is}: not stored again",
+        "{twin}と同じ（{where_it_is}）ため、保存していません"
+    )
 }
 
 fn source(record: &RunRecord) -> &str {

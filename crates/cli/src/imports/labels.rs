@@ -53,10 +53,11 @@ impl LabelRules {
                     rules.of.push((of, name));
                 }
                 _ if rules.all.is_some() => {
-                    bail!(
+                    bail!(both!(
                         "--label=NAME is given twice; help: use `--label FILE=NAME` or `--label \
-                        HEADING=NAME` to label a part"
-                    );
+                        HEADING=NAME` to label a part",
+                        "--label=NAMEが2回指定されています; help: 一部に付けるには--label FILE=NAMEまたは--label HEADING=NAMEを使ってください"
+                    ));
                 }
                 _ => rules.all = Some(option.clone()),
             }
@@ -83,11 +84,8 @@ fn unknown(of: &str, texts: &[ImportText], found: &ImportResult) -> String {
         .take(12)
         .map(|name| format!("`{}`", plain(name)))
         .collect();
-    format!(
-        "--label {of}=…: no heading, file, disk or file system is named `{of}`; expected one of: \
-        {}",
-        known.join(", ")
-    )
+    both!("--label {of}=…: no heading, file, disk or file system is named `{of}`; expected one of: \
+        {}", "--label {of}=…: 「{of}」という見出し、ファイル、ディスク、ファイルシステムはありません（指定できる名前: {}）"; known.join(", "))
 }
 
 fn is_called(run: &FoundRun, text: &ImportText, name: &str) -> bool {
@@ -207,10 +205,12 @@ fn not_repeats(file: &str, aspects: &[&str], names: &[String], suffixes: &[Strin
     }
     let named = suffixes.iter().find(|suffix| !suffix.is_empty());
     let first = named.map_or("", |suffix| suffix.split(", ").next().unwrap_or_default());
-    format!(
+    both!(
         "{file}: runs of one job differ in their {}, so they are not repeats: {}; label one \
         of them with --label \"{}=NAME\"\n",
-        aspects.join(" and "),
+        "{file}: 同じジョブの測定の{}が異なり、繰り返しではありません（{}）。--label \"{}=NAME\"で\
+        名前を付けてください\n";
+        aspects.join(&both!(" and ", "と")),
         plain(&distinct.join(", ")),
         plain(first),
     )

@@ -16,7 +16,7 @@ pub(crate) use record::{Imported, about_the_clock, records_of};
 pub(crate) use series::joined;
 pub(crate) use texts::{ImportText, read_all};
 
-use crate::cmd::counted;
+use crate::cmd::{CountedNoun, counted};
 use crate::exit::NamedPath;
 use anyhow::{Context, Result};
 use hakaru_dialects::import::{FoundRun, ImportResult, SourceText, Unread, csv, import};
@@ -47,9 +47,12 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
 
 /// Reads a file that maps the columns of a CSV table.
 pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
-    let text = std::fs::read_to_string(path)
-        .named(|| format!("cannot read the mapping {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{} is not a column mapping", path.display()))
+    let text = std::fs::read_to_string(path).named(
+        || both!("cannot read the mapping {}", "対応付け{}を読み込めません"; path.display()),
+    )?;
+    toml::from_str(&text).with_context(
+        || both!("{} is not a column mapping", "{}は列の対応付けではありません"; path.display()),
+    )
 }
 
 /// Records of hakaru.
@@ -93,12 +96,15 @@ pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
         };
         for (number, line) in (1..).zip(lines.lines()) {
             if let (false, Err(why)) = (line.trim().is_empty(), own.read(line)) {
-                notes += &(plain(&format!("{name}:{number}: not read: {why}")) + "\n");
+                notes += &(plain(&both!(
+                    "{name}:{number}: not read: {why}",
+                    "{name}:{number}: 読み込めません: {why}"
+                )) + "\n");
             }
         }
         let verified = and_verified(own.verifications.len() - before.1);
-        let records = counted(own.records.len() - before.0, "record");
-        notes += &format!("{}: {records}{verified} of hakaru\n", plain(name));
+        let records = counted(own.records.len() - before.0, CountedNoun::Record);
+        notes += &both!("{}: {records}{verified} of hakaru\n", "{}: hakaruの{records}{verified}\n"; plain(name));
     }
     (own, notes)
 }
@@ -157,7 +163,10 @@ pub(crate) fn find(
             let unread = Unread {
                 line: 1,
                 text: header.chars().take(60).collect(),
-                why: "unknown table columns; help: describe them with --map=FILE".to_owned(),
+                why: both!(
+                    "unknown table columns; help: describe them with --map=FILE",
+                    "表の列を判別できません; help: --map=FILEで対応付けてください"
+                ),
             };
             unmapped.push((index, unread));
         }
@@ -187,6 +196,6 @@ pub(crate) fn and_verified(count: usize) -> String {
     if count == 0 {
         String::new()
     } else {
-        format!(" and {}", counted(count, "verification"))
+        both!(" and {}", "と{}"; counted(count, CountedNoun::Verification))
     }
 }

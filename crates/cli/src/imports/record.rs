@@ -63,9 +63,10 @@ pub(crate) fn about_the_clock(found: &ImportResult) -> String {
         }
     };
     let here = zone.iana_name().map_or_else(unnamed, plain);
-    format!(
+    both!(
         "note: fio's text output has local times without a time zone; assuming the time zone of \
-        this host ({here}); set another with TZ=NAME\n"
+        this host ({here}); set another with TZ=NAME\n",
+        "参考: fioのテキスト出力の時刻には時間帯がないため、このホストの時間帯（{here}）とみなします。変更するにはTZ=NAMEを指定してください\n"
     )
 }
 

@@ -112,9 +112,10 @@ fn unlike(series: &[ImportSeries], record: &RunRecord) -> Option<String> {
     let differs = |other: &ImportSeries| difference(&other.first, record);
     let what = series.iter().filter(alike).find_map(differs)?;
     let name = record.target.display_name();
-    Some(format!(
+    Some(both!(
         "{name}: not a repeat of the stored runs with this name: {what}; give it another name \
-        with --label"
+        with --label",
+        "{name}: 同じ名前の保存済みの測定の繰り返しではありません（{what}）。--labelで別の名前を付けてください"
     ))
 }
 
@@ -137,16 +138,20 @@ fn difference(a: &RunRecord, b: &RunRecord) -> Option<String> {
             String::new()
         }
     };
-    let aspects: [(&str, String, String); 3] = [
-        ("file system", kind(a), kind(b)),
-        ("disk", reported_disks(a), reported_disks(b)),
-        ("device", raw(a), raw(b)),
+    let aspects: [(String, String, String); 3] = [
+        (both!("file system", "ファイルシステム"), kind(a), kind(b)),
+        (
+            both!("disk", "ディスク"),
+            reported_disks(a),
+            reported_disks(b),
+        ),
+        (both!("device", "デバイス"), raw(a), raw(b)),
     ];
-    let differs = |(_, a, b): &(&str, String, String)| !a.is_empty() && !b.is_empty() && a != b;
+    let differs = |(_, a, b): &(String, String, String)| !a.is_empty() && !b.is_empty() && a != b;
     aspects
         .into_iter()
         .find(differs)
-        .map(|(what, a, b)| format!("the {what} is {b}, not {a}"))
+        .map(|(what, a, b)| both!("the {what} is {b}, not {a}", "{what}が{a}ではなく{b}"))
 }
 
 /// Returns the job properties that the output of another program does not state.

@@ -54,7 +54,7 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
 /// Adds the regular files in a directory and its subdirectories. Links are not followed, because they could form a
 /// loop.
 fn files_below(directory: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
-    let failed = || format!("cannot read the directory {}", directory.display());
+    let failed = || both!("cannot read the directory {}", "ディレクトリ{}を読み込めません"; directory.display());
     for entry in std::fs::read_dir(directory).with_context(failed)? {
         let entry = entry.with_context(failed)?;
         let kind = entry.file_type().with_context(failed)?;
@@ -69,10 +69,10 @@ fn files_below(directory: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result
 
 fn read(path: &Path) -> Result<ImportText> {
     let name = path.display().to_string();
-    let file = File::open(path).named(|| format!("cannot read {name}"))?;
+    let file = File::open(path).named(|| both!("cannot read {name}", "{name}を読み込めません"))?;
     let meta = file
         .metadata()
-        .with_context(|| format!("cannot read {name}"))?;
+        .with_context(|| both!("cannot read {name}", "{name}を読み込めません"))?;
     let since = meta
         .modified()
         .ok()
@@ -90,9 +90,12 @@ fn bounded(from: impl Read, name: &str, most: Bytes) -> Result<String> {
     let mut bytes = Vec::new();
     from.take(most.0 + 1)
         .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {name}"))?;
+        .with_context(|| both!("cannot read {name}", "{name}を読み込めません"))?;
     if bytes.len() as u64 > most.0 {
-        bail!("cannot read {name}: it is longer than {most}; help: split it into smaller files");
+        bail!(both!(
+            "cannot read {name}: it is longer than {most}; help: split it into smaller files",
+            "{name}を読み込めません（上限{most}を超過）; help: 小さいファイルに分割してください"
+        ));
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))

@@ -7,6 +7,7 @@ use crate::stop;
 use anyhow::{Result, bail};
 use hakaru_campaign::campaign::ready::{self, READY};
 use hakaru_campaign::campaign::resolve::slug;
+use hakaru_report::text::MessagePrefix;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -50,10 +51,11 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
         return Ok(Exit::Usage);
     }
     let shown = path.display();
-    print(&format!(
+    print(&both!(
         "Created {shown}. Edit it as needed, then run:\n  \
         hakaru campaign check {shown}   show the steps, the time needed and what will be erased\n  \
-        hakaru campaign run {shown}     run it\n"
+        hakaru campaign run {shown}     run it\n",
+        "{shown}を作成しました。必要に応じて編集し、次を実行してください:\n  hakaru campaign check {shown}   手順、所要時間、消去されるデータを表示\n  hakaru campaign run {shown}     実行\n"
     ))?;
     Ok(Exit::Ok)
 }
@@ -62,8 +64,9 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
 fn ready_made(name: &str) -> Result<(String, String)> {
     let Some(ready) = ready::ready(name) else {
         let names = READY.map(|ready| ready.name).join(", ");
-        return Err(not_there(format!(
-            "no ready-made campaign is named {name}: expected one of {names}"
+        return Err(not_there(both!(
+            "no ready-made campaign is named {name}: expected one of {names}",
+            "{name}という既製のキャンペーンはありません（指定できる名前: {names}）"
         )));
     };
     Ok((ready.name.to_owned(), ready.text.to_owned()))
@@ -72,11 +75,19 @@ fn ready_made(name: &str) -> Result<(String, String)> {
 /// Name and text of a campaign from the answers to questions.
 fn interactive() -> Result<(String, String)> {
     if !LineReader::is_there() {
-        anstream::eprintln!(
-            "\u{1b}[1;31merror\u{1b}[0m: no terminal for questions, and no ready-made \
-            campaign named"
+        let prefix = hakaru_report::text::prefix(MessagePrefix::Error);
+        let why = both!(
+            "no terminal for questions, and no ready-made campaign named",
+            "質問できる端末がなく、既製のキャンペーンも指定されていません"
         );
-        anstream::eprintln!("  help: list them with `hakaru campaign init --list`");
+        anstream::eprintln!("\u{1b}[1;31m{prefix}\u{1b}[0m: {why}");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "  help: list them with `hakaru campaign init --list`",
+                "  対処: hakaru campaign init --listで一覧を確認してください"
+            )
+        );
         return Err(Ended(Exit::Usage).into());
     }
     let mut questions = Questions {
@@ -84,7 +95,10 @@ fn interactive() -> Result<(String, String)> {
         stop: stop::flag(),
     };
     questions.campaign().ok_or_else(|| {
-        anstream::eprintln!("Nothing was written.");
+        anstream::eprintln!(
+            "{}",
+            both!("Nothing was written.", "何も書き出していません。")
+        );
         Ended(Exit::Interrupted).into()
     })
 }
@@ -96,12 +110,7 @@ fn purpose(text: &str) -> &str {
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
-    let failed = || {
-        format!(
-            "cannot write {}; help: name another file with --output",
-            path.display()
-        )
-    };
+    let failed = || both!("cannot write {}; help: name another file with --output", "{}に書き込めません; help: --outputで別のファイルを指定してください"; path.display());
     if replace {
         return crate::output::write(path, text.as_bytes()).named(failed);
     }
@@ -114,8 +123,7 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
         .is_err_and(|error| error.kind() == ErrorKind::AlreadyExists)
     {
         bail!(
-            "{} exists already; help: name another file with --output, or replace it with --force",
-            path.display()
+            both!("{} exists already; help: name another file with --output, or replace it with --force", "{}はすでにあります; help: --outputで別のファイルを指定するか、--forceで上書きしてください"; path.display())
         );
     }
     file.and_then(|mut file| file.write_all(text.as_bytes()))
@@ -156,31 +164,73 @@ const WORKLOADS: [&str; 8] = [
 impl Questions<'_> {
     /// Asks all questions; `None` if stopped.
     fn campaign(&mut self) -> Option<(String, String)> {
-        anstream::eprintln!("Press Enter to accept the value in brackets.\n");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "Press Enter to accept the value in brackets.\n",
+                "括弧内の値でよければEnterを押してください。\n"
+            )
+        );
         let mut answers = Answers {
-            name: self.text("Name of the campaign", "my cards", |name| {
-                valid_if(!slug(name).is_empty(), "a name needs a letter or a digit")
-            })?,
+            name: self.text(
+                &both!("Name of the campaign", "キャンペーンの名前"),
+                "my cards",
+                |name| {
+                    valid_if(
+                        !slug(name).is_empty(),
+                        both!(
+                            "a name needs a letter or a digit",
+                            "名前には英数字が必要です"
+                        ),
+                    )
+                },
+            )?,
             ..Answers::default()
         };
-        let question = "Directory to measure, or empty for cards in a reader";
-        let directory = self.text(question, "", |directory| {
+        let question = both!(
+            "Directory to measure, or empty for cards in a reader",
+            "測定するディレクトリ（カードリーダーのカードなら空のまま）"
+        );
+        let directory = self.text(&question, "", |directory| {
             let is_there = directory.is_empty() || Path::new(directory).is_dir();
-            valid_if(is_there, format!("{directory} is not a directory"))
+            valid_if(
+                is_there,
+                both!(
+                    "{directory} is not a directory",
+                    "{directory}はディレクトリではありません"
+                ),
+            )
         })?;
         if directory.is_empty() {
-            let cards = self.text("Card labels, separated by commas", "card 1", labels)?;
+            let cards = self.text(
+                &both!(
+                    "Card labels, separated by commas",
+                    "カードのラベル（コンマ区切り）"
+                ),
+                "card 1",
+                labels,
+            )?;
             answers.cards = list(&cards);
-            answers.layers = self.several("Layers to measure", &LAYERS, "raw, vfat, ext4")?;
+            answers.layers = self.several(
+                &both!("Layers to measure", "測定するレイヤ"),
+                &LAYERS,
+                "raw, vfat, ext4",
+            )?;
         } else {
             answers.directory = Some(directory);
         }
-        answers.workloads = self.several("Workloads", &WORKLOADS, "all")?;
-        let question = "Time per workload: quick (seconds) or standard (a minute)";
+        answers.workloads = self.several(&both!("Workloads", "ワークロード"), &WORKLOADS, "all")?;
+        let question = both!(
+            "Time per workload: quick (seconds) or standard (a minute)",
+            "ワークロードの時間: quick（数秒）またはstandard（1分）"
+        );
         let pace = |pace: &str| known(pace, &["quick", "standard"]);
-        answers.quick = self.text(question, "standard", pace)? == "quick";
-        let question = "Repeats: a number, or a target interval such as 2%";
-        answers.repeats = self.text(question, "10", repeats)?;
+        answers.quick = self.text(&question, "standard", pace)? == "quick";
+        let question = both!(
+            "Repeats: a number, or a target interval such as 2%",
+            "繰り返し: 回数、または2%などの目標の区間"
+        );
+        answers.repeats = self.text(&question, "10", repeats)?;
         Some((slug(&answers.name), file(&answers)))
     }
 
@@ -214,7 +264,10 @@ impl Questions<'_> {
             };
             match check(&answer) {
                 Ok(()) => return Some(answer),
-                Err(why) => anstream::eprintln!("  Invalid answer: {why}."),
+                Err(why) => anstream::eprintln!(
+                    "{}",
+                    both!("  Invalid answer: {why}.", "  無効な回答: {why}。")
+                ),
             }
         }
     }
@@ -232,8 +285,8 @@ fn labels(text: &str) -> Result<(), String> {
     let names = list(text);
     let is_double = |(place, name): &(usize, &String)| names[..*place].contains(name);
     match names.iter().enumerate().find(is_double) {
-        _ if names.is_empty() => Err("enter at least one".to_owned()),
-        Some((_, name)) => Err(format!("{name} is listed twice")),
+        _ if names.is_empty() => Err(both!("enter at least one", "1つ以上入力してください")),
+        Some((_, name)) => Err(both!("{name} is listed twice", "{name}が2回あります")),
         None => Ok(()),
     }
 }
@@ -245,7 +298,10 @@ fn repeats(text: &str) -> Result<(), String> {
     let interval = share.is_some_and(|share: f64| share > 0.0 && share <= 100.0);
     valid_if(
         number || interval,
-        "expected a number from 1 to 1000, or a percentage such as 2%",
+        both!(
+            "expected a number from 1 to 1000, or a percentage such as 2%",
+            "1から1000までの数、または2%などの割合を入力してください"
+        ),
     )
 }
 
@@ -261,8 +317,12 @@ fn list(text: &str) -> Vec<String> {
 fn known(text: &str, names: &[&str]) -> Result<(), String> {
     let given = list(text);
     match given.iter().find(|name| !names.contains(&name.as_str())) {
-        Some(name) => Err(format!("`{name}` is not one of {}", names.join(", "))),
-        None if given.is_empty() => Err(format!("enter at least one of {}", names.join(", "))),
+        Some(name) => Err(
+            both!("`{name}` is not one of {}", "「{name}」は指定できません（指定できる値: {}）"; names.join(", ")),
+        ),
+        None if given.is_empty() => Err(
+            both!("enter at least one of {}", "1つ以上入力してください（指定できる値: {}）"; names.join(", ")),
+        ),
         None => Ok(()),
     }
 }

@@ -93,7 +93,10 @@ impl CampaignText {
             .collect();
         Some(CampaignText {
             files: RefCell::new(files),
-            ..CampaignText::closed(format!("{name} (as last run)"), text)
+            ..CampaignText::closed(
+                both!("{name} (as last run)", "{name}（前回の実行時）"),
+                text,
+            )
         })
     }
 }
@@ -103,7 +106,7 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Loaded> {
     let text = find(name, store)?;
     let fio_error: RefCell<Option<FioError>> = RefCell::default();
     let warnings: RefCell<Vec<String>> = RefCell::default();
-    let failed = |path: &Path, error| format!("{} cannot be read: {error}", path.display());
+    let failed = |path: &Path, error| both!("{} cannot be read: {error}", "{}を読み込めません（{error}）"; path.display());
     let read_file = |path: &Path| text.read(path).map_err(|error| failed(path, error));
     let fio = |name: &str, job: &str| {
         let (scenario, of_job) = lower(name, job, &text).map_err(|error| {
@@ -134,7 +137,7 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
     // A directory may have the name of the campaign; a pipe is not a file.
     if name.exists() && !name.is_dir() {
         let text = std::fs::read_to_string(name)
-            .named(|| format!("cannot read the campaign file {}", name.display()))?;
+            .named(|| both!("cannot read the campaign file {}", "キャンペーンファイル{}を読み込めません"; name.display()))?;
         let directory = name.parent().unwrap_or(Path::new("")).to_owned();
         return Ok(CampaignText {
             directory,
@@ -151,11 +154,10 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
         return Ok(CampaignText::closed(origin, ready.text));
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
-    Err(not_there(format!(
-        "campaign {short} does not exist: no such file, stored campaign or ready-made campaign; help: \
-        create a file with `hakaru campaign init`, or use one of {}",
-        names.join(", ")
-    )))
+    Err(not_there(
+        both!("campaign {short} does not exist: no such file, stored campaign or ready-made campaign; help: \
+        create a file with `hakaru campaign init`, or use one of {}", "キャンペーン{short}はありません（ファイル、保存済み、既製のいずれにも該当なし）; help: hakaru campaign initで作成するか、{}のいずれかを使ってください"; names.join(", ")),
+    ))
 }
 
 /// Converts the text of a fio job file to a scenario, with warnings.
@@ -244,13 +246,15 @@ fn help(title: &str, cause: &str) -> String {
                 .map(|(_, name)| *name)
         });
     match nearest {
-        Some(name) => format!("did you mean `{name}`? See docs/CAMPAIGNS.md for all keys"),
+        Some(name) => both!(
+            "did you mean `{name}`? See docs/CAMPAIGNS.md for all keys",
+            "「{name}」ではありませんか。全キーの説明はdocs/CAMPAIGNS.mdにあります"
+        ),
         None if !cause.is_empty() => plain(&cause.replace('\n', "; ")),
-        None => {
-            "see docs/CAMPAIGNS.md for all keys, and `hakaru campaign init --list` for ready-made \
-            files"
-                .to_owned()
-        }
+        None => both!(
+            "see docs/CAMPAIGNS.md for all keys, and `hakaru campaign init --list` for ready-made files",
+            "全キーの説明はdocs/CAMPAIGNS.md、既製のファイルはhakaru campaign init --listで確認してください"
+        ),
     }
 }
 

@@ -128,15 +128,13 @@ impl<'a> CliOperator<'a> {
         let Some(CampaignStatus { left, .. }) = &self.current else {
             return String::new();
         };
-        let at_most = if matches!(self.campaign.repeats, RepeatRule::Until(_)) {
-            "at most "
-        } else {
-            ""
-        };
+        let left_text = words(*left);
         if left.as_secs() == 0 {
             String::new()
+        } else if matches!(self.campaign.repeats, RepeatRule::Until(_)) {
+            both!("at most {left_text} left", "残り最大{left_text}")
         } else {
-            format!("{at_most}{} left", words(*left))
+            both!("{left_text} left", "残り{left_text}")
         }
     }
 
@@ -198,10 +196,13 @@ fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Candidat
         facts => format!(" ({})", facts.join(", ")),
     };
     let (label, why) = (&wanted.label, plain(why));
-    let mut text = format!("\nInsert {label}{known} (card {number} of {of}): {why}\n");
+    let mut text = both!(
+        "\nInsert {label}{known} (card {number} of {of}): {why}\n",
+        "\n{label}{known}を挿入してください（{of}枚中{number}枚目）: {why}\n"
+    );
     for (number, disk) in (1..).zip(seen) {
         let what = match (&disk.label, disk.ids.first()) {
-            (Some(label), _) => format!(", measured as {label}"),
+            (Some(label), _) => both!(", measured as {label}", "、{label}として測定済み"),
             (None, Some(id)) => format!(", {id}"),
             (None, None) => String::new(),
         };
@@ -209,16 +210,22 @@ fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Candidat
         text += &format!("  {number}  {node}  {name}{what}\n");
     }
     if seen.is_empty() {
-        text += "  no matching disk found\n";
+        text += &both!(
+            "  no matching disk found\n",
+            "  一致するディスクがありません\n"
+        );
     }
     text += &match default_of(wanted, seen) {
-        Some(one) => format!("Enter = {}, ", one.node.display()),
-        None => "Enter = look again, ".to_owned(),
+        Some(one) => both!("Enter = {}, ", "Enter={}、"; one.node.display()),
+        None => both!("Enter = look again, ", "Enter=再検索、"),
     };
     if !seen.is_empty() {
-        text += "number = choose, ";
+        text += &both!("number = choose, ", "数字=選択、");
     }
-    text + "s = skip this card, q = stop: "
+    text + &both!(
+        "s = skip this card, q = stop: ",
+        "s=このカードをスキップ、q=終了: "
+    )
 }
 
 /// Returns the disk that an empty answer selects.
@@ -265,11 +272,8 @@ impl Observer for CliOperator<'_> {
         let size = layout.file.size.0.max(1);
         self.bar
             .set_position(layout.done.saturating_mul(1000) / size);
-        self.bar.set_message(format!(
-            "laying out the test file, {} of {}",
-            Bytes(layout.done),
-            layout.file.size
-        ));
+        self.bar.set_message(both!("laying out the test file, {} of {}", "テストファイルの作成 {1}中{0}"; Bytes(layout.done),
+            layout.file.size));
         Flow::Continue
     }
 
@@ -278,7 +282,7 @@ impl Observer for CliOperator<'_> {
         words.extend(
             progress
                 .remaining
-                .map(|left| format!("{} of this run", seconds(left))),
+                .map(|left| both!("{} of this run", "この測定の残り{}"; seconds(left))),
         );
         self.bar.set_position(progress.permille.unwrap_or(0).into());
         self.bar.set_message(words.join("  "));
@@ -308,7 +312,10 @@ impl Operator for CliOperator<'_> {
                 self.asked.clear();
                 let answer = understood(&line, wanted, seen);
                 if answer.is_none() {
-                    anstream::eprintln!("`{}` is not a valid answer.", plain(&line));
+                    anstream::eprintln!(
+                        "{}",
+                        both!("`{}` is not a valid answer.", "「{}」は選択できません。"; plain(&line))
+                    );
                 }
                 answer.unwrap_or(OperatorReply::LookAgain)
             }
@@ -331,8 +338,9 @@ impl Operator for CliOperator<'_> {
         let Some(reader) = &mut self.reader else {
             let ids = plain(&ids.join(", "));
             self.refused = true;
-            self.say(&format!(
-                "{label}: this would erase it; pass --erase=ID with one of {ids}"
+            self.say(&both!(
+                "{label}: this would erase it; pass --erase=ID with one of {ids}",
+                "{label}: 消去されます。--erase=IDに{ids}のいずれかを指定してください"
             ));
             return None;
         };
@@ -341,8 +349,9 @@ impl Operator for CliOperator<'_> {
         let node = std::path::Path::new("/dev").join(name);
         let losses = crate::cmd::erase::losses(&node);
         let called = crate::cmd::erase::called(candidate);
-        let question = format!(
-            "\n{label}: {called}\n{losses}Type {name} or its ID to erase it, or press Enter to skip: "
+        let question = both!(
+            "\n{label}: {called}\n{losses}Type {name} or its ID to erase it, or press Enter to skip: ",
+            "\n{label}: {called}\n{losses}消去するには「{name}」またはIDを入力してください（Enterでスキップ）: "
         );
         loop {
             let typed = reader.ask(&question, self.stop).unwrap_or_default();
@@ -355,7 +364,10 @@ impl Operator for CliOperator<'_> {
                 self.remember(candidate);
                 return Some(Confirmation::Typed(typed));
             }
-            anstream::eprintln!("You typed `{}`, and the name is `{name}`.", plain(&typed));
+            anstream::eprintln!(
+                "{}",
+                both!("You typed `{}`, and the name is `{name}`.", "入力「{}」が「{name}」と一致しません。"; plain(&typed))
+            );
         }
     }
 

@@ -134,20 +134,23 @@ fn nothing_to_report(summary: &CampaignSummary, args: &CampaignReportArgs) -> St
         other_definition,
         ..
     } = summary;
-    let run = format!("`hakaru campaign run {}`", args.campaign.display());
+    let run = both!("`hakaru campaign run {}`", "hakaru campaign run {}"; args.campaign.display());
     match (&failed[..], other_definition) {
-        ([], 0) => format!("no stored runs of {name}; help: start it with {run}"),
-        ([], others) => format!(
+        ([], 0) => both!(
+            "no stored runs of {name}; help: start it with {run}",
+            "{name}の測定はまだ保存されていません; help: {run}で始めてください"
+        ),
+        ([], others) => both!(
             "no stored runs of {name} with its current settings ({others} runs were measured with \
-            different settings); help: start it with {run}"
+            different settings); help: start it with {run}",
+            "現在の測定条件による{name}の測定はまだありません（異なる条件の測定{others}回）; help: {run}で始めてください"
         ),
-        ([first, ..], _) => format!(
-            "no run of {name} finished: {} failed, the first was {} ({}); help: try again with \
-            {run}",
-            failed.len(),
+        ([first, ..], _) => {
+            both!("no run of {name} finished: {} failed, the first was {} ({}); help: try again with \
+            {run}", "{name}の測定は1回も完了していません（失敗{}件、最初は{}: {}）; help: {run}で再試行してください"; failed.len(),
             first.point,
-            first.because
-        ),
+            first.because)
+        }
     }
 }
 
@@ -160,15 +163,16 @@ fn parquet(summary: &CampaignSummary, file: Option<&Path>) -> Result<()> {
             print(&format!("{}\n", path.display()))?;
         }
         None if std::io::stdout().is_terminal() => {
-            bail!(
+            bail!(both!(
                 "refusing to write a Parquet file to the terminal; help: name a file with \
-                --output, or redirect the output"
-            );
+                --output, or redirect the output",
+                "Parquetファイルは端末に出力できません; help: --outputでファイルを指定するか、出力をリダイレクトしてください"
+            ));
         }
-        None => std::io::stdout()
-            .lock()
-            .write_all(&table)
-            .context("cannot write the table to standard output")?,
+        None => std::io::stdout().lock().write_all(&table).context(both!(
+            "cannot write the table to standard output",
+            "表を標準出力に書き出せません"
+        ))?,
     }
     Ok(())
 }
@@ -181,7 +185,7 @@ fn summary(
 ) -> Result<CampaignSummary> {
     let mut published = PublishedTable::default();
     if let Some(path) = &args.published {
-        let failed = || format!("cannot use the table {}", path.display());
+        let failed = || both!("cannot use the table {}", "表{}を使えません"; path.display());
         let text = std::fs::read_to_string(path).named(failed)?;
         let source = path.file_name().unwrap_or_default().to_string_lossy();
         published = published::table(&text, &source, campaign).with_context(failed)?;
@@ -193,12 +197,18 @@ fn summary(
     }
     if let Some(wanted) = &args.reference {
         let names = summary.cards.iter().map(|card| card.name.as_str());
-        summary.reference = named(campaign, "card", wanted, names.collect())?.0 as u32;
+        summary.reference =
+            named(campaign, &both!("card", "カード"), wanted, names.collect())?.0 as u32;
     }
     if let Some(wanted) = &args.against {
         let layers = summary.cards.iter().flat_map(|card| &card.layers);
         let layers: BTreeSet<&str> = layers.map(|of| of.layer.as_str()).collect();
-        let (_, layer) = named(campaign, "layer", wanted, layers.into_iter().collect())?;
+        let (_, layer) = named(
+            campaign,
+            &both!("layer", "レイヤ"),
+            wanted,
+            layers.into_iter().collect(),
+        )?;
         let layer = layer.to_owned();
         campaign::compare_layers(&mut summary, &layer);
     }
@@ -216,8 +226,9 @@ fn named<'a>(
     let found = all.find(|(_, name)| name.eq_ignore_ascii_case(wanted));
     found.ok_or_else(|| {
         let (campaign, names) = (&campaign.name, names.join(", "));
-        not_there(format!(
-            "campaign {campaign} has no {what} {wanted}: expected one of {names}"
+        not_there(both!(
+            "campaign {campaign} has no {what} {wanted}: expected one of {names}",
+            "キャンペーン{campaign}に{what}「{wanted}」はありません（指定できる名前: {names}）"
         ))
     })
 }

@@ -3,7 +3,7 @@
 use super::arg::{CampaignArg, journal};
 use super::load::Loaded;
 use super::operator::CliOperator;
-use crate::cmd::{counted, json};
+use crate::cmd::{CountedNoun, counted, json};
 use crate::exit::Exit;
 use crate::{place, stop};
 use anyhow::Result;
@@ -126,10 +126,13 @@ fn announce(campaign: &Campaign, store: &Store) -> Result<()> {
     let left = Duration::try_from_secs_f64(left).unwrap_or_default();
     let time = match left.as_secs() {
         0 => String::new(),
-        _ => format!(", about {} left", estimate::words(left)),
+        _ => both!(", about {} left", "、残り約{}"; estimate::words(left)),
     };
     let (done, all) = (journal.done_of(campaign), campaign.count());
-    anstream::eprintln!("{}: {done} of {all} runs are stored{time}", campaign.name);
+    anstream::eprintln!(
+        "{}",
+        both!("{}: {done} of {all} runs are stored{time}", "{}: {all}回中{done}回を保存済み{time}"; campaign.name)
+    );
     for note in check::weaknesses(campaign) {
         anstream::eprintln!("! {}", hakaru_report::text::plan_note(&note));
     }
@@ -139,25 +142,58 @@ fn announce(campaign: &Campaign, store: &Store) -> Result<()> {
 /// Prints the result and the next command to type.
 fn print_result(ended: &CampaignResult, args: &CampaignRunArgs) {
     let named = args.named.campaign.display();
-    let again = format!("`hakaru campaign run {named}`");
+    let again = both!(
+        "`hakaru campaign run {named}`",
+        "hakaru campaign run {named}"
+    );
     for (label, why) in &ended.skipped {
-        anstream::eprintln!("! {label} skipped: {why}");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "! {label} skipped: {why}",
+                "! {label}をスキップしました（{why}）"
+            )
+        );
     }
     let end = match ended.end {
-        CampaignOutcome::Complete => "complete".to_owned(),
+        CampaignOutcome::Complete => both!("complete", "完了しました"),
         CampaignOutcome::Incomplete if ended.failures.is_empty() => {
-            format!("incomplete; continue with {again}")
+            both!(
+                "incomplete; continue with {again}",
+                "未完了です。再開: {again}"
+            )
         }
         CampaignOutcome::Incomplete => {
-            let failed = counted(ended.failures.len(), "run");
-            format!("incomplete: {failed} failed; retry with {again}")
+            let failed = counted(ended.failures.len(), CountedNoun::Run);
+            both!(
+                "incomplete: {failed} failed; retry with {again}",
+                "未完了です（{failed}が失敗）。再試行: {again}"
+            )
         }
-        CampaignOutcome::Stopped => format!("stopped; continue with {again}"),
-        CampaignOutcome::TimeUp => format!("time limit reached; continue with {again}"),
+        CampaignOutcome::Stopped => both!(
+            "stopped; continue with {again}",
+            "中断しました。再開: {again}"
+        ),
+        CampaignOutcome::TimeUp => both!(
+            "time limit reached; continue with {again}",
+            "制限時間に達しました。再開: {again}"
+        ),
     };
-    let (measured, done) = (counted(ended.stored as usize, "run"), ended.done);
-    anstream::eprintln!("{measured} measured, {done} in total: {end}");
+    let (measured, done) = (counted(ended.stored as usize, CountedNoun::Run), ended.done);
+    anstream::eprintln!(
+        "{}",
+        both!(
+            "{measured} measured, {done} in total: {end}",
+            "{measured}完了、合計{done}回。{end}"
+        )
+    );
     if done > 0 {
-        anstream::eprintln!("Write the report with `hakaru campaign report {named}`");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "Write the report with `hakaru campaign report {named}`",
+                "レポート: hakaru campaign report {named}"
+            )
+        );
     }
 }

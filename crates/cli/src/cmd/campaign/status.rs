@@ -2,7 +2,7 @@
 
 use super::arg::{CampaignArg, journal};
 use super::load;
-use crate::cmd::{counted, json, print};
+use crate::cmd::{CountedNoun, counted, json, print};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
@@ -125,10 +125,17 @@ fn all(store: &Store, json: bool) -> Result<Exit> {
     }
     let widths = campaigns.iter().map(|(id, _)| id.chars().count());
     let widest = widths.max().unwrap_or(0);
-    let line =
-        |(id, runs): &(String, u64)| format!("{id:<widest$}  {}\n", counted(*runs as usize, "run"));
+    let line = |(id, runs): &(String, u64)| {
+        format!(
+            "{id:<widest$}  {}\n",
+            counted(*runs as usize, CountedNoun::Run)
+        )
+    };
     print(&match campaigns.is_empty() {
-        true => "No campaigns are stored yet.\n".to_owned(),
+        true => both!(
+            "No campaigns are stored yet.\n",
+            "キャンペーンはまだ保存されていません。\n"
+        ),
         false => campaigns.iter().map(line).collect(),
     })?;
     Ok(Exit::Ok)
