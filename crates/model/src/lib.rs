@@ -15,6 +15,7 @@ pub mod device_model;
 pub mod facts;
 pub mod figure;
 pub mod finding;
+pub mod hash;
 pub mod histogram;
 pub mod history;
 pub mod integrity;

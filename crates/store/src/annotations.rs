@@ -1,5 +1,6 @@
 //! Labels, titles and notes beside the records, which never change.
 
+use crate::pack::{self, BODY};
 use crate::{FindError, Store, StoreError, import};
 use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
 use hakaru_model::record::RunRecord;
@@ -55,8 +56,8 @@ impl Store {
     /// [`StoreError`] if the database cannot be read.
     pub fn series_called(&self, name: &str) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<(String, bool)>> {
-            let sql = "SELECT run.series, max(run.target = ?1) FROM run JOIN record USING (id)
-                 WHERE run.target = ?1 COLLATE NOCASE GROUP BY run.series ORDER BY max(record.seq) DESC";
+            let sql = "SELECT run.series, max(run.target = ?1) FROM run
+                 WHERE run.target = ?1 COLLATE NOCASE GROUP BY run.series ORDER BY max(run.seq) DESC";
             let mut found = self
                 .connection
                 .prepare_cached(sql)?
@@ -82,8 +83,8 @@ impl Store {
     /// [`StoreError`] if the database cannot be read.
     pub fn series_by_age(&self) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<String>> {
-            let sql = "SELECT run.series FROM run JOIN record USING (id) GROUP BY run.series
-                 ORDER BY max(record.seq) DESC";
+            let sql = "SELECT run.series FROM run GROUP BY run.series
+                 ORDER BY max(run.seq) DESC";
             self.connection
                 .prepare_cached(sql)?
                 .query_map([], |row| row.get(0))?
@@ -183,20 +184,22 @@ fn insert(connection: &Connection, new: &Annotation) -> rusqlite::Result<bool> {
 /// Changes the target name of the runs of a series in the derived table.
 fn rename_runs(connection: &Connection, series: &str, label: &str) -> rusqlite::Result<()> {
     if !label.is_empty() {
-        let mut rename =
-            connection.prepare_cached("UPDATE run SET target = ?2 WHERE series = ?1")?;
+        let mut rename = connection
+            .prepare_cached("UPDATE run SET target = ?2, labelled = 1 WHERE series = ?1")?;
         return rename.execute([series, label]).map(|_| ());
     }
-    let mut bodies = connection
-        .prepare_cached("SELECT id, body FROM run JOIN record USING (id) WHERE series = ?1")?;
+    let mut bodies = connection.prepare_cached(&format!(
+        "SELECT {BODY}, run.seq FROM run JOIN record ON record.seq = run.seq WHERE series = ?1"
+    ))?;
     let bodies = bodies.query_map([series], |row| {
-        Ok((row.get::<_, String>(0)?, crate::find::text(row.get_ref(1)?)))
+        Ok((row.get::<_, i64>(3)?, pack::body(row, 0)?))
     })?;
-    let bodies: Vec<(String, String)> = bodies.collect::<rusqlite::Result<_>>()?;
-    let mut rename = connection.prepare_cached("UPDATE run SET target = ?2 WHERE id = ?1")?;
-    for (id, body) in bodies {
-        if let Ok(record) = import(&body) {
-            rename.execute([id, record.target.display_name()])?;
+    let bodies: Vec<(i64, String)> = bodies.collect::<rusqlite::Result<_>>()?;
+    let mut rename =
+        connection.prepare_cached("UPDATE run SET target = ?2, labelled = ?3 WHERE seq = ?1")?;
+    for (seq, body) in bodies {
+        if let Ok(RunRecord { target, .. }) = import(&body) {
+            rename.execute(params![seq, target.display_name(), target.label.is_some()])?;
         }
     }
     Ok(())

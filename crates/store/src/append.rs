@@ -1,6 +1,7 @@
 //! Appends records. Stored records never change: an equal record is accepted again, a different one
 //! with the same ID is refused.
 
+use crate::pack::{self, BODY, PackedBody};
 use crate::{ExportError, ImportError, Store, StoreError, derive, export, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
@@ -126,6 +127,7 @@ impl Store {
 
     /// Checkpoints the WAL, so that the database file alone is complete for anyone who copies it.
     pub(crate) fn settle(&self) {
+        self.work.renew();
         // The commit is already synced. If the checkpoint fails (another reader, a full disk), the
         // next one catches up.
         let _ = self
@@ -136,17 +138,29 @@ impl Store {
 
 /// Returns `None` if a different record has the ID.
 fn insert(connection: &Connection, new: &EncodedRecord<'_>) -> rusqlite::Result<Option<Appended>> {
-    let stored: Option<String> = connection
-        .prepare_cached("SELECT body FROM record WHERE id = ?1")?
-        .query_row([&new.record.id], |row| row.get(0))
+    let stored = connection
+        .prepare_cached(&format!("SELECT {BODY} FROM record WHERE id = ?1"))?
+        .query_row([&new.record.id], |row| pack::body(row, 0))
         .optional()?;
     if let Some(stored) = stored {
         return Ok(same(&stored, &new.body).then_some(Appended::AlreadyThere));
     }
-    let mut raw =
-        connection.prepare_cached("INSERT INTO record (id, format, body) VALUES (?1, ?2, ?3)")?;
-    raw.execute(params![new.record.id, new.record.format, new.body])?;
-    derive::insert(connection, new.record)?;
+    let (body, packed) = match pack::pack(connection, new.record, &new.body)? {
+        Some(packed) => ("", packed),
+        None => (new.body.as_str(), PackedBody::default()),
+    };
+    let mut raw = connection.prepare_cached(
+        "INSERT INTO record (id, format, body, scenario, packed) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let PackedBody { scenario, packed } = packed;
+    raw.execute(params![
+        new.record.id,
+        new.record.format,
+        body,
+        scenario,
+        packed
+    ])?;
+    derive::insert(connection, connection.last_insert_rowid(), new.record)?;
     Ok(Some(Appended::Stored))
 }
 

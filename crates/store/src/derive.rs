@@ -1,7 +1,9 @@
 //! Derived tables: rows computed from records for lists and filters, and their rebuild.
 
+use crate::fingerprint::fingerprint;
+use crate::pack::{self, BODY};
 use crate::{FindError, Store, annotations, import};
-use hakaru_model::facts::Filesystem;
+use hakaru_model::facts::{Fact, Filesystem};
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, Outcome, PhaseRecord, RunRecord};
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -51,19 +53,23 @@ fn origin_words(origin: &Origin) -> (String, bool) {
 }
 
 /// Inserts the derived rows of one record.
-pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
+pub(crate) fn insert(
+    connection: &Connection,
+    seq: i64,
+    record: &RunRecord,
+) -> rusqlite::Result<()> {
     let mut rows: Vec<PhaseTotals<'_>> = Vec::new();
     for (idx, phase) in record.phases.iter().enumerate() {
         let ops = Op::ALL.into_iter();
         rows.extend(ops.filter_map(|op| Some((idx, phase, op, totals(phase, op)?))));
     }
-    insert_run(connection, record, &rows)?;
+    insert_run(connection, seq, record, &rows)?;
     let mut phase = connection.prepare_cached(
         "INSERT INTO phase (run, idx, op, name, ios, bytes, runtime_ns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     for (idx, of, op, t) in &rows {
         phase.execute(params![
-            record.id,
+            seq,
             *idx as i64,
             op.name(),
             of.name,
@@ -72,15 +78,17 @@ pub(crate) fn insert(connection: &Connection, record: &RunRecord) -> rusqlite::R
             column(t.runtime_ns),
         ])?;
     }
-    insert_point(connection, record)
+    insert_point(connection, seq, record)
 }
 
 /// Index of a phase, the phase, and its totals of one operation.
 type PhaseTotals<'a> = (usize, &'a PhaseRecord, Op, Totals);
 
-const INSERT_RUN: &str = "INSERT INTO run (id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
-                          phases, ios, bytes, errors, caveats, layer, traced)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+const INSERT_RUN: &str = "INSERT INTO run (seq, id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome,
+                          format, phases, ios, bytes, errors, caveats, layer, traced, fingerprint, labelled, host,
+                          model, serial, filesystem)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                 ?23, ?24)";
 
 /// Returns the layer of a record: that of its campaign, its file system, or `raw`; empty if unknown.
 fn layer(record: &RunRecord) -> String {
@@ -95,6 +103,7 @@ fn layer(record: &RunRecord) -> String {
 /// Inserts the row of a run, with the sums of its phases.
 fn insert_run(
     connection: &Connection,
+    seq: i64,
     record: &RunRecord,
     rows: &[PhaseTotals<'_>],
 ) -> rusqlite::Result<()> {
@@ -102,8 +111,10 @@ fn insert_run(
     let workers = record.phases.iter().flat_map(|phase| &phase.workers);
     let (origin, imported) = origin_words(&record.origin);
     let label = annotations::current(connection, &record.series)?.label;
+    let features = RunFeatures::of(record, label.is_some());
     let mut run = connection.prepare_cached(INSERT_RUN)?;
     run.execute(params![
+        seq,
         record.id,
         record.series,
         record.repeat,
@@ -119,14 +130,74 @@ fn insert_run(
         sum(&mut rows.iter().map(|row| row.3.bytes)),
         sum(&mut workers.map(|worker| worker.errors.total)),
         record.caveats.len() as i64,
-        layer(record),
-        record.is_traced(),
+        features.layer,
+        features.traced,
+        features.fingerprint,
+        features.labelled,
+        features.host,
+        features.model,
+        features.serial,
+        features.filesystem,
     ])?;
     Ok(())
 }
 
+/// Columns of `run` by which runs are selected and found again; older schemas lack them.
+struct RunFeatures<'a> {
+    layer: String,
+    traced: bool,
+    fingerprint: i64,
+    /// Whether the target name is a label.
+    labelled: bool,
+    host: &'a str,
+    model: &'a str,
+    serial: &'a str,
+    /// The layer of the target where that of a campaign differs.
+    filesystem: &'a str,
+}
+
+impl<'a> RunFeatures<'a> {
+    /// `labelled_later` is whether the series has a label beside the record.
+    fn of(record: &'a RunRecord, labelled_later: bool) -> RunFeatures<'a> {
+        let target = &record.target;
+        let device = target.device.known();
+        let text = |of: Option<&'a Fact<String>>| of.and_then(Fact::known).map(String::as_str);
+        let layer = layer(record);
+        let measured = target.layer().filter(|measured| *measured != layer);
+        RunFeatures {
+            traced: record.is_traced(),
+            fingerprint: fingerprint(record),
+            labelled: labelled_later || target.label.is_some(),
+            host: &record.environment.hostname,
+            model: text(device.map(|device| &device.model)).unwrap_or_default(),
+            serial: text(device.map(|device| &device.serial)).unwrap_or_default(),
+            filesystem: measured.unwrap_or_default(),
+            layer,
+        }
+    }
+
+    fn update(&self, connection: &Connection, seq: i64) -> rusqlite::Result<()> {
+        let mut update = connection.prepare_cached(
+            "UPDATE run SET layer = ?2, traced = ?3, fingerprint = ?4, labelled = ?5, host = ?6, model = ?7,
+                            serial = ?8, filesystem = ?9 WHERE seq = ?1",
+        )?;
+        update.execute(params![
+            seq,
+            self.layer,
+            self.traced,
+            self.fingerprint,
+            self.labelled,
+            self.host,
+            self.model,
+            self.serial,
+            self.filesystem,
+        ])?;
+        Ok(())
+    }
+}
+
 /// Inserts the row of a run that belongs to a campaign point.
-fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result<()> {
+fn insert_point(connection: &Connection, seq: i64, record: &RunRecord) -> rusqlite::Result<()> {
     let Some(point) = &record.campaign else {
         return Ok(());
     };
@@ -135,7 +206,7 @@ fn insert_point(connection: &Connection, record: &RunRecord) -> rusqlite::Result
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     row.execute(params![
-        record.id,
+        seq,
         point.campaign,
         record.environment.hostname,
         point.card,
@@ -177,15 +248,72 @@ impl Store {
 
 fn refill(connection: &Connection) -> rusqlite::Result<u64> {
     connection.execute_batch("DELETE FROM point; DELETE FROM phase; DELETE FROM run;")?;
-    let mut records = connection.prepare("SELECT body FROM record ORDER BY seq")?;
+    list(connection, "TRUE")
+}
+
+/// Inserts the derived rows of the records that match a condition; returns the number of readable ones.
+fn list(connection: &Connection, condition: &str) -> rusqlite::Result<u64> {
+    let mut records = connection.prepare(&format!(
+        "SELECT {BODY}, seq FROM record WHERE {condition} ORDER BY seq"
+    ))?;
     let mut rows = records.query([])?;
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let Ok(record) = import(&crate::find::text(row.get_ref(0)?)) else {
+        let Ok(record) = import(&pack::body(row, 0)?) else {
             continue;
         };
-        insert(connection, &record)?;
+        insert(connection, row.get(3)?, &record)?;
         count += 1;
     }
     Ok(count)
+}
+
+/// Number of records whose derived columns are computed in one transaction.
+const BATCH: u32 = 200;
+
+/// Lists records that an earlier version could not read.
+pub(crate) fn list_missing(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    list(&transaction, "seq NOT IN (SELECT seq FROM run)")?;
+    transaction.commit()
+}
+
+/// Whether a migration was interrupted before all derived columns were computed.
+pub(crate) fn is_incomplete(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM run WHERE fingerprint IS NULL)";
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
+/// Computes the derived columns that a migration left empty. Each batch is committed, so that an interrupted call
+/// continues where it stopped.
+pub(crate) fn complete(connection: &mut Connection) -> rusqlite::Result<()> {
+    while is_incomplete(connection)? {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let sql = format!("SELECT seq FROM run WHERE fingerprint IS NULL LIMIT {BATCH}");
+        let batch: Vec<i64> = transaction
+            .prepare_cached(&sql)?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for seq in batch {
+            let body = transaction
+                .prepare_cached(&format!("SELECT {BODY} FROM record WHERE seq = ?1"))?
+                .query_row([seq], |row| pack::body(row, 0))?;
+            match import(&body) {
+                Ok(record) => {
+                    let label = annotations::current(&transaction, &record.series)?.label;
+                    RunFeatures::of(&record, label.is_some()).update(&transaction, seq)?;
+                }
+                // A damaged record keeps its row, and is equal to none.
+                Err(_) => {
+                    transaction.execute(
+                        "UPDATE run SET fingerprint = 0, labelled = 0, host = '', model = '', serial = '',
+                                        filesystem = '' WHERE seq = ?1",
+                        [seq],
+                    )?;
+                }
+            }
+        }
+        transaction.commit()?;
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ mod error;
 
 pub use error::FindError;
 
+use crate::pack::{self, BODY};
 use crate::{Store, StoreError};
 use hakaru_model::record::RunRecord;
 use rusqlite::{OptionalExtension, params};
@@ -133,7 +134,7 @@ impl Store {
     /// [`StoreError`] if the database cannot be read.
     pub fn unlisted(&self) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<String>> {
-            let sql = "SELECT id FROM record WHERE id NOT IN (SELECT id FROM run) ORDER BY seq";
+            let sql = "SELECT id FROM record WHERE seq NOT IN (SELECT seq FROM run) ORDER BY seq";
             self.connection
                 .prepare_cached(sql)?
                 .query_map([], |row| row.get(0))?
@@ -227,8 +228,8 @@ impl Store {
 
     pub(crate) fn body(&self, id: &str) -> rusqlite::Result<String> {
         self.connection
-            .prepare_cached("SELECT body FROM record WHERE id = ?1")?
-            .query_row([id], |row| Ok(text(row.get_ref(0)?)))
+            .prepare_cached(&format!("SELECT {BODY} FROM record WHERE id = ?1"))?
+            .query_row([id], |row| pack::body(row, 0))
     }
 
     fn series_of(&self, run: &str) -> rusqlite::Result<String> {
@@ -240,10 +241,13 @@ impl Store {
 
     /// Returns record bodies with their IDs.
     fn bodies(&self, series: &str) -> rusqlite::Result<Vec<(String, String)>> {
-        let sql = "SELECT run.id, body FROM run JOIN record USING (id) WHERE series = ?1 ORDER BY repeat, started_unix_ms, run.id";
+        let sql = format!(
+            "SELECT {BODY}, run.id FROM run JOIN record ON record.seq = run.seq
+             WHERE series = ?1 ORDER BY repeat, started_unix_ms, run.id"
+        );
         self.connection
-            .prepare_cached(sql)?
-            .query_map([series], |row| Ok((row.get(0)?, text(row.get_ref(1)?))))?
+            .prepare_cached(&sql)?
+            .query_map([series], |row| Ok((row.get(3)?, pack::body(row, 0)?)))?
             .collect()
     }
 }

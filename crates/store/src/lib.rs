@@ -1,6 +1,6 @@
 //! Stores run records in one SQLite file: append, look up, export and import.
 //!
-//! Measurements are stored in the table `record` as JSON text of a [`RunRecord`]; triggers prevent
+//! Measurements are stored in the table `record` as compressed JSON text of a [`RunRecord`]; triggers prevent
 //! updates and deletes. The tables `run` and `phase` are derived from it and can be rebuilt at any
 //! time ([`Store::rebuild`]). Device verifications are stored in the same way. Labels and notes, which may change, are
 //! in a table of their own. Spools of unfinished
@@ -15,19 +15,23 @@ mod append;
 mod derive;
 mod exchange;
 mod find;
+mod fingerprint;
 mod migrate;
 mod open;
+mod pack;
 mod points;
 mod prices;
 mod reading;
 mod rows;
 mod spool;
+mod trust;
 mod verified;
 
 pub use annotations::with_annotations;
 pub use append::{AppendError, Appended};
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::{FindError, Readable};
+pub use fingerprint::fingerprint;
 pub use open::{JournalMode, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
@@ -59,6 +63,10 @@ fn cure(source: &rusqlite::Error) -> &'static str {
         Some(ErrorCode::DatabaseCorrupt) => {
             "; help: the file is damaged, truncated or was copied while in use: copy it again or \
             restore a backup, or salvage it with the `.recover` command of sqlite3"
+        }
+        Some(ErrorCode::OperationInterrupted) => {
+            "; help: the database asks for far more work than one of its size needs, so it is \
+            damaged or was made to do that: restore a backup"
         }
         Some(ErrorCode::DiskFull) => {
             "; help: free some space on its file system, or name another file with --db"

@@ -2,6 +2,7 @@
 
 use crate::StoreError;
 use crate::migrate;
+use crate::trust::{self, WorkLimit};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -19,6 +20,7 @@ pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     pub(crate) journal: JournalMode,
+    pub(crate) work: WorkLimit,
 }
 
 /// Journal mode of the database.
@@ -140,14 +142,27 @@ pub enum OpenError {
         /// The time waited.
         waited: Duration,
     },
-    /// The derived tables could not be rebuilt after a migration.
-    #[error("failed to upgrade the schema of the database {}: {source}", path.display())]
-    Rebuild {
+    /// The schema is not as hakaru creates it.
+    #[error(
+        "the schema of the database {} was changed: unexpected {kind} {name:?}; nothing was read or \
+        changed; help: restore a backup, or name another file with --db", path.display()
+    )]
+    AlteredSchema {
         /// The file.
         path: PathBuf,
-        /// The cause.
+        /// `table`, `index`, `trigger` or `view`.
+        kind: String,
+        /// Its name.
+        name: String,
+    },
+    /// The connection could not be set up.
+    #[error("failed to upgrade the schema of the database {}: {source}", path.display())]
+    Upgrade {
+        /// The file.
+        path: PathBuf,
+        /// The SQLite error.
         #[source]
-        source: Box<crate::FindError>,
+        source: rusqlite::Error,
     },
 }
 
@@ -193,11 +208,12 @@ impl Store {
         self.journal
     }
 
-    /// Adds the action and the file to an SQLite error.
+    /// Adds the action and the file to an SQLite error. The operation is over, so the next one gets a new work limit.
     pub(crate) fn failed(
         &self,
         action: &'static str,
     ) -> impl FnOnce(rusqlite::Error) -> StoreError + use<> {
+        self.work.renew();
         let path = self.path.clone();
         move |source| StoreError {
             action,
@@ -238,6 +254,7 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
+    trust::harden(&connection).map_err(explain)?;
     if journal == JournalMode::Rollback {
         // A connection with exclusive access needs no shared memory, even if a WAL exists.
         connection
@@ -249,16 +266,31 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(explain)? {
         return Err(OpenError::ReadOnly { path });
     }
-    let mut store = Store {
-        journal: configure(&connection, busy, journal).map_err(explain)?,
-        connection,
-        path: path.clone(),
+    let journal = configure(&connection, busy, journal).map_err(explain)?;
+    finish(connection, path, journal)
+}
+
+/// Brings an open database to the newest schema.
+pub(crate) fn finish(
+    mut connection: Connection,
+    path: PathBuf,
+    journal: JournalMode,
+) -> Result<Store, OpenError> {
+    let failed = |source: rusqlite::Error| match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => explain(&path, BUSY, source),
+        _ => OpenError::Upgrade {
+            path: path.clone(),
+            source,
+        },
     };
-    if migrate::migrate(&mut store.connection).map_err(explain)? {
-        let rebuilt = store.rebuild().map_err(Box::from);
-        rebuilt.map_err(|source| OpenError::Rebuild { path, source })?;
-    }
-    Ok(store)
+    migrate::migrate(&mut connection).map_err(failed)?;
+    let work = WorkLimit::set(&mut connection).map_err(failed)?;
+    Ok(Store {
+        connection,
+        path,
+        journal,
+        work,
+    })
 }
 
 /// Creates a directory with mode 0700, as the XDG specification requires.
@@ -294,6 +326,7 @@ pub(crate) fn check_is_ours(
     let no_tables = number("SELECT count(*) FROM sqlite_schema")? == 0;
     let ours = number("PRAGMA application_id")? == i64::from(migrate::APPLICATION_ID);
     let version = migrate::version(&snapshot).map_err(explain)?;
+    let schema = migrate::schema(&snapshot).map_err(explain)?;
     drop(snapshot);
     let fresh = no_tables && version == 0;
     let path = path.to_owned();
@@ -308,7 +341,10 @@ pub(crate) fn check_is_ours(
             newest,
         });
     }
-    Ok(version)
+    match trust::unexpected_item(&schema, version).map_err(explain)? {
+        Some((kind, name)) => Err(OpenError::AlteredSchema { path, kind, name }),
+        None => Ok(version),
+    }
 }
 
 /// Sets the journal mode: if possible a write-ahead log, so that readers and one writer do not block each other.

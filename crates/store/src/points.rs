@@ -1,8 +1,10 @@
 //! Lists the stored points of a campaign, which a resumed campaign needs before it measures.
 
+use crate::pack::{self, BODY};
 use crate::rows::OutcomeKind;
 use crate::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row};
+use std::collections::BTreeMap;
 
 /// A run that belongs to a campaign point.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,46 @@ pub struct PointRow {
     pub written: u64,
 }
 
+/// The part of a record that says what was written outside its phases.
+#[derive(serde::Deserialize)]
+struct PreparedRecord {
+    campaign: PreparedPoint,
+}
+
+#[derive(serde::Deserialize)]
+struct PreparedPoint {
+    #[serde(default)]
+    laid_out: u64,
+    #[serde(default)]
+    prepared: Vec<PreparationBytes>,
+}
+
+/// Bytes that one step of a preparation wrote.
+#[derive(serde::Deserialize)]
+struct PreparationBytes {
+    #[serde(default)]
+    written: u64,
+    #[serde(default)]
+    speed: Vec<SegmentBytes>,
+}
+
+#[derive(serde::Deserialize)]
+struct SegmentBytes {
+    len: u64,
+}
+
+impl PreparedPoint {
+    /// Files are laid out for each run. Fills are stored with the first completed run after them.
+    fn written(&self, completed: bool) -> u64 {
+        let steps = self.prepared.iter().filter(|_| completed);
+        let bytes = steps.flat_map(|step| {
+            let segments = step.speed.iter().map(|segment| segment.len);
+            segments.chain([step.written])
+        });
+        bytes.fold(self.laid_out, u64::saturating_add)
+    }
+}
+
 impl Store {
     /// Lists all stored points of a campaign in the order in which they were measured.
     ///
@@ -49,10 +91,10 @@ impl Store {
 
     fn select_points(&self, campaign: &str) -> rusqlite::Result<Vec<PointRow>> {
         let mut statement = self.connection.prepare(
-            "SELECT run.id, series, host, card, label, point.layer, workload, point.repeat, definition, outcome,
+            "SELECT run.id, series, point.host, card, label, point.layer, workload, point.repeat, definition, outcome,
                     started_unix_ms, ios, bytes,
-                    CAST(min((SELECT total(bytes) FROM phase WHERE phase.run = run.id AND op = 'write'), 9.2e18) AS INTEGER)
-             FROM point JOIN run ON run.id = point.run WHERE campaign = ?1 ORDER BY started_unix_ms, run.id",
+                    CAST(min((SELECT total(bytes) FROM phase WHERE phase.run = run.seq AND op = 'write'), 9.2e18) AS INTEGER)
+             FROM point JOIN run ON run.seq = point.run WHERE campaign = ?1 ORDER BY started_unix_ms, run.id",
         )?;
         statement.query_map([campaign], point_row)?.collect()
     }
@@ -77,30 +119,22 @@ impl Store {
         campaign: &str,
         host: &str,
     ) -> rusqlite::Result<Vec<(String, u64)>> {
-        let mut statement = self.connection.prepare(
-            "SELECT card, CAST(min(total(bytes), 9.2e18) AS INTEGER) FROM (
-                 SELECT card, total(json_extract(record.body, '$.campaign.laid_out')) AS bytes
-                 FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run
-                 WHERE point.campaign = ?1 AND host = ?2 GROUP BY card
-                 UNION ALL
-                 SELECT card, total(json_extract(step.value, '$.written')) AS bytes
-                 FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run,
-                      json_each(record.body, '$.campaign.prepared') AS step
-                 WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
-                 UNION ALL
-                 SELECT card, total(json_extract(segment.value, '$.len')) AS bytes
-                 FROM point JOIN run ON run.id = point.run JOIN record ON record.id = point.run,
-                      json_each(record.body, '$.campaign.prepared') AS step, json_each(step.value, '$.speed') AS segment
-                 WHERE point.campaign = ?1 AND host = ?2 AND outcome = 'completed' GROUP BY card
-             ) GROUP BY card HAVING total(bytes) > 0 ORDER BY card",
-        )?;
-        let row = |row: &Row<'_>| {
-            Ok((
-                row.get(0)?,
-                u64::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
-            ))
-        };
-        statement.query_map([campaign, host], row)?.collect()
+        let mut by_card: BTreeMap<String, u64> = BTreeMap::new();
+        let mut statement = self.connection.prepare(&format!(
+            "SELECT {BODY}, card, outcome FROM point JOIN run ON run.seq = point.run
+             JOIN record ON record.seq = point.run WHERE campaign = ?1 AND point.host = ?2"
+        ))?;
+        let mut rows = statement.query([campaign, host])?;
+        while let Some(row) = rows.next()? {
+            let Ok(of) = serde_json::from_str::<PreparedRecord>(&pack::body(row, 0)?) else {
+                continue;
+            };
+            let completed = row.get_ref(4)?.as_str() == Ok(OutcomeKind::Completed.name());
+            let sum = by_card.entry(row.get(3)?).or_default();
+            *sum = sum.saturating_add(of.campaign.written(completed));
+        }
+        by_card.retain(|_, sum| *sum > 0);
+        Ok(by_card.into_iter().collect())
     }
 
     /// Stores the campaign definition as text; replaces an earlier one.

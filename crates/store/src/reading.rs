@@ -1,9 +1,11 @@
 //! Opens a database read-only: nothing is created or changed, and a read-only file is sufficient.
 //!
-//! A database with an older schema is migrated in memory; its file stays unchanged.
+//! A database with an older schema is migrated as a copy in memory or, if it is large, in a temporary file; the database
+//! itself stays unchanged.
 
-use crate::open::{BUSY, check_is_ours, explain};
-use crate::{JournalMode, OpenError, Store, migrate};
+use crate::open::{BUSY, check_is_ours, explain, finish};
+use crate::trust::{WorkLimit, harden};
+use crate::{JournalMode, OpenError, Store, derive, migrate};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
 use std::ffi::OsString;
@@ -44,19 +46,33 @@ fn read_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
         Err(OpenError::CannotOpen { .. } | OpenError::ReadOnly { .. }) => alone(path, busy)?,
         opened => opened?,
     };
-    if version < migrate::NEWEST {
-        let failed = |source| explain(path, busy, source);
-        let mut copy = Connection::open_in_memory().map_err(failed)?;
-        Backup::new(&connection, &mut copy)
-            .and_then(|backup| backup.run_to_completion(PAGES, Duration::ZERO, None))
-            .map_err(failed)?;
-        return in_memory(copy, path);
+    let failed = |source| explain(path, busy, source);
+    if version < migrate::NEWEST || derive::is_incomplete(&connection).map_err(failed)? {
+        return migrated_copy(&connection, path).map_err(failed)?;
     }
     to_read(connection, path)
 }
 
 /// Number of pages copied at a time.
 const PAGES: i32 = 1024;
+
+/// Maximum number of pages of a copy in memory; with the usual page size these are 32 MiB.
+const PAGES_IN_MEMORY: i64 = 8192;
+
+/// Copies a database to memory or a temporary file, and brings the copy to the newest schema.
+fn migrated_copy(
+    connection: &Connection,
+    path: &Path,
+) -> rusqlite::Result<Result<Store, OpenError>> {
+    let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    // SQLite removes a database without a name when it is closed.
+    let mut copy = match pages > PAGES_IN_MEMORY {
+        true => Connection::open("")?,
+        false => Connection::open_in_memory()?,
+    };
+    Backup::new(connection, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
+    Ok(in_memory(copy, path))
+}
 
 /// Opens the file in shared mode; writers are neither blocked nor waited for.
 fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
@@ -65,6 +81,7 @@ fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
         Connection::open_with_flags(path, flags).map_err(|source| explain(path, busy, source))?;
     connection
         .busy_timeout(busy)
+        .and_then(|()| harden(&connection))
         .map_err(|source| explain(path, busy, source))?;
     if connection
         .is_readonly(rusqlite::MAIN_DB)
@@ -86,6 +103,7 @@ fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
             .map_err(|source| explain(path, busy, source))?;
         connection
             .busy_timeout(busy)
+            .and_then(|()| harden(&connection))
             .map_err(|source| explain(path, busy, source))?;
         let version = check_is_ours(&connection, path, busy)?;
         Ok((connection, version))
@@ -133,32 +151,24 @@ fn unchanging(path: &Path) -> PathBuf {
     PathBuf::from(uri + "?immutable=1")
 }
 
-fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
-    let rebuild =
-        migrate::migrate(&mut connection).map_err(|source| explain(path, BUSY, source))?;
-    let mut store = Store {
-        connection,
-        path: path.to_owned(),
-        journal: JournalMode::WriteAhead,
-    };
-    if rebuild {
-        store.rebuild().map_err(|source| OpenError::Rebuild {
-            path: path.to_owned(),
-            source: source.into(),
-        })?;
-    }
+fn in_memory(connection: Connection, path: &Path) -> Result<Store, OpenError> {
+    harden(&connection).map_err(|source| explain(path, BUSY, source))?;
+    let store = finish(connection, path.to_owned(), JournalMode::WriteAhead)?;
     to_read(store.connection, path)
 }
 
 /// Makes the connection read-only, so that SQLite rejects accidental writes.
-fn to_read(connection: Connection, path: &Path) -> Result<Store, OpenError> {
+fn to_read(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
+    let failed = |source| explain(path, BUSY, source);
     connection
         .pragma_update(None, "query_only", true)
-        .map_err(|source| explain(path, BUSY, source))?;
+        .map_err(failed)?;
+    let work = WorkLimit::set(&mut connection).map_err(failed)?;
     Ok(Store {
         connection,
         path: path.to_owned(),
         journal: JournalMode::WriteAhead,
+        work,
     })
 }
 

@@ -162,16 +162,22 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
-        self.select_runs(filter)
+        let (wanted, parameters) = conditions(filter);
+        self.select_runs(&wanted, parameters, filter.limit)
             .map_err(self.failed("list the runs"))
     }
 
-    fn select_runs(&self, filter: &Filter) -> rusqlite::Result<Vec<RunRow>> {
-        let (wanted, parameters) = conditions(filter);
-        let limit = filter.limit.map_or(-1, i64::from);
+    /// Returns the runs that match a condition, newest first.
+    pub(crate) fn select_runs(
+        &self,
+        wanted: &str,
+        parameters: Vec<Value>,
+        limit: Option<u32>,
+    ) -> rusqlite::Result<Vec<RunRow>> {
+        let limit = limit.map_or(-1, i64::from);
         let sql = format!(
             "SELECT id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
-                    phases, ios, bytes, errors, caveats, layer, traced, (SELECT seq FROM record WHERE record.id = run.id)
+                    phases, ios, bytes, errors, caveats, layer, traced, seq
              FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}"
         );
         let mut statement = self.connection.prepare(&sql)?;
@@ -212,8 +218,8 @@ impl Store {
         let limit = filter.limit.map_or(-1, i64::from);
         let sql = format!(
             "SELECT r.id, p.idx, p.name, p.op, p.ios, p.bytes, p.runtime_ns
-             FROM (SELECT id, started_unix_ms FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}) r
-             JOIN phase p ON p.run = r.id ORDER BY r.started_unix_ms DESC, r.id DESC, p.idx, p.op"
+             FROM (SELECT seq, id, started_unix_ms FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}) r
+             JOIN phase p ON p.run = r.seq ORDER BY r.started_unix_ms DESC, r.id DESC, p.idx, p.op"
         );
         let mut statement = self.connection.prepare(&sql)?;
         statement

@@ -222,11 +222,11 @@ fn raw_records_cannot_be_changed_by_anybody() {
         ("UPDATE record SET body = '{}'", "never changed"),
         ("DELETE FROM record", "never deleted"),
         (
-            "INSERT OR REPLACE INTO record SELECT 77, id, format, '{}' FROM record",
+            "INSERT OR REPLACE INTO record (seq, id, format, body) SELECT 77, id, format, '{}' FROM record",
             "never replaced",
         ),
         (
-            "INSERT OR REPLACE INTO record SELECT seq, 'x', format, '{}' FROM record",
+            "INSERT OR REPLACE INTO record (seq, id, format, body) SELECT seq, 'x', format, '{}' FROM record",
             "never replaced",
         ),
         (
@@ -563,7 +563,7 @@ fn a_damaged_record_hides_no_other_and_keeps_no_database_closed() {
             let id = id(2);
             tamper(
                 &path,
-                &format!("UPDATE record SET body = {body} WHERE id = '{id}'"),
+                &format!("UPDATE record SET body = {body}, packed = NULL WHERE id = '{id}'"),
             );
         };
         replace(damage);

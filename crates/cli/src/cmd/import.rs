@@ -12,7 +12,7 @@ use anyhow::Result;
 use hakaru_dialects::import::ImportResult;
 use hakaru_model::annotation::{AnnotationKind, Annotations};
 use hakaru_report::plain;
-use hakaru_store::{Appended, Filter, RunRow, Store};
+use hakaru_store::{Appended, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -144,21 +144,23 @@ impl ImportedResults {
         foreign: Vec<Imported>,
         duplicates: &mut DuplicateResults,
     ) -> Result<String> {
-        let rows = store.runs(&Filter::default())?;
-        let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-        let foreign = imports::without_duplicates(store, &rows, foreign, duplicates)?;
-        let named = own.records.iter();
-        let named = named.chain(foreign.iter().map(|made| &made.record));
-        let again = named.map(|record| record.id.clone());
-        self.known = again.filter(|id| known.contains(id.as_str())).collect();
+        let foreign = imports::without_duplicates(store, foreign, duplicates)?;
+        for record in own
+            .records
+            .iter()
+            .chain(foreign.iter().map(|made| &made.record))
+        {
+            if store.is_stored(&record.id)? {
+                self.known.push(record.id.clone());
+            }
+        }
+        let known: BTreeSet<String> = self.known.iter().cloned().collect();
         self.known.append(&mut duplicates.stored);
-        let of_others: Vec<RunRow> = rows.iter().filter(|row| row.imported).cloned().collect();
         let mut records = own.records;
-        let joined = imports::joined(store, &of_others, foreign, &mut duplicates.notes)?;
-        records.extend(joined);
+        records.extend(imports::joined(store, foreign, &mut duplicates.notes)?);
         store.append_all(&records)?;
         let new = records.iter().map(|record| record.id.clone());
-        self.new = new.filter(|id| !known.contains(id.as_str())).collect();
+        self.new = new.filter(|id| !known.contains(id)).collect();
         for verification in &own.verifications {
             if store.append_verification(verification)? == Appended::Stored {
                 self.new_verifications.push(verification.id.clone());

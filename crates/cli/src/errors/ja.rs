@@ -263,7 +263,11 @@ fn open(error: &OpenError) -> String {
             waited.as_secs(),
             path.display()
         ),
-        OpenError::Rebuild { path, source } => format!(
+        OpenError::AlteredSchema { path, kind, name } => format!(
+            "データベース{}のスキーマが変更されています: 想定外の{kind} {name:?}。何も読み書きしていません; help: バックアップから復元するか、--dbで別のファイルを指定してください",
+            path.display()
+        ),
+        OpenError::Upgrade { path, source } => format!(
             "データベース{}のスキーマを更新できません: {source}",
             path.display()
         ),

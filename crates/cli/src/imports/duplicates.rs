@@ -11,7 +11,7 @@ use hakaru_dialects::import::SourceFormat;
 use hakaru_model::job::Op;
 use hakaru_model::record::{Origin, RunRecord, Samples, WorkerRecord};
 use hakaru_report::plain;
-use hakaru_store::{RunRow, Store};
+use hakaru_store::{Store, fingerprint};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Removes results that exist in another format or are stored, and prints notes. A name that the user gave to a stored
@@ -21,25 +21,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// If the store cannot be read.
 pub(crate) fn without_duplicates(
     store: &Store,
-    rows: &[RunRow],
     found: Vec<Imported>,
     result: &mut DuplicateResults,
 ) -> Result<Vec<Imported>> {
-    let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    let mut of_ios: BTreeMap<u64, Vec<&RunRow>> = BTreeMap::new();
-    for row in rows {
-        of_ios.entry(row.ios).or_default().push(row);
-    }
     let mut stored = KnownRuns {
         store,
-        of_ios,
         taken: BTreeSet::new(),
     };
     let mut kept = Vec::with_capacity(found.len());
     for (made, better) in found.iter().zip(better(&found)) {
         let source = plain(source(&made.record));
         let note = match better {
-            _ if known.contains(made.record.id.as_str()) => None,
+            _ if store.is_stored(&made.record.id)? => None,
             Some(other) => Some(words(
                 &found[other].record,
                 &both!("is imported too", "同時に取り込み"),
@@ -154,10 +147,9 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
     (0..found.len()).map(better).collect()
 }
 
-/// Stored runs, by their number of I/Os.
+/// Stored runs, found by their fingerprints.
 struct KnownRuns<'a> {
     store: &'a Store,
-    of_ios: BTreeMap<u64, Vec<&'a RunRow>>,
     /// IDs of stored runs that already match an imported one.
     taken: BTreeSet<String>,
 }
@@ -165,7 +157,7 @@ struct KnownRuns<'a> {
 impl KnownRuns<'_> {
     /// Returns the stored run of the same measurement, and its short ID.
     fn twin(&mut self, made: &Imported) -> Result<Option<(RunRecord, String)>> {
-        for row in self.of_ios.get(&ios(&made.record)).into_iter().flatten() {
+        for row in self.store.runs_like(fingerprint(&made.record))? {
             if self.taken.contains(&row.id) {
                 continue;
             }
@@ -180,7 +172,7 @@ impl KnownRuns<'_> {
                 || one_source && same_content(&stored, &made.record)
             {
                 self.taken.insert(row.id.clone());
-                return Ok(Some((stored, row.short.clone())));
+                return Ok(Some((stored, row.short)));
             }
         }
         Ok(None)

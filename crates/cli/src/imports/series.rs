@@ -8,7 +8,7 @@ use hakaru_model::facts::Filesystem;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::UnstatedJob;
 use hakaru_report::plain;
-use hakaru_store::{RunRow, Store};
+use hakaru_store::Store;
 use std::collections::BTreeSet;
 
 /// A series that more runs can join.
@@ -35,17 +35,15 @@ impl ImportSeries {
 /// Joins runs of one target and scenario to an existing or new series.
 pub(crate) fn joined(
     store: &Store,
-    rows: &[RunRow],
     found: Vec<Imported>,
     notes: &mut String,
 ) -> Result<Vec<RunRecord>> {
-    let known: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
     let mut series: Vec<ImportSeries> = Vec::new();
     let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
     let mut joined: Vec<RunRecord> = Vec::with_capacity(found.len());
     let mut ids: BTreeSet<String> = BTreeSet::new();
     for mut made in found {
-        if known.contains(made.record.id.as_str()) {
+        if store.is_stored(&made.record.id)? {
             continue;
         }
         if !ids.insert(made.record.id.clone()) {
@@ -57,7 +55,7 @@ pub(crate) fn joined(
         );
         let key = (target, scenario.clone());
         if looked_at.insert(key.clone()) {
-            series.extend(stored_series(store, rows, &key)?);
+            series.extend(stored_series(store, &key)?);
         }
         if let Some(series) = series.iter_mut().find(|series| series.is_joined_by(&made)) {
             (made.record.series, made.record.repeat) = (series.first.series.clone(), series.runs);
@@ -79,26 +77,17 @@ pub(crate) fn joined(
 /// The readable series of a target and scenario.
 fn stored_series(
     store: &Store,
-    rows: &[RunRow],
     (target, scenario): &(String, String),
 ) -> Result<Vec<ImportSeries>> {
     let mut found = Vec::new();
-    let of_key = |row: &&RunRow| row.target == *target && row.scenario == *scenario;
-    for row in rows
-        .iter()
-        .filter(of_key)
-        .filter(|row| row.id == row.series)
-    {
-        let first = match store.run(&row.id) {
+    for (id, runs) in store.imported_series(target, scenario)? {
+        match store.run(&id) {
             Err(error) if error.is_unreadable() => continue,
-            found => found?,
-        };
-        let of_series = rows.iter().filter(|other| other.series == row.series);
-        let runs = of_series.map(|other| other.repeat + 1).max();
-        found.push(ImportSeries {
-            first,
-            runs: runs.unwrap_or(1),
-        });
+            first => found.push(ImportSeries {
+                first: first?,
+                runs,
+            }),
+        }
     }
     Ok(found)
 }
