@@ -5,6 +5,7 @@
 //! ```
 //! Results of stored runs are also spooled, and the environment is recorded before the measurement.
 
+mod forwarding;
 mod spooling;
 mod tracing;
 mod unstarted;
@@ -14,6 +15,7 @@ pub use tracing::TraceExtent;
 pub use unstored::{UnstoredCopy, UnstoredRecord};
 
 use crate::ids::{new_id, now_unix_ms};
+use forwarding::ObserverHook;
 use hakaru_device::guard::{self, Refusal};
 use hakaru_device::{InspectError, Roots};
 use hakaru_engine::{ClockChoice, EngineReport, Observer, RunError, RunOptions};
@@ -31,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use tracing::{TRACE_CLOCK, Tracing};
+use tracing::Tracing;
 
 /// How strictly a session follows its scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -244,7 +246,7 @@ impl PlannedSession<'_> {
         store: Option<&mut Store>,
         observer: &mut dyn Observer,
     ) -> Result<RunResult, SessionError> {
-        let (request, tracing) = self.begin_tracing(request);
+        let (request, tracing) = Tracing::requested(request, &self.plan);
         let options = RunOptions {
             record_operations: tracing.is_some(),
             ..self.options(&request)
@@ -285,30 +287,6 @@ impl PlannedSession<'_> {
         let mut report = hakaru_engine::run(&self.plan, options, &mut tracing.before(observer));
         tracing.complete(&mut report);
         report
-    }
-
-    /// Starts to trace if the request asks for it; adds the clock and the caveat that follow from it.
-    fn begin_tracing<'r>(&self, request: RunRequest<'r>) -> (RunRequest<'r>, Option<Tracing>) {
-        let Some(extent) = request.trace else {
-            return (request, None);
-        };
-        let tracing = Tracing::begin(&self.plan, extent);
-        let caveat = match &tracing {
-            Ok(_) => Caveat::Traced,
-            Err(because) => Caveat::NotTraced {
-                because: because.clone(),
-            },
-        };
-        let tracing = tracing.ok();
-        let request = RunRequest {
-            clock: match tracing {
-                Some(_) => &TRACE_CLOCK,
-                None => request.clock,
-            },
-            caveats: request.caveats.into_iter().chain([caveat]).collect(),
-            ..request
-        };
-        (request, tracing)
     }
 
     fn options<'r>(&self, request: &RunRequest<'r>) -> RunOptions<'r> {

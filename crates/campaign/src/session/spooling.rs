@@ -4,14 +4,14 @@
 //! is written to the device under test during a phase; if the database is on that device, results are saved only
 //! between phases.
 
+use super::forwarding::ObserverHook;
 use hakaru_device::Roots;
-use hakaru_engine::{Flow, LayoutProgress, LogChunk, MeasuredPart, Observer, PhaseProgress};
 use hakaru_model::facts::{DeviceIdentity, Fact, Identity};
-use hakaru_model::io_path::TracedOperation;
 use hakaru_model::job::Target;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Interval, PhaseRecord, RunRecord};
 use hakaru_store::{Spool, Store, WorkerHeader};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -54,14 +54,6 @@ impl Spooling {
         })
     }
 
-    /// Inserts the spool between a run and its observer.
-    pub(crate) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> SpoolingObserver<'a> {
-        SpoolingObserver {
-            spooling: self,
-            observer,
-        }
-    }
-
     /// Removes the spool once the record is stored or there is nothing to keep.
     pub(crate) fn remove(self) {
         self.spool.remove();
@@ -71,7 +63,9 @@ impl Spooling {
     pub(crate) fn leave(self, record: &RunRecord) -> bool {
         self.spool.ended(record)
     }
+}
 
+impl ObserverHook for Spooling {
     fn phase_begins(&mut self, phase: &PhasePlan) {
         self.pending.clear();
         (self.phase_began, self.last) = (Instant::now(), Instant::now());
@@ -104,13 +98,14 @@ impl Spooling {
         }
     }
 
-    fn phase_ends(&mut self, record: &PhaseRecord) {
+    fn phase_ends<'r>(&mut self, record: &'r PhaseRecord) -> Cow<'r, PhaseRecord> {
         self.pending.clear();
         self.spool.phase_ends(record);
         if !self.live {
             // The write must not disturb the next phase.
             self.spool.settle();
         }
+        Cow::Borrowed(record)
     }
 }
 
@@ -135,59 +130,4 @@ fn share_nothing(one: &DeviceIdentity, other: &DeviceIdentity) -> bool {
     };
     let others = devices(other);
     !devices(one).iter().any(|name| others.contains(name))
-}
-
-/// An observer that saves results and passes all calls on.
-pub(crate) struct SpoolingObserver<'a> {
-    spooling: &'a mut Spooling,
-    observer: &'a mut dyn Observer,
-}
-
-impl Observer for SpoolingObserver<'_> {
-    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
-        self.spooling.phase_begins(phase);
-        self.observer.phase_begins(index, phase);
-    }
-
-    fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
-        self.observer.laying_out(layout)
-    }
-
-    fn workers_start(&mut self, phase: &PhasePlan) {
-        self.observer.workers_start(phase);
-    }
-
-    fn operations(&mut self, worker: usize, operations: &[TracedOperation]) {
-        self.observer.operations(worker, operations);
-    }
-
-    fn measured(&mut self, phase: &PhasePlan, part: &MeasuredPart) {
-        self.observer.measured(phase, part);
-    }
-
-    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
-        self.observer.progress(phase, progress)
-    }
-
-    fn interval(&mut self, worker: usize, interval: &Interval) {
-        self.spooling.interval(worker, interval);
-        self.observer.interval(worker, interval);
-    }
-
-    fn log(&mut self, worker: usize, chunk: &LogChunk) {
-        self.observer.log(worker, chunk);
-    }
-
-    fn wants_so_far(&mut self) -> bool {
-        self.observer.wants_so_far()
-    }
-
-    fn so_far(&mut self, index: usize, record: &PhaseRecord) {
-        self.observer.so_far(index, record);
-    }
-
-    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
-        self.spooling.phase_ends(record);
-        self.observer.phase_ends(record)
-    }
 }

@@ -11,20 +11,20 @@ mod disk;
 mod threads;
 
 use self::disk::DiskTracer;
+use super::RunRequest;
+use super::forwarding::ObserverHook;
 use hakaru_device::{DiskBelow, Roots};
-use hakaru_engine::{
-    ClockChoice, EngineReport, Flow, LayoutProgress, LogChunk, MeasuredPart, Observer,
-    PhaseProgress,
-};
+use hakaru_engine::{ClockChoice, EngineReport, MeasuredPart, PhaseProgress};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::io_path::{IoPath, TraceObstacle, TracedOperation};
 use hakaru_model::job::IoEngine;
 use hakaru_model::plan::{PhasePlan, Plan};
-use hakaru_model::record::{Interval, PhaseRecord};
+use hakaru_model::record::PhaseRecord;
 use hakaru_trace::recorder::{EventSet, TraceError};
+use std::borrow::Cow;
 
 /// The clock of kernel events, which also times the I/Os of a traced run.
-pub(super) static TRACE_CLOCK: ClockChoice = ClockChoice::Kernel { because: None };
+static TRACE_CLOCK: ClockChoice = ClockChoice::Kernel { because: None };
 
 /// How much of each phase is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,33 @@ pub(super) struct Tracing {
 }
 
 impl Tracing {
+    /// Starts to trace if the request asks for it; adds the clock and the caveat that follow from it.
+    pub(super) fn requested<'r>(
+        request: RunRequest<'r>,
+        plan: &Plan,
+    ) -> (RunRequest<'r>, Option<Tracing>) {
+        let Some(extent) = request.trace else {
+            return (request, None);
+        };
+        let tracing = Tracing::begin(plan, extent);
+        let caveat = match &tracing {
+            Ok(_) => Caveat::Traced,
+            Err(because) => Caveat::NotTraced {
+                because: because.clone(),
+            },
+        };
+        let tracing = tracing.ok();
+        let request = RunRequest {
+            clock: match tracing {
+                Some(_) => &TRACE_CLOCK,
+                None => request.clock,
+            },
+            caveats: request.caveats.into_iter().chain([caveat]).collect(),
+            ..request
+        };
+        (request, tracing)
+    }
+
     /// Starts to record the events of all disks below the files of a plan.
     ///
     /// # Errors
@@ -87,14 +114,6 @@ impl Tracing {
         })
     }
 
-    /// Inserts the tracing between a run and its observer.
-    pub(super) fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> TracingObserver<'a> {
-        TracingObserver {
-            tracing: self,
-            observer,
-        }
-    }
-
     /// Adds the paths to the phases of a report, and a caveat for each phase whose events were lost.
     pub(super) fn complete(self, report: &mut EngineReport) {
         for (phase, paths) in report.phases.iter_mut().zip(self.ended) {
@@ -110,7 +129,9 @@ impl Tracing {
             }
         }
     }
+}
 
+impl ObserverHook for Tracing {
     fn workers_start(&mut self, phase: &PhasePlan) {
         let roots = Roots::live();
         let disk_of = |file: &hakaru_model::plan::FilePlan| {
@@ -135,6 +156,7 @@ impl Tracing {
     }
 
     fn laying_out(&mut self) {
+        // Events of the layout need no memory.
         self.disks.iter_mut().for_each(DiskTracer::take_events);
     }
 
@@ -149,6 +171,15 @@ impl Tracing {
         self.measured = disks
             .filter_map(|disk| disk.end_phase(phase, part))
             .collect();
+    }
+
+    fn phase_ends<'r>(&mut self, record: &'r PhaseRecord) -> Cow<'r, PhaseRecord> {
+        let paths = std::mem::take(&mut self.measured);
+        self.ended.push(paths.clone());
+        Cow::Owned(PhaseRecord {
+            paths,
+            ..record.clone()
+        })
     }
 }
 
@@ -184,68 +215,5 @@ fn obstacle(error: TraceError) -> TraceObstacle {
             operation: operation.to_owned(),
             errno: errno.raw_os_error(),
         },
-    }
-}
-
-/// An observer that traces and passes all calls on.
-pub(super) struct TracingObserver<'a> {
-    tracing: &'a mut Tracing,
-    observer: &'a mut dyn Observer,
-}
-
-impl Observer for TracingObserver<'_> {
-    fn phase_begins(&mut self, index: usize, phase: &PhasePlan) {
-        self.observer.phase_begins(index, phase);
-    }
-
-    fn laying_out(&mut self, layout: &LayoutProgress<'_>) -> Flow {
-        // Events of the layout need no memory.
-        self.tracing.laying_out();
-        self.observer.laying_out(layout)
-    }
-
-    fn workers_start(&mut self, phase: &PhasePlan) {
-        self.observer.workers_start(phase);
-        self.tracing.workers_start(phase);
-    }
-
-    fn operations(&mut self, worker: usize, operations: &[TracedOperation]) {
-        self.tracing.operations(operations);
-        self.observer.operations(worker, operations);
-    }
-
-    fn measured(&mut self, phase: &PhasePlan, part: &MeasuredPart) {
-        self.tracing.measured(phase, part);
-        self.observer.measured(phase, part);
-    }
-
-    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
-        self.tracing.progress(progress);
-        self.observer.progress(phase, progress)
-    }
-
-    fn interval(&mut self, worker: usize, interval: &Interval) {
-        self.observer.interval(worker, interval);
-    }
-
-    fn log(&mut self, worker: usize, chunk: &LogChunk) {
-        self.observer.log(worker, chunk);
-    }
-
-    fn wants_so_far(&mut self) -> bool {
-        self.observer.wants_so_far()
-    }
-
-    fn so_far(&mut self, index: usize, record: &PhaseRecord) {
-        self.observer.so_far(index, record);
-    }
-
-    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
-        let paths = std::mem::take(&mut self.tracing.measured);
-        self.tracing.ended.push(paths.clone());
-        self.observer.phase_ends(&PhaseRecord {
-            paths,
-            ..record.clone()
-        })
     }
 }
