@@ -3,6 +3,7 @@
 use crate::chain::{self, DeviceNode};
 use crate::mounts::{self, Mount};
 use crate::roots::{self, DevNum, Roots};
+use hakaru_model::facts::Fact;
 use hakaru_model::io_path::TracedDisk;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,17 @@ impl DiskBelow {
         let rotational = self.counters.with_file_name("queue").join("rotational");
         self.disk.name.starts_with("mmcblk")
             || roots::text(&rotational).is_some_and(|text| text.trim() == "1")
+    }
+
+    /// Whether the path is on a block device without a file system.
+    pub fn is_block_device(&self) -> bool {
+        self.filesystem.is_none()
+    }
+
+    /// Whether an I/O scheduler can hold requests back, so that another thread issues them.
+    pub fn has_scheduler(&self) -> bool {
+        let scheduler = self.counters.with_file_name("queue").join("scheduler");
+        crate::disk::scheduler(&scheduler) != Fact::Known("none".to_owned())
     }
 }
 

@@ -200,7 +200,7 @@ fn bytes(path: &Path) -> Fact<Bytes> {
 
 /// Returns the active I/O scheduler. It is in brackets in `none [mq-deadline] kyber`; a single scheduler has no
 /// brackets.
-fn scheduler(path: &Path) -> Fact<String> {
+pub(crate) fn scheduler(path: &Path) -> Fact<String> {
     match roots::text_fact(path) {
         Fact::Known(text) => {
             let chosen = text

@@ -367,6 +367,17 @@ pub struct TraceCost {
     pub pairs: u32,
 }
 
+impl TraceCost {
+    /// Half width of an interval that bounds the cost well enough, even if it contains 0.
+    const NARROW: f64 = 0.03;
+
+    /// Whether the interval says something: it is narrow, or excludes 0. Otherwise other work of the host decided the
+    /// difference.
+    pub fn is_known(&self) -> bool {
+        self.margin <= Self::NARROW.max(self.mean.abs())
+    }
+}
+
 /// Why the cost of tracing was not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "reason")]

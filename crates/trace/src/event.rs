@@ -61,6 +61,8 @@ pub enum EventKind {
         range: SectorRange,
         /// Operation and flags.
         flags: RequestFlags,
+        /// Name of the thread that issued it: often one of the kernel, which works for others.
+        comm: ThreadName,
     },
     /// `block_rq_requeue`: the driver returned a request.
     RequestRequeue {

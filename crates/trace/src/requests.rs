@@ -24,7 +24,8 @@ use std::collections::{HashMap, VecDeque};
 pub struct MatchOptions {
     /// The device takes bios instead of requests: a request lasts from `block_bio_queue` to `block_bio_complete`.
     pub bio_based: bool,
-    /// `block_bio_queue` is recorded. Otherwise requests have no bios, and count as queued when they are issued.
+    /// `block_bio_queue` is recorded. Otherwise each request counts as one bio, which the issuing thread queued when it
+    /// issued the request.
     pub bios_recorded: bool,
 }
 
@@ -97,8 +98,8 @@ impl RequestMatcher {
                 self.queue_bio(time, event.tid, range, flags, comm);
             }
             EventKind::Split { sector, rest } => self.pending.split(sector, rest),
-            EventKind::RequestIssue { range, flags } if !self.options.bio_based => {
-                self.issue(time, range, flags);
+            EventKind::RequestIssue { range, flags, comm } if !self.options.bio_based => {
+                self.issue(time, range, flags, (event.tid, comm));
             }
             EventKind::RequestRequeue { range, flags } if !self.options.bio_based => {
                 self.in_flight.requeue(range, flags.op);
@@ -243,7 +244,13 @@ impl RequestMatcher {
         self.flush_bios.push_back(piece);
     }
 
-    fn issue(&mut self, time: u64, range: SectorRange, flags: RequestFlags) {
+    fn issue(
+        &mut self,
+        time: u64,
+        range: SectorRange,
+        flags: RequestFlags,
+        (tid, comm): (u32, ThreadName),
+    ) {
         if range.sectors == 0 {
             if flags.op == BlockOp::Flush && !self.in_flight.reissue(FLUSH, flags, time) {
                 let bios: Vec<_> = self.flush_bios.drain(..).collect();
@@ -259,10 +266,21 @@ impl RequestMatcher {
             requeues += back.request.requeues + 1;
             self.pending.put_back(back);
         }
-        let taken = self.pending.take(flags.op, range);
+        let mut taken = self.pending.take(flags.op, range);
         let covered: u64 = taken.iter().map(|bio| u64::from(bio.range.sectors)).sum();
         if covered < u64::from(range.sectors) && self.options.bios_recorded {
             self.counts.unmatched += 1;
+        }
+        if taken.is_empty() && !self.options.bios_recorded {
+            taken.push(BioPiece {
+                range,
+                flags,
+                tid,
+                comm,
+                queued: time,
+                page_type: None,
+                part: false,
+            });
         }
         self.start(time, range, flags, taken, requeues);
     }

@@ -79,7 +79,8 @@ impl EventStream {
         rwbs: &str,
     ) -> &mut EventStream {
         let (range, flags) = (range(at.0, at.1), flags(rwbs));
-        self.at(micros.0, 0, EventKind::RequestIssue { range, flags });
+        let comm = thread("kworker/0:1H");
+        self.at(micros.0, 0, EventKind::RequestIssue { range, flags, comm });
         let range = match at.1 {
             0 => self::range(u64::MAX, 0),
             _ => range,

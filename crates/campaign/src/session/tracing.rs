@@ -17,8 +17,8 @@ use hakaru_device::{DiskBelow, Roots};
 use hakaru_engine::{ClockChoice, EngineReport, MeasuredPart, PhaseProgress};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::io_path::{IoPath, TraceObstacle, TracedOperation};
-use hakaru_model::job::IoEngine;
-use hakaru_model::plan::{PhasePlan, Plan};
+use hakaru_model::job::{Durability, IoEngine};
+use hakaru_model::plan::{PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::PhaseRecord;
 use hakaru_trace::recorder::{EventSet, TraceError};
 use std::borrow::Cow;
@@ -98,10 +98,7 @@ impl Tracing {
         }
         let start = |below: DiskBelow| {
             let sets = plan.phases.iter().map(|phase| event_set(&below, phase));
-            let most = match sets.into_iter().any(|set| set == EventSet::Full) {
-                true => EventSet::Full,
-                false => EventSet::Lean,
-            };
+            let most = sets.max().unwrap_or_default();
             DiskTracer::start(below, most)
         };
         let disks = found.into_iter().map(start).collect::<Result<_, _>>();
@@ -188,10 +185,36 @@ impl ObserverHook for Tracing {
 fn event_set(below: &DiskBelow, phase: &PhasePlan) -> EventSet {
     let workers = &phase.workers;
     let deep = workers.len() > 1 || workers.iter().any(|worker| worker.queue.iodepth > 1);
-    match deep || below.is_slow() {
-        true => EventSet::Full,
+    if deep || below.is_slow() {
+        return EventSet::Full;
+    }
+    let is_direct = workers.iter().all(issues_own_requests);
+    match is_direct && below.is_block_device() && !below.has_scheduler() {
+        true => EventSet::Minimal,
         false => EventSet::Lean,
     }
+}
+
+/// Whether a worker at depth 1 issues requests itself: nobody else writes back for it, and no flush is a request of the
+/// kernel's own.
+fn issues_own_requests(worker: &WorkerPlan) -> bool {
+    let Durability {
+        fsync_every,
+        fdatasync_every,
+        end_fsync,
+        fsync_on_close,
+        sync,
+        dsync,
+        range_sync,
+    } = &worker.durability;
+    let syncs = *fsync_every > 0
+        || *fdatasync_every > 0
+        || *end_fsync
+        || *fsync_on_close
+        || *sync
+        || *dsync
+        || range_sync.is_some();
+    worker.files.direct && !syncs
 }
 
 /// Returns the obstacle of an error of the recorder.

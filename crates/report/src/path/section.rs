@@ -358,7 +358,7 @@ fn marks_of(side: &PathSide<'_>) -> Vec<String> {
         false => text::events_complete(lost, counted),
     };
     let cost = match &path.cost {
-        Some(cost) => text::trace_cost(cost.mean, cost.margin, cost.pairs),
+        Some(cost) => text::trace_cost(cost),
         None => text::trace_cost_unknown(path.cost_unknown),
     };
     marks.push(match complete.is_empty() || counted == 0 {

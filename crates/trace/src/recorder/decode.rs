@@ -140,6 +140,7 @@ impl Fields<'_> {
             EventShape::RequestIssue => EventKind::RequestIssue {
                 range: self.range(),
                 flags: self.flags(),
+                comm: self.thread_name(3),
             },
             EventShape::RequestRequeue => EventKind::RequestRequeue {
                 range: self.range(),

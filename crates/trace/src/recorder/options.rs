@@ -43,8 +43,12 @@ impl fmt::Display for DiskNumber {
 }
 
 /// How much to record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventSet {
+    /// Two events for each request, its issue and its completion, and rare ones. A request then counts as queued by the
+    /// thread that issues it, when it issues it. That is so for direct I/O at queue depth 1 on a block device without
+    /// an I/O scheduler.
+    Minimal,
     /// Three events for each request, which suffice to restore it, and rare ones: for queue depth 1 on fast devices, where
     /// each event costs about 1 µs.
     Lean,

@@ -49,11 +49,12 @@ impl EventShape {
     /// [`required`](EventShape::required) ones must exist.
     pub(super) const fn fields(self) -> &'static [&'static str] {
         match self {
-            EventShape::BioQueue => &["sector", "nr_sector", "rwbs", "comm"],
+            EventShape::BioQueue | EventShape::RequestIssue => {
+                &["sector", "nr_sector", "rwbs", "comm"]
+            }
             EventShape::BackMerge
             | EventShape::FrontMerge
             | EventShape::RequestInsert
-            | EventShape::RequestIssue
             | EventShape::RequestRequeue => &["sector", "nr_sector", "rwbs"],
             EventShape::BioComplete | EventShape::RequestComplete => {
                 &["sector", "nr_sector", "rwbs", "error"]
@@ -114,8 +115,8 @@ pub(super) enum EventScope {
 /// When an event is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Used {
-    /// Always.
-    Always,
+    /// Always, except with the minimal set on devices with requests.
+    Bio,
     /// On devices with requests.
     Requests,
     /// On devices without requests.
@@ -153,14 +154,15 @@ impl EventSpec {
 
     /// Whether requests cannot be restored without this event.
     pub(super) fn is_needed(&self) -> bool {
-        matches!(self.used, Used::Always | Used::Requests | Used::Bios)
+        matches!(self.used, Used::Bio | Used::Requests | Used::Bios)
     }
 
     /// Whether a set for a disk contains this event.
     pub(super) fn is_in(&self, set: EventSet, bio_based: bool) -> bool {
         let full = set == EventSet::Full;
         match self.used {
-            Used::Always | Used::Rare => true,
+            Used::Bio => bio_based || set != EventSet::Minimal,
+            Used::Rare => true,
             Used::Requests | Used::RareRequests => !bio_based,
             Used::Bios => bio_based,
             Used::FullRequests => full && !bio_based,
@@ -210,7 +212,7 @@ macro_rules! events {
 }
 
 events! {
-    block block_bio_queue BioQueue Disk Always;
+    block block_bio_queue BioQueue Disk Bio;
     block block_bio_complete BioComplete Disk Bios;
     block block_rq_issue RequestIssue Disk Requests;
     block block_rq_complete RequestComplete Disk Requests;

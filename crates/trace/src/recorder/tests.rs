@@ -147,7 +147,9 @@ fn records_all_requests(test: &str, method: TraceMethod) {
     assert_eq!(written_queued, written);
     assert_eq!(read_queued, read);
     let issued = sectors(&events, BlockOp::Write, |event| match event.kind {
-        EventKind::RequestIssue { range, flags } => Some((range.start, range.sectors, flags.op)),
+        EventKind::RequestIssue { range, flags, .. } => {
+            Some((range.start, range.sectors, flags.op))
+        }
         _ => None,
     });
     assert_eq!(issued, written);

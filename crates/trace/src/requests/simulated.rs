@@ -48,6 +48,11 @@ impl BlockLayer {
         self.time
     }
 
+    fn issued(&mut self, range: SectorRange, flags: RequestFlags) -> u64 {
+        let comm = ThreadName::default();
+        self.event(0, EventKind::RequestIssue { range, flags, comm })
+    }
+
     fn is_free(&self, op: BlockOp, range: SectorRange) -> bool {
         let apart = |other: SectorRange| other.end() <= range.start || range.end() <= other.start;
         let waits = self.waiting.iter().filter(|bio| bio.flags.op == op);
@@ -115,7 +120,7 @@ impl BlockLayer {
         let sectors = bios.iter().map(|bio| bio.range.sectors).sum();
         let range = SectorRange { start, sectors };
         let flags = bio.flags;
-        let issued = self.event(0, EventKind::RequestIssue { range, flags });
+        let issued = self.issued(range, flags);
         let request = TracedRequest {
             range,
             flags,
@@ -161,7 +166,7 @@ impl BlockLayer {
         if self.rng.below(10) == 0 && *done == 0 {
             // The driver returns it; it is issued again, before anybody merges with it.
             self.event(0, EventKind::RequestRequeue { range, flags });
-            let issued = self.event(0, EventKind::RequestIssue { range, flags });
+            let issued = self.issued(range, flags);
             let (request, _) = &mut self.device[index];
             request.requeues += 1;
             request.issued = issued;

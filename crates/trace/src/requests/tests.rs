@@ -19,6 +19,7 @@ fn issue(start: u64, sectors: u32, rwbs: &str) -> EventKind {
     RequestIssue {
         range: range(start, sectors),
         flags: flags(rwbs),
+        comm: ThreadName::default(),
     }
 }
 
@@ -339,7 +340,8 @@ fn works_without_bios() {
             complete(0, 8, "W"),
         ],
     );
-    assert_eq!(rows(&requests), [(0, 8, (10, 30, Some(40)), vec![])]);
+    // The issuing thread stands for the one that queued it, also when the request is issued again.
+    assert_eq!(rows(&requests), [(0, 8, (10, 30, Some(40)), vec![(0, 8)])]);
     assert_eq!(matcher.counts(), MatchCounts::default());
 }
 

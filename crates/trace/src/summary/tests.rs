@@ -222,6 +222,7 @@ fn reports_unseen_completions_and_unmatched_requests() {
     let lost = crate::event::EventKind::RequestIssue {
         range: crate::testing::range(0, 8),
         flags: crate::testing::flags("W"),
+        comm: crate::testing::thread(WORKER.1),
     };
     stream
         .bio(1.0, WORKER, (0, 8), "W")

@@ -28,6 +28,8 @@ pub(super) struct DiskTracer {
     recorder: Arc<EventRecorder>,
     counters: Counters,
     summary: PathSummary,
+    /// The events that are recorded.
+    events: EventSet,
     /// Time from which events are summarized.
     events_since: u64,
     /// The current phase, if it uses this disk.
@@ -116,7 +118,8 @@ impl DiskTracer {
         };
         let recorder = EventRecorder::start(number(below.number), &options)?;
         Ok(DiskTracer {
-            summary: new_summary(&below),
+            summary: new_summary(&below, events),
+            events,
             counters: Counters::new(below.counters.clone()),
             below,
             recorder: Arc::new(recorder),
@@ -136,8 +139,11 @@ impl DiskTracer {
         if !is_used {
             return;
         }
+        let events = super::event_set(&self.below, phase);
         // On failure, all events stay.
-        let _ = self.recorder.choose(super::event_set(&self.below, phase));
+        if self.recorder.choose(events).is_ok() {
+            self.events = events;
+        }
         let before = self.snapshot(phase);
         self.take_events();
         self.reset(before.as_ref());
@@ -290,7 +296,7 @@ impl DiskTracer {
     /// Forgets all events so far.
     fn reset(&mut self, before: Option<&LayoutSnapshot>) {
         self.events_since = 0;
-        self.summary = new_summary(&self.below);
+        self.summary = new_summary(&self.below, self.events);
         let map = self.map(None, before);
         self.summary.layout_so_far(map, self.below.disk.partition);
     }
@@ -354,11 +360,11 @@ impl DiskTracer {
     }
 }
 
-fn new_summary(below: &DiskBelow) -> PathSummary {
+fn new_summary(below: &DiskBelow, events: EventSet) -> PathSummary {
     PathSummary::new(PathSummaryOptions {
         matching: MatchOptions {
             bio_based: below.disk.bio_based,
-            ..MatchOptions::default()
+            bios_recorded: events != EventSet::Minimal || below.disk.bio_based,
         },
         ..PathSummaryOptions::default()
     })

@@ -5,7 +5,7 @@ use super::{counted, listed};
 use crate::number;
 use crate::text::{BecameText, SideTraffic};
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, PathRefusal, TimePart,
+    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, PathRefusal, TimePart, TraceCost,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -272,13 +272,20 @@ pub(in crate::text) fn events_complete(lost: u64, events: u64) -> String {
     )
 }
 
-pub(in crate::text) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String {
+pub(in crate::text) fn trace_cost(cost: &TraceCost) -> String {
     let value = |share: f64| number::exact(share * 100.0, 1);
+    let pairs = counted(u64::from(cost.pairs), "interleaved pair");
+    if !cost.is_known() {
+        return format!(
+            "The cost of tracing is not measurable in this run: latencies vary too much between segments (95% interval \
+             ± {}% from {pairs}); they include it",
+            number::exact(cost.margin * 100.0, 0)
+        );
+    }
     format!(
-        "Tracing cost {} ± {}% of the latency ({}, 95% interval)",
-        value(mean),
-        value(margin),
-        counted(u64::from(pairs), "interleaved pair")
+        "Tracing cost {} ± {}% of the latency ({pairs}, 95% interval)",
+        value(cost.mean),
+        value(cost.margin)
     )
 }
 

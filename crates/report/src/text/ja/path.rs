@@ -5,7 +5,7 @@ use super::listed;
 use crate::number;
 use crate::text::{BecameText, SideTraffic};
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, PathRefusal, TimePart,
+    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, PathRefusal, TimePart, TraceCost,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -240,12 +240,20 @@ pub(in crate::text) fn events_complete(lost: u64, events: u64) -> String {
     )
 }
 
-pub(in crate::text) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String {
+pub(in crate::text) fn trace_cost(cost: &TraceCost) -> String {
     let value = |share: f64| number::exact(share * 100.0, 1);
+    let pairs = cost.pairs;
+    if !cost.is_known() {
+        return format!(
+            "この測定ではトレースのコストは測定不能: 区間ごとのレイテンシのばらつきが大きい（交互に測定した{pairs}組の\
+             95%信頼区間は± {}%）。レイテンシはコストを含む",
+            number::exact(cost.margin * 100.0, 0)
+        );
+    }
     format!(
         "トレースのコストはレイテンシの{} ± {}%（交互に測定した{pairs}組、95%信頼区間）",
-        value(mean),
-        value(margin)
+        value(cost.mean),
+        value(cost.margin)
     )
 }
 

@@ -5,7 +5,7 @@ use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use hakaru_model::io_path::{
     ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, OperationDifference, PathFigure,
-    PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart,
+    PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart, TraceCost,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -43,7 +43,7 @@ texts! {
     /// All events were recorded.
     pub(crate) fn events_complete(lost: u64, events: u64) -> String;
     /// Cost of tracing with its interval.
-    pub(crate) fn trace_cost(mean: f64, margin: f64, pairs: u32) -> String;
+    pub(crate) fn trace_cost(cost: &TraceCost) -> String;
     /// The cost of tracing is unknown.
     pub(crate) fn trace_cost_unknown(because: Option<NoTraceCost>) -> String;
     /// The threads of the run cannot be recognized.

@@ -56,8 +56,8 @@ struct Kernel {
     formats: &'static str,
     /// Offsets of `rwbs` in the events of bios, of requests, of completions and of requeues.
     rwbs: [usize; 4],
-    /// Offset of the thread's name in the events of bios.
-    comm: usize,
+    /// Offsets of the thread's name in the events of bios, and of issued requests.
+    comm: [usize; 2],
     /// Bytes of a pointer.
     pointer: usize,
     /// Whether the MMC and F2FS formats are in the file.
@@ -69,7 +69,7 @@ const KERNELS: [Kernel; 6] = [
         name: "5.10",
         formats: include_str!("../../../testdata/formats/5.10-x86_64.txt"),
         rwbs: [28, 32, 32, 28],
-        comm: 36,
+        comm: [36, 40],
         pointer: 8,
         has_modules: true,
     },
@@ -77,7 +77,7 @@ const KERNELS: [Kernel; 6] = [
         name: "6.1",
         formats: include_str!("../../../testdata/formats/6.1-x86_64.txt"),
         rwbs: [28, 32, 32, 28],
-        comm: 36,
+        comm: [36, 40],
         pointer: 8,
         has_modules: true,
     },
@@ -85,7 +85,7 @@ const KERNELS: [Kernel; 6] = [
         name: "6.1 on 32-bit ARM",
         formats: include_str!("../../../testdata/formats/6.1-arm.txt"),
         rwbs: [28, 32, 32, 28],
-        comm: 36,
+        comm: [36, 40],
         pointer: 4,
         has_modules: true,
     },
@@ -93,7 +93,7 @@ const KERNELS: [Kernel; 6] = [
         name: "6.6",
         formats: include_str!("../../../testdata/formats/6.6-x86_64.txt"),
         rwbs: [28, 32, 32, 28],
-        comm: 36,
+        comm: [36, 40],
         pointer: 8,
         has_modules: true,
     },
@@ -101,7 +101,7 @@ const KERNELS: [Kernel; 6] = [
         name: "6.12",
         formats: include_str!("../../../testdata/formats/6.12-x86_64.txt"),
         rwbs: [28, 34, 34, 30],
-        comm: 36,
+        comm: [36, 42],
         pointer: 8,
         has_modules: true,
     },
@@ -109,7 +109,7 @@ const KERNELS: [Kernel; 6] = [
         name: "6.18",
         formats: include_str!("../../../testdata/formats/6.18-x86_64.txt"),
         rwbs: [28, 34, 34, 30],
-        comm: 38,
+        comm: [38, 44],
         pointer: 8,
         has_modules: false,
     },
@@ -235,7 +235,7 @@ fn decodes_the_same_request_from_each_kernel() {
         let mut comm = ThreadName::default();
         comm.0[..15].copy_from_slice(b"jbd2/mmcblk0p2-");
         expect(
-            record("block_bio_queue", of_bio).text(kernel.comm, "jbd2/mmcblk0p2-\0"),
+            record("block_bio_queue", of_bio).text(kernel.comm[0], "jbd2/mmcblk0p2-\0"),
             EventKind::BioQueue { range, flags, comm },
         );
         expect(
@@ -243,8 +243,8 @@ fn decodes_the_same_request_from_each_kernel() {
             EventKind::RequestInsert { range, flags },
         );
         expect(
-            record("block_rq_issue", of_request),
-            EventKind::RequestIssue { range, flags },
+            record("block_rq_issue", of_request).text(kernel.comm[1], "jbd2/mmcblk0p2-\0"),
+            EventKind::RequestIssue { range, flags, comm },
         );
         expect(
             record("block_rq_requeue", of_requeue),

@@ -35,7 +35,7 @@ pub(super) fn start_child(
     command
         .args([
             "--exact",
-            "recorder::tests::records_until_killed",
+            "recorder::tests::killed::records_until_killed",
             "--nocapture",
         ])
         .env(CHILD, format!("{disk} {method}"))

@@ -69,6 +69,10 @@ fn selects_the_events_that_concern_a_card() {
     let has = |name: &str| lean.iter().any(|(event, _)| event == name);
     assert!(has("mmc_request_done") && has("jbd2_end_commit"));
 
+    let minimal = selected(&root, &card(), EventSet::Minimal);
+    let without_bios = lean.iter().filter(|(name, _)| name != "block_bio_queue");
+    assert_eq!(minimal, without_bios.cloned().collect::<Vec<_>>());
+
     let full = selected(&root, &card(), EventSet::Full);
     let filter = |name: &str| {
         let event = full.iter().find(|(event, _)| event == name);
@@ -95,6 +99,8 @@ fn selects_bios_where_there_are_no_requests() {
         ..DiskFacts::default()
     };
     let lean = selected(&root, &disk, EventSet::Lean);
+    // Without requests, bios are all there is.
+    assert_eq!(selected(&root, &disk, EventSet::Minimal), lean);
     let names: Vec<_> = lean.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names[..3],
