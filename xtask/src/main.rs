@@ -59,7 +59,7 @@ const COMMANDS: &[TaskRow] = &[
     ),
     (
         "perf",
-        "measure ours, fio and bare loops, interleaved",
+        "measure ours, fio and bare loops, interleaved; trace: what tracing costs",
         perf::main,
     ),
     (

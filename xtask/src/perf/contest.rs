@@ -99,7 +99,7 @@ impl Drop for PerfSetup {
 }
 
 /// Writes random content, because zram stores zeros in no space.
-fn fill(mut out: File, size: u64) -> std::io::Result<()> {
+pub(super) fn fill(mut out: File, size: u64) -> std::io::Result<()> {
     let mut random = File::open("/dev/urandom")?.take(size);
     std::io::copy(&mut random, &mut out)?;
     out.sync_all()

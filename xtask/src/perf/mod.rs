@@ -1,5 +1,7 @@
 //! `cargo xtask perf`: measures hakaru, fio and minimal loops in turn, and writes the table in `docs/METHOD.md`.
 //!
+//! `cargo xtask perf trace` measures what tracing costs.
+//!
 //! Only ratios within one round are meaningful on a shared machine, so every contestant runs once per round, in turn,
 //! pinned to one CPU, and the ratio is computed per round.
 
@@ -7,6 +9,7 @@ mod cases;
 mod contest;
 mod extras;
 mod page;
+mod trace;
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -59,6 +62,11 @@ impl PerfOptions {
 
 /// Builds and measures, and prints and writes the table.
 pub(crate) fn main(words: &[String]) -> Result<()> {
+    if let Some((first, others)) = words.split_first()
+        && first == "trace"
+    {
+        return trace::main(others);
+    }
     let wishes = PerfOptions::parse(words)?;
     let bench = PerfSetup::prepare(wishes.newer.clone())?;
     let mut results = Vec::new();

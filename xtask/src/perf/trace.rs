@@ -1,0 +1,516 @@
+//! `cargo xtask perf trace`: what tracing costs, and how many requests per second it follows.
+//!
+//! The device is a loop device over a file in tmpfs. Untraced and traced runs take turns, and only ratios of one pair
+//! count, because a shared machine changes its speed all the time.
+
+use super::contest::median;
+use crate::workspace::{self, output};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Default number of pairs (`--pairs=N`) and seconds per run (`--seconds=S`).
+const PAIRS: usize = 40;
+const SECONDS: f64 = 0.5;
+/// Median latency of the device for which the cost is bounded, in nanoseconds.
+const LATENCY: f64 = 100_000.0;
+/// Highest ratio of the latencies, traced over untraced.
+const HIGHEST: f64 = 1.03;
+/// Requests per second of two processors that tracing must follow.
+const RATE: f64 = 200_000.0;
+/// Growth of the peak memory from a run of 10 s to one of 60 s that is no growth.
+const GROWTH: f64 = 1.1;
+/// Size of the device in bytes.
+const SIZE: u64 = 256 << 20;
+/// Part of the latencies that is averaged: the rest is what the host did meanwhile.
+const MIDDLE: (f64, f64) = (0.05, 0.95);
+
+/// Command-line options.
+struct TraceOptions {
+    pairs: usize,
+    seconds: f64,
+    /// Seconds of the short and of the long run at full rate.
+    lengths: [u64; 2],
+    /// A program that is built already.
+    program: Option<PathBuf>,
+}
+
+impl TraceOptions {
+    fn parse(words: &[String]) -> Result<TraceOptions> {
+        let mut options = TraceOptions {
+            pairs: PAIRS,
+            seconds: SECONDS,
+            lengths: [10, 60],
+            program: None,
+        };
+        for word in words {
+            match word.split_once('=') {
+                Some(("--pairs", n)) => {
+                    options.pairs = n.parse().context("--pairs takes a number")?
+                }
+                Some(("--seconds", n)) => {
+                    options.seconds = n.parse().context("--seconds takes a number")?
+                }
+                Some(("--longest", n)) => {
+                    options.lengths[1] = n.parse().context("--longest takes a number")?
+                }
+                Some(("--program", path)) => options.program = Some(PathBuf::from(path)),
+                _ => bail!(
+                    "perf trace takes --pairs=N --seconds=S --longest=S --program=PATH, and not {word}"
+                ),
+            }
+        }
+        ensure!(options.pairs >= 4, "an interval needs at least 4 pairs");
+        Ok(options)
+    }
+}
+
+/// Measures, and prints a verdict for each bound.
+pub(super) fn main(words: &[String]) -> Result<()> {
+    let options = TraceOptions::parse(words)?;
+    let device = TracedDevice::prepare(options.program.clone())?;
+    println!("load of the host: {}", load());
+    let block = device.block_of(LATENCY)?;
+    let slow = device.cost(block, &options)?;
+    let fast = device.cost(4096, &options)?;
+    println!(
+        "cost at queue depth 1, {} KiB reads of {:.1} µs: {slow}, wanted at most {HIGHEST}: {}",
+        block >> 10,
+        slow.untraced / 1e3,
+        slow.verdict()
+    );
+    println!(
+        "cost at queue depth 1, 4 KiB reads of {:.1} µs: {fast} (for information)",
+        fast.untraced / 1e3
+    );
+    let mut missed = u32::from(slow.verdict() != Verdict::Holds);
+    for bound in device.follows(options.lengths)? {
+        println!("{bound}");
+        missed += u32::from(bound.verdict == Verdict::Missed);
+    }
+    println!("load of the host: {}", load());
+    match missed {
+        0 => Ok(()),
+        missed => bail!("{missed} bounds were missed or are undecided"),
+    }
+}
+
+/// Whether a bound holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Holds,
+    Missed,
+    /// The interval contains the bound.
+    Undecided,
+    /// The host is too slow for the condition of the bound.
+    NotReached,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Verdict::Holds => "holds",
+            Verdict::Missed => "MISSED",
+            Verdict::Undecided => "UNDECIDED: more pairs or a quieter host may decide it",
+            Verdict::NotReached => "not reached by this host",
+        })
+    }
+}
+
+/// A bound other than that of the cost.
+struct TraceBound {
+    text: String,
+    verdict: Verdict,
+}
+
+impl std::fmt::Display for TraceBound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.text, self.verdict)
+    }
+}
+
+/// Latency with tracing over latency without.
+struct CostRatio {
+    /// Median over the pairs.
+    middle: f64,
+    /// Its 95% interval.
+    interval: (f64, f64),
+    pairs: usize,
+    /// Median over the untraced runs, in nanoseconds.
+    untraced: f64,
+}
+
+impl CostRatio {
+    /// `pairs` are mean latencies in nanoseconds: untraced, traced.
+    fn of(pairs: &[(f64, f64)]) -> CostRatio {
+        let ratios = sorted(pairs.iter().map(|(without, with)| with / without));
+        let (low, high) = ranks(ratios.len());
+        CostRatio {
+            middle: median(&ratios),
+            interval: (ratios[low], ratios[high]),
+            pairs: pairs.len(),
+            untraced: median(&sorted(pairs.iter().map(|(without, _)| *without))),
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        match self.interval {
+            (_, high) if high <= HIGHEST => Verdict::Holds,
+            (low, _) if low > HIGHEST => Verdict::Missed,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+impl std::fmt::Display for CostRatio {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (low, high) = self.interval;
+        write!(
+            f,
+            "median ratio {:.4} [{low:.4}, {high:.4}] of {} pairs",
+            self.middle, self.pairs
+        )
+    }
+}
+
+/// Returns the ranks (from 0) of the 95% interval of a median, by the binomial distribution.
+fn ranks(count: usize) -> (usize, usize) {
+    let mut probability = 0.5f64.powi(count as i32);
+    let (mut below, mut rank) = (probability, 0);
+    while below <= 0.025 && rank + 1 < count / 2 {
+        rank += 1;
+        probability *= (count - rank + 1) as f64 / rank as f64;
+        below += probability;
+    }
+    // `below` now includes the rank that is one too many, unless it never came so far.
+    let low = if below > 0.025 {
+        rank.saturating_sub(1)
+    } else {
+        rank
+    };
+    (low, count - 1 - low)
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn load() -> String {
+    std::fs::read_to_string("/proc/loadavg")
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
+}
+
+/// Result of one run.
+struct TracedRun {
+    /// Mean of the latencies in [`MIDDLE`], in nanoseconds.
+    latency: f64,
+    /// Requests per second.
+    iops: f64,
+    /// Peak memory in KiB.
+    peak: f64,
+}
+
+/// A loop device over a file in tmpfs, and the program that reads it. Dropping it removes both.
+struct TracedDevice {
+    program: PathBuf,
+    image: PathBuf,
+    database: PathBuf,
+    node: String,
+}
+
+impl Drop for TracedDevice {
+    fn drop(&mut self) {
+        if !self.node.is_empty() {
+            let _ = Command::new("losetup").args(["-d", &self.node]).status();
+        }
+        for file in [&self.image, &self.database] {
+            // It may not have been created.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+impl TracedDevice {
+    fn prepare(program: Option<PathBuf>) -> Result<TracedDevice> {
+        let program = match program {
+            Some(program) => program,
+            None => {
+                workspace::run(workspace::cargo().args(["build", "--release", "-p", "hakaru"]))?;
+                workspace::target().join("release/hakaru")
+            }
+        };
+        let own =
+            |name: &str| PathBuf::from(format!("/dev/shm/hakaru-{name}-{}", std::process::id()));
+        // From here on, dropping it removes the files, even if a later step fails.
+        let mut device = TracedDevice {
+            program,
+            image: own("trace.img"),
+            database: own("trace.db"),
+            node: String::new(),
+        };
+        let image = std::fs::File::create(&device.image)?;
+        super::contest::fill(image, SIZE)?;
+        let node = output(
+            Command::new("losetup")
+                .args(["--find", "--show"])
+                .arg(&device.image),
+        );
+        device.node = node.context("a loop device takes root")?.trim().to_owned();
+        Ok(device)
+    }
+
+    /// Runs random reads on two processors at most, and returns what they did.
+    fn read(&self, traced: bool, seconds: f64, options: &str) -> Result<TracedRun> {
+        let mut command = Command::new(&self.program);
+        command.arg("fio").args(options.split_whitespace());
+        command.arg(if traced {
+            "--hakaru-trace=whole"
+        } else {
+            "--hakaru-store"
+        });
+        command.args([
+            "--name=job",
+            "--rw=randread",
+            "--direct=1",
+            "--time_based",
+            "--group_reporting",
+        ]);
+        command.args(["--output-format=json+", "--size=100%"]);
+        command.arg(format!("--filename={}", self.node));
+        command.arg(format!("--runtime={}ms", (seconds * 1000.0) as u64));
+        command
+            .env("HAKARU_DB", &self.database)
+            .stderr(Stdio::null());
+        let (text, peak) = output_and_peak(&mut command)?;
+        let start = text.find('{').context("no JSON was printed")?;
+        let json: Value = serde_json::from_str(&text[start..])?;
+        let read = &json["jobs"][0]["read"];
+        Ok(TracedRun {
+            latency: middle_mean(&read["clat_ns"]["bins"]).context("there are no latencies")?,
+            iops: read["iops"].as_f64().context("there are no IOPS")?,
+            peak,
+        })
+    }
+
+    fn at_depth_1(&self, traced: bool, block: u64, seconds: f64) -> Result<f64> {
+        let options = format!("--ioengine=psync --bs={block}");
+        Ok(self.read(traced, seconds, &options)?.latency)
+    }
+
+    /// Returns the block size in bytes whose latency is nearest to that in nanoseconds.
+    fn block_of(&self, latency: f64) -> Result<u64> {
+        let mut nearest = (f64::INFINITY, 4096);
+        for step in 1..=16 {
+            let block = step * (32 << 10);
+            let of_block = (0..3)
+                .map(|_| self.at_depth_1(false, block, 0.2))
+                .collect::<Result<Vec<f64>>>()?;
+            let of_block = median(&sorted(of_block.into_iter()));
+            let distance = (of_block / latency).ln().abs();
+            if distance < nearest.0 {
+                nearest = (distance, block);
+            }
+            if of_block > 2.0 * latency {
+                break;
+            }
+        }
+        Ok(nearest.1)
+    }
+
+    /// Runs the pairs; the order within a pair alternates.
+    fn cost(&self, block: u64, options: &TraceOptions) -> Result<CostRatio> {
+        let mut pairs = Vec::with_capacity(options.pairs);
+        for number in 0..options.pairs {
+            let run = |traced| self.at_depth_1(traced, block, options.seconds);
+            pairs.push(match number % 2 {
+                0 => (run(false)?, run(true)?),
+                _ => {
+                    let with = run(true)?;
+                    (run(false)?, with)
+                }
+            });
+        }
+        Ok(CostRatio::of(&pairs))
+    }
+
+    /// Reads as fast as two processors can, traced, for a short and for a long time.
+    fn follows(&self, lengths: [u64; 2]) -> Result<Vec<TraceBound>> {
+        let options = "--ioengine=io_uring --iodepth=64 --bs=4k --numjobs=2 --cpus_allowed=0,1";
+        let untraced = self.read(false, lengths[0] as f64, options)?;
+        let mut bounds = Vec::new();
+        let mut peaks = Vec::new();
+        for length in lengths {
+            let run = self.read(true, length as f64, options)?;
+            let lost = Lost::of(&self.record()?)?;
+            bounds.push(TraceBound {
+                text: format!(
+                    "{length} s of 4 KiB reads with 2 jobs at depth 64 on 2 processors: {:.0} requests/s traced, {:.0} \
+                     untraced, {lost}",
+                    run.iops, untraced.iops
+                ),
+                verdict: match lost {
+                    _ if !lost.adds_up => Verdict::Missed,
+                    _ if run.iops < RATE => Verdict::NotReached,
+                    _ => Verdict::Holds,
+                },
+            });
+            peaks.push(run.peak);
+        }
+        bounds.push(TraceBound {
+            text: format!(
+                "peak memory: {:.0} MiB untraced, {:.0} MiB traced for {} s, {:.0} MiB for {} s, wanted at most {GROWTH} \
+                 times as much",
+                untraced.peak / 1024.0,
+                peaks[0] / 1024.0,
+                lengths[0],
+                peaks[1] / 1024.0,
+                lengths[1]
+            ),
+            verdict: match peaks[1] <= GROWTH * peaks[0] {
+                true => Verdict::Holds,
+                false => Verdict::Missed,
+            },
+        });
+        Ok(bounds)
+    }
+
+    /// Returns the record of the last run.
+    fn record(&self) -> Result<Value> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(["show", "latest", "--json"])
+            .env("HAKARU_DB", &self.database);
+        Ok(serde_json::from_str(&output(&mut command)?)?)
+    }
+}
+
+/// Events of a traced run.
+#[derive(Clone, Copy)]
+struct Lost {
+    counted: u64,
+    lost: u64,
+    /// Whether each event was received, or counted as lost.
+    adds_up: bool,
+}
+
+impl Lost {
+    fn of(record: &Value) -> Result<Lost> {
+        let events = record["phases"][0]["paths"][0]["tracer"]["events"].as_array();
+        let events = events.context("the run was not traced")?;
+        let sum = |key: &str| {
+            events
+                .iter()
+                .filter_map(|event| event[key].as_u64())
+                .sum::<u64>()
+        };
+        let (counted, recorded, lost) = (
+            sum("counted"),
+            sum("recorded"),
+            sum("lost") + sum("missing"),
+        );
+        Ok(Lost {
+            counted,
+            lost,
+            adds_up: counted > 0 && counted == recorded + lost,
+        })
+    }
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let share = self.lost as f64 / self.counted.max(1) as f64 * 100.0;
+        write!(
+            f,
+            "{} of {} events lost ({share:.4}%)",
+            self.lost, self.counted
+        )
+    }
+}
+
+/// Returns the mean of the latencies in [`MIDDLE`], from fio's bins (nanoseconds: count).
+fn middle_mean(bins: &Value) -> Option<f64> {
+    let bins = bins.as_object()?.iter();
+    let mut bins: Vec<(u64, u64)> = bins
+        .filter_map(|(latency, count)| Some((latency.parse().ok()?, count.as_u64()?)))
+        .collect();
+    bins.sort_unstable();
+    let all = bins.iter().map(|(_, count)| *count).sum::<u64>() as f64;
+    let (first, last) = (MIDDLE.0 * all, MIDDLE.1 * all);
+    let (mut before, mut sum, mut ios) = (0.0, 0.0, 0.0);
+    for (latency, count) in bins {
+        let until = before + count as f64;
+        let counts = (until.min(last) - f64::max(before, first)).max(0.0);
+        sum += counts * latency as f64;
+        ios += counts;
+        before = until;
+    }
+    (ios > 0.0).then(|| sum / ios)
+}
+
+/// Runs a program. Returns its standard output and its peak memory in KiB, sampled while it runs.
+fn output_and_peak(command: &mut Command) -> Result<(String, f64)> {
+    let child = command.stdout(Stdio::piped()).spawn()?;
+    let status = Path::new("/proc")
+        .join(child.id().to_string())
+        .join("status");
+    let watch = std::thread::spawn(move || {
+        let mut peak: f64 = 0.0;
+        // The memory of a program that has ended is not shown any more.
+        while let Some(now) = high_water(&status) {
+            peak = peak.max(now);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        peak
+    });
+    let out = child.wait_with_output()?;
+    let peak = watch.join().unwrap_or(f64::NAN);
+    ensure!(out.status.success(), "the run ended with {}", out.status);
+    Ok((String::from_utf8(out.stdout)?, peak))
+}
+
+fn high_water(status: &Path) -> Option<f64> {
+    let text = std::fs::read_to_string(status).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_median_has_the_tabulated_ranks() {
+        // Conover, table A3: ranks from 1.
+        for (count, low) in [(6, 1), (10, 2), (20, 6), (30, 10), (40, 14)] {
+            assert_eq!(ranks(count), (low - 1, count - low), "{count}");
+        }
+        assert_eq!(ranks(4), (0, 3));
+    }
+
+    #[test]
+    fn a_cost_is_judged_by_its_interval() {
+        let ratio = |with: f64, spread: f64| {
+            let pair = |n: usize| (100.0, with + spread * (n as f64 - 9.5));
+            CostRatio::of(&(0..20).map(pair).collect::<Vec<_>>()).verdict()
+        };
+        assert_eq!(ratio(102.0, 0.01), Verdict::Holds);
+        assert_eq!(ratio(104.0, 0.01), Verdict::Missed);
+        assert_eq!(ratio(102.0, 1.0), Verdict::Undecided);
+    }
+
+    #[test]
+    fn the_middle_of_the_latencies_is_averaged() {
+        let bins = serde_json::json!({"1000": 90, "2000": 5, "9000000": 5});
+        assert_eq!(
+            middle_mean(&bins),
+            Some((85.0 * 1000.0 + 5.0 * 2000.0) / 90.0)
+        );
+        assert_eq!(middle_mean(&serde_json::json!({})), None);
+    }
+}
