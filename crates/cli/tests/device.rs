@@ -47,10 +47,13 @@ fn id(home: &Home) -> String {
 fn check_refused(home: &Home, node: &str, id: &str, reason: &str, cure: &str) {
     let before = content(home);
     let erase = format!("--erase={id}");
-    let commands: [&[&str]; 4] = [
+    let image = home.path().join("small.img").display().to_string();
+    std::fs::write(&image, [1; 4096]).unwrap();
+    let commands: [&[&str]; 5] = [
         &["verify", node, &erase],
         &["verify", node, &erase, "--dry-run"],
         &["prepare", node, &erase, "--fill=zero"],
+        &["prepare", node, &erase, "--image", &image],
         &["bench", node, &erase, "--quick", "--size=16MiB"],
     ];
     for command in commands {
@@ -373,6 +376,45 @@ fn prepare_command(home: &Home, disk: &Loop, args: &[&str]) -> Output {
         .args(args)
         .output()
         .unwrap()
+}
+
+#[test]
+fn an_image_that_fits_is_written_and_verified() {
+    let home = Home::new();
+    let Some(disk) = root_loop(&home, 16 << 20) else {
+        return;
+    };
+    let image = |name: &str, mebibytes: usize| {
+        let path = home.path().join(name);
+        std::fs::write(&path, vec![0x3c; mebibytes << 20]).unwrap();
+        format!("--image={}", path.display())
+    };
+    let before = content(&home);
+    let out = prepare_command(&home, &disk, &[&image("large.img", 17)]);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("the image has 17 MiB, the device only 16 MiB"),
+        "{said}"
+    );
+    let small = image("small.img", 9);
+    let out = prepare_command(&home, &disk, &[&small, "--dry-run"]);
+    let said = text(&out.stdout);
+    assert!(
+        said.contains("small.img (9 MiB) and read it back"),
+        "{said}"
+    );
+    assert!(before == content(&home));
+    let out = prepare_command(&home, &disk, &[&small, "--mkfs=ext4"]);
+    assert_eq!(out.status.code(), Some(2), "{out:?}");
+    let out = prepare_command(&home, &disk, &[&small]);
+    let said = text(&out.stdout);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    assert!(
+        said.contains("small.img (9 MiB) written and verified at "),
+        "{said}"
+    );
+    assert!(content(&home)[..9 << 20].iter().all(|byte| *byte == 0x3c));
 }
 
 fn state(home: &Home) -> PathBuf {

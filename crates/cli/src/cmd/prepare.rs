@@ -8,9 +8,9 @@ use anyhow::Result;
 use clap::ValueEnum;
 use hakaru_device::guard::{Candidate, Erasable, Refusal};
 use hakaru_device::prepare::{
-    self, DiscardError, DiscardKind, FillPattern, FsType, LayoutKind, LayoutTable, MkfsRequest,
-    MountRequest, Mounted, PartitionLayout, Preparation, PrepareError, PrepareStep, StepDone,
-    ToolError,
+    self, DiscardError, DiscardKind, FillPattern, FsType, ImageError, ImageFile, LayoutKind,
+    LayoutTable, MkfsRequest, MountRequest, Mounted, PartitionLayout, Preparation, PrepareError,
+    PrepareStep, StepDone, ToolError,
 };
 use hakaru_device::{Roots, SpeedMap};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,9 @@ pub(crate) struct PrepareArgs {
     /// Overwrite the whole device
     #[arg(long, value_name = "PATTERN")]
     fill: Option<FillArg>,
+    /// Write a disk image (raw, .gz, .xz or .zst), and read it back
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fill", "partition", "mkfs"])]
+    image: Option<PathBuf>,
     /// Create one partition that starts at 4 MiB and fills the device; the later steps use this partition
     #[arg(long, value_name = "TABLE", num_args = 0..=1, default_missing_value = "mbr", require_equals = true)]
     partition: Option<PartitionTableArg>,
@@ -136,6 +139,7 @@ impl From<FsTypeArg> for FsType {
 struct PreparePlan {
     discard: Option<DiscardKind>,
     fill: Option<FillPattern>,
+    image: Option<ImageFile>,
     partition: Option<(PartitionLayout, String)>,
     mkfs: Option<MkfsRequest>,
     /// The mkfs command line.
@@ -178,6 +182,11 @@ impl PreparePlan {
                 FillArg::Ones => FillPattern::Ones,
                 FillArg::Random => FillPattern::Random { seed: args.seed },
             }),
+            image: args
+                .image
+                .as_deref()
+                .map(|path| fitting_image(path, candidate))
+                .transpose()?,
             partition,
             mkfs,
             command,
@@ -188,9 +197,9 @@ impl PreparePlan {
         };
         if plan.words().is_empty() {
             anyhow::bail!(both!(
-                "no step given; help: use --discard, --fill, --partition or --mkfs (see `hakaru \
+                "no step given; help: use --discard, --fill, --image, --partition or --mkfs (see `hakaru \
                 prepare --help`)",
-                "手順が指定されていません; help: --discard、--fill、--partition、--mkfsのいずれかを指定してください（hakaru prepare --helpを参照）"
+                "手順が指定されていません; help: --discard、--fill、--image、--partition、--mkfsのいずれかを指定してください（hakaru prepare --helpを参照）"
             ));
         }
         Ok(plan)
@@ -212,6 +221,13 @@ impl PreparePlan {
             both!(
                 "fill the whole device with {with}",
                 "デバイスの全域に{with}を書き込む"
+            )
+        });
+        let image = self.image.as_ref().map(|image| {
+            let (path, size) = (image.path().display(), image.size());
+            both!(
+                "write the image {path} ({size}) and read it back",
+                "イメージ{path}（{size}）を書き込み、読み戻して検証"
             )
         });
         let partition = self.partition.as_ref().map(|(_, script)| {
@@ -236,8 +252,22 @@ impl PreparePlan {
         let caches = self
             .drop_caches
             .then(|| both!("drop the host caches", "ホストのキャッシュを破棄"));
-        let steps = [discard, fill, partition, mkfs, mount, level, caches];
+        let steps = [discard, fill, image, partition, mkfs, mount, level, caches];
         steps.into_iter().flatten().collect()
+    }
+}
+
+/// Opens an image that fits on the device. A compressed image is unpacked once to learn its size.
+fn fitting_image(path: &Path, candidate: &Candidate) -> Result<ImageFile> {
+    let image = ImageFile::open(path)?;
+    let device = candidate.size();
+    match image.size().0 > device.0 {
+        true => Err(ImageError::TooLarge {
+            image: image.size(),
+            device,
+        }
+        .into()),
+        false => Ok(image),
     }
 }
 
@@ -376,12 +406,18 @@ impl PrepareArgs {
         let PrepareArgs {
             discard,
             fill,
+            image,
             partition,
             mkfs,
             drop_caches,
             ..
         } = self;
-        *drop_caches && discard.is_none() && fill.is_none() && partition.is_none() && mkfs.is_none()
+        let erases = discard.is_some()
+            || fill.is_some()
+            || image.is_some()
+            || partition.is_some()
+            || mkfs.is_some();
+        *drop_caches && !erases
     }
 }
 
@@ -434,6 +470,10 @@ fn carry_out(
         let mut report = |progress| reporter.report(progress);
         done.speed = Some(preparation.fill(&erasable, pattern, &mut report)?);
     }
+    if let Some(image) = &plan.image {
+        let mut report = |progress| reporter.report(progress);
+        done.speed = Some(preparation.write_image(&erasable, image, &mut report)?);
+    }
     if let Some((layout, _)) = &plan.partition {
         reporter.doing(&both!(
             "writing the partition table",
@@ -476,7 +516,25 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
         (false, false) => Exit::Failed,
     };
     let began = changed_the_device(&error);
+    let image = match &error {
+        PrepareError::Image(ImageError::NotCleared { .. }) => {
+            Some(both!(
+                "  note: the image is incomplete; do not boot from the device",
+                "  参考: イメージは不完全です。このデバイスから起動しないでください"
+            ))
+        }
+        PrepareError::Image(error) if !error.left_the_device_unchanged() => {
+            Some(both!(
+                "  note: the image is incomplete; its partition table was cleared, so it does not boot",
+                "  参考: イメージは不完全です。パーティションテーブルは消去したため起動しません"
+            ))
+        }
+        _ => None,
+    };
     complain(&error.into());
+    if let Some(note) = image {
+        anstream::eprintln!("{note}");
+    }
     if began || !preparation.steps().is_empty() {
         anstream::eprintln!(
             "{}",
@@ -502,6 +560,7 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
 /// Whether the step that failed may have changed the device.
 fn changed_the_device(error: &PrepareError) -> bool {
     match error {
+        PrepareError::Image(error) => !error.left_the_device_unchanged(),
         PrepareError::Fill(_) | PrepareError::Tool(ToolError::Failed { .. }) => true,
         PrepareError::Discard(error) => matches!(
             error,
@@ -550,7 +609,7 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
 fn described(done: &StepDone, speed: Option<&SpeedMap>) -> String {
     let what = hakaru_report::text::step(&(&done.step).into());
     let what = match &done.step {
-        PrepareStep::Fill { .. } => {
+        PrepareStep::Fill { .. } | PrepareStep::WriteImage { .. } => {
             let rate = speed.and_then(|map| Some((map.whole().rate()?, map.extremes()?)));
             let rate = rate.map_or(String::new(), |(mean, (slowest, fastest))| {
                 both!(

@@ -1,6 +1,7 @@
 //! Errors of preparation steps.
 
 use super::fill::{DiscardError, FillError};
+use super::image::ImageError;
 use super::journal::JournalError;
 use super::level::LevelError;
 use super::mounting::MountError;
@@ -21,6 +22,8 @@ pub enum PrepareError {
     Fill(#[from] FillError),
     /// Error of discarding a device.
     Discard(#[from] DiscardError),
+    /// Error of writing an image.
+    Image(#[from] ImageError),
     /// Error of an external tool.
     Tool(#[from] ToolError),
     /// Invalid partition layout.

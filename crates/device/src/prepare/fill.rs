@@ -100,7 +100,8 @@ pub fn fill(
     Ok(map)
 }
 
-fn point(offset: u64, len: usize, elapsed: Nanos) -> SpeedPoint {
+/// One chunk of a speed map.
+pub(super) fn point(offset: u64, len: usize, elapsed: Nanos) -> SpeedPoint {
     SpeedPoint {
         offset: Bytes(offset),
         len: Bytes(len as u64),

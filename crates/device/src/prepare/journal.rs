@@ -59,6 +59,15 @@ pub enum PrepareStep {
         /// Whether the content is restored afterwards.
         restores: bool,
     },
+    /// Writes a disk image. The partition table is written last, so a partial image does not boot.
+    WriteImage {
+        /// The device.
+        device: DeviceTag,
+        /// The image file.
+        image: PathBuf,
+        /// Size of the unpacked image.
+        size: Bytes,
+    },
     /// Writes a partition table.
     Partition {
         /// The device.

@@ -24,6 +24,10 @@ impl From<&PrepareStep> for StepKind {
                 secure: *kind == DiscardKind::Secure,
             },
             PrepareStep::Verify { .. } => StepKind::Verified,
+            PrepareStep::WriteImage { image, size, .. } => StepKind::ImageWritten {
+                image: image.display().to_string(),
+                size: *size,
+            },
             PrepareStep::Partition { .. } => StepKind::Partitioned,
             PrepareStep::Mkfs { command, .. } => StepKind::Formatted {
                 command: command.clone(),

@@ -7,6 +7,7 @@
 
 mod error;
 mod fill;
+mod image;
 mod journal;
 mod kind;
 mod level;
@@ -20,6 +21,7 @@ mod undo;
 pub use error::PrepareError;
 pub use fill::{DiscardError, DiscardKind, FillError, FillPattern, discard, fill};
 pub(crate) use fill::{buffer as fill_buffer, random_bytes};
+pub use image::{ImageError, ImageFile};
 pub use journal::{DeviceTag, JournalError, PrepareJournal, PrepareStep, Undo, is_left, pending};
 pub use level::LevelError;
 pub use mkfs::{FsType, MkfsOutcome, MkfsRequest};
@@ -167,6 +169,32 @@ impl Preparation {
         };
         self.step(step, Undo::Nothing, |_| {
             Ok(discard(device, kind, on_progress)?)
+        })
+    }
+
+    /// Writes an image to a device and reads it back; the kernel then reads the new partition table. Returns the write
+    /// speed by position.
+    ///
+    /// # Errors
+    /// An [`ImageError`], or an error of the journal. A partial image has no partition table.
+    pub fn write_image(
+        &mut self,
+        device: &Erasable,
+        image: &ImageFile,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<SpeedMap, PrepareError> {
+        let step = PrepareStep::WriteImage {
+            device: tag(device),
+            image: image.path().to_owned(),
+            size: image.size(),
+        };
+        self.step(step, Undo::Nothing, |_| {
+            let opened = OpenDevice::open(device);
+            let mut open = opened.map_err(|source| io_error(device.path(), "opened", source))?;
+            let written = image::write_image(&mut open, image, on_progress);
+            // Partitions do not exist, or are shown once the device is plugged in again.
+            let _ = hakaru_sys::block::reread_partitions(device.device());
+            Ok(written?)
         })
     }
 

@@ -82,6 +82,7 @@ fn leaves(step: &PrepareStep) -> String {
         PrepareStep::Fill { device, .. }
         | PrepareStep::Discard { device, .. }
         | PrepareStep::Verify { device, .. }
+        | PrepareStep::WriteImage { device, .. }
         | PrepareStep::Partition { device, .. }
         | PrepareStep::Mkfs { device, .. } => called(device),
         PrepareStep::DropCaches => "host caches".to_owned(),
@@ -268,6 +269,12 @@ fn remains(step: &PrepareStep) -> Option<RecoveredAs> {
                 "check its file system with fsck, and restore damaged files from a backup",
             ),
         },
+        PrepareStep::WriteImage { device, .. } => (
+            device,
+            "the image on DEVICE is incomplete or was not verified (a partial image has no partition \
+            table); its previous content is lost",
+            "write the image again",
+        ),
         PrepareStep::Partition { device, .. } => (
             device,
             "the partition table of DEVICE may be incomplete",

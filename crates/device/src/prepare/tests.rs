@@ -263,6 +263,50 @@ fn a_mount_after_a_restart_is_somebody_elses() {
 }
 
 #[test]
+fn an_image_is_written_to_a_device_and_a_partial_one_has_no_table() {
+    let Some((state, mut preparation, device)) = ext4("an_image_is_written_to_a_device") else {
+        return;
+    };
+    let path = state.path().join("card.img");
+    std::fs::write(&path, vec![0xa7; 9 << 20]).unwrap();
+    let image = ImageFile::open(&path).unwrap();
+    let erasable = take(&device);
+    let map = preparation.write_image(&erasable, &image, &mut go_on);
+    assert_eq!(map.unwrap().whole().len, Bytes(9 << 20));
+    let on_device = || std::fs::read(device.file()).unwrap();
+    assert!(on_device()[..9 << 20].iter().all(|byte| *byte == 0xa7));
+
+    let stop: &mut OnProgress<'_> = &mut |_| ControlFlow::Break(());
+    let stopped = preparation.write_image(&erasable, &image, stop);
+    assert!(
+        matches!(
+            stopped,
+            Err(PrepareError::Image(ImageError::Interrupted { .. }))
+        ),
+        "{stopped:?}"
+    );
+    assert!(on_device()[..1 << 20].iter().all(|byte| *byte == 0));
+    let journal = preparation.journal.as_ref().unwrap().path().to_owned();
+    let said = std::fs::read_to_string(&journal).unwrap();
+    assert!(said.contains("writing the image was stopped"), "{said}");
+
+    // A power loss: the step begins and never ends.
+    let step = PrepareStep::WriteImage {
+        device: tag(&erasable),
+        image: path,
+        size: image.size(),
+    };
+    let begun = preparation.journal.as_mut().unwrap();
+    begun.begin(step, Undo::Nothing).unwrap();
+    let recovery = recover(&crash(preparation), &Roots::live()).unwrap();
+    let text = recovery.items[0].to_string();
+    assert!(
+        text.contains("is incomplete") && text.ends_with("write the image again"),
+        "{text}"
+    );
+}
+
+#[test]
 fn only_a_directory_of_ours_is_removed_with_its_content() {
     let state = tempfile::tempdir().unwrap();
     let begin = || Preparation::begin(&state.path().join("state"), Roots::live()).unwrap();

@@ -73,6 +73,13 @@ pub enum StepKind {
     },
     /// The device was written and read back.
     Verified,
+    /// A disk image was written and read back.
+    ImageWritten {
+        /// Path of the image file.
+        image: String,
+        /// Size of the unpacked image.
+        size: Bytes,
+    },
     /// A partition table was written.
     Partitioned,
     /// A file system was created.
@@ -109,7 +116,10 @@ pub enum StepKind {
 impl StepKind {
     /// Whether it affects the whole device, so that one preparation serves several layers.
     pub fn is_of_whole_device(&self) -> bool {
-        matches!(self, StepKind::Filled { .. } | StepKind::Discarded { .. })
+        matches!(
+            self,
+            StepKind::Filled { .. } | StepKind::Discarded { .. } | StepKind::ImageWritten { .. }
+        )
     }
 }
 

@@ -153,6 +153,7 @@ fn number_of_step(step: &StepKind) -> usize {
         StepKind::SpaceFilled { .. } => 7,
         StepKind::CachesDropped => 8,
         StepKind::Described { .. } => 9,
+        StepKind::ImageWritten { .. } => 10,
     }
 }
 
@@ -181,6 +182,13 @@ fn every_preparation_step_has_its_phrase() {
         (StepKind::Discarded { secure: false }, "discarded (TRIM)"),
         (StepKind::Discarded { secure: true }, "discarded securely"),
         (StepKind::Verified, "verified"),
+        (
+            StepKind::ImageWritten {
+                image: s("pi.img"),
+                size: Bytes(2 << 30),
+            },
+            "image pi.img (2 GiB) written and verified",
+        ),
         (StepKind::Partitioned, "partition table written"),
         (
             StepKind::Formatted {
@@ -219,7 +227,7 @@ fn every_preparation_step_has_its_phrase() {
         ),
     ];
     let numbers: BTreeSet<usize> = all.iter().map(|(one, _)| number_of_step(one)).collect();
-    assert_eq!(numbers, (0..10).collect());
+    assert_eq!(numbers, (0..11).collect());
     for (step, wanted) in all {
         assert_eq!(in_both(&[], || text::step(&step)), wanted);
         check(wanted);

@@ -8,6 +8,9 @@ pub(in crate::text) fn step(step: &StepKind) -> String {
         StepKind::Discarded { secure: false } => "discarded (TRIM)".to_owned(),
         StepKind::Discarded { secure: true } => "discarded securely".to_owned(),
         StepKind::Verified => "verified".to_owned(),
+        StepKind::ImageWritten { image, size } => {
+            format!("image {image} ({size}) written and verified")
+        }
         StepKind::Partitioned => "partition table written".to_owned(),
         StepKind::Formatted { command } => command.join(" "),
         StepKind::Mounted { fs_type, options } if options.is_empty() => {

@@ -8,6 +8,9 @@ pub(in crate::text) fn step(step: &StepKind) -> String {
         StepKind::Discarded { secure: false } => "discard(TRIM)".to_owned(),
         StepKind::Discarded { secure: true } => "セキュア消去".to_owned(),
         StepKind::Verified => "検証済み".to_owned(),
+        StepKind::ImageWritten { image, size } => {
+            format!("イメージ{image}（{size}）を書き込み、検証済み")
+        }
         StepKind::Partitioned => "パーティションテーブルを作成".to_owned(),
         StepKind::Formatted { command } => command.join(" "),
         StepKind::Mounted { fs_type, options } if options.is_empty() => {
