@@ -78,6 +78,18 @@ pub(crate) enum ProgressEvent<'a> {
         done: u64,
         total: u64,
     },
+    PointStarted {
+        card: &'a str,
+        layer: &'a str,
+        workload: &'a str,
+        repeat: u32,
+        number: u64,
+        of: u64,
+        remaining_s: f64,
+    },
+    Note {
+        text: &'a str,
+    },
 }
 
 /// Current or mean rate of one operation.
@@ -87,7 +99,35 @@ pub(crate) struct OpRate {
     iops: f64,
 }
 
-impl ProgressEvent<'_> {
+impl<'a> ProgressEvent<'a> {
+    /// The progress of a phase.
+    pub(crate) fn of(phase: &'a PhasePlan, progress: &PhaseProgress) -> ProgressEvent<'a> {
+        ProgressEvent::Progress {
+            phase: &phase.name,
+            measuring: progress.measuring,
+            permille: progress.permille,
+            remaining_s: progress.remaining.map(|left| left.as_secs_f64()),
+            rates: current_rates(progress),
+        }
+    }
+
+    /// The end of a phase.
+    pub(crate) fn ended(record: &'a PhaseRecord) -> ProgressEvent<'a> {
+        let rates = mean_rates(record).into_iter();
+        ProgressEvent::PhaseEnded {
+            phase: &record.name,
+            rates: rates.map(|(op, rate)| (op.name(), rate)).collect(),
+        }
+    }
+
+    /// A stored run.
+    pub(crate) fn stored(record: &'a RunRecord) -> ProgressEvent<'a> {
+        ProgressEvent::RunStored {
+            run: &record.id,
+            series: &record.series,
+        }
+    }
+
     /// Prints the line on standard error.
     pub(crate) fn print(&self) {
         if let Ok(line) = json::line(json::PROGRESS, self) {
@@ -286,13 +326,7 @@ impl Observer for StatusReporter {
 
     fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
         if self.mode == ProgressMode::Json {
-            self.event(&ProgressEvent::Progress {
-                phase: &phase.name,
-                measuring: progress.measuring,
-                permille: progress.permille,
-                remaining_s: progress.remaining.map(|left| left.as_secs_f64()),
-                rates: current_rates(progress),
-            });
+            self.event(&ProgressEvent::of(phase, progress));
             return Flow::Continue;
         }
         let mut words = speeds(progress);
@@ -305,11 +339,7 @@ impl Observer for StatusReporter {
     }
 
     fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
-        let rates_by_op = mean_rates(record).into_iter();
-        self.event(&ProgressEvent::PhaseEnded {
-            phase: &record.name,
-            rates: rates_by_op.map(|(op, rate)| (op.name(), rate)).collect(),
-        });
+        self.event(&ProgressEvent::ended(record));
         self.say(&format!(
             "{} {:<10} {}",
             self.place(),
@@ -354,9 +384,6 @@ impl Watcher for StatusReporter {
     }
 
     fn stored(&mut self, record: &RunRecord) {
-        self.event(&ProgressEvent::RunStored {
-            run: &record.id,
-            series: &record.series,
-        });
+        self.event(&ProgressEvent::stored(record));
     }
 }

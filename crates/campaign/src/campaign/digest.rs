@@ -89,6 +89,7 @@ impl PointDefinition<'_> {
         let PreparationSpec {
             discard,
             fill,
+            fill_passes,
             each,
             fill_level,
             drop_caches,
@@ -102,7 +103,11 @@ impl PointDefinition<'_> {
         let fill = optional(fill.map(|data| fill_names(data).0.to_owned()));
         let each = scope_names(*each).0;
         let level = optional(fill_level.map(|share| format!("Share({:?})", share.0)));
-        let prepared = format!("{discard} {fill} {each} {level} {drop_caches} {fresh}");
+        let passes = match fill_passes {
+            1 => String::new(),
+            passes => format!(" {passes}"),
+        };
+        let prepared = format!("{discard} {fill} {each} {level} {drop_caches} {fresh}{passes}");
         let text = format!(
             "{}\n{}\n{prepared}",
             self.workload.text_v1(),
@@ -158,6 +163,7 @@ fn prepared(out: &mut String, preparation: &PreparationSpec) {
     let PreparationSpec {
         discard,
         fill,
+        fill_passes,
         each,
         fill_level,
         drop_caches,
@@ -168,10 +174,15 @@ fn prepared(out: &mut String, preparation: &PreparationSpec) {
     let fill = optional(fill.map(|data| format!("\"{}\"", fill_names(data).1)));
     let each = scope_names(*each).1;
     let level = optional(fill_level.map(|share| share.0.to_string()));
+    // Left out if it is 1, so that the digests of older files stay.
+    let passes = match fill_passes {
+        1 => String::new(),
+        passes => format!(",\"fill-passes\":{passes}"),
+    };
     let _ = write!(
         out,
         "{{\"discard\":{discard},\"drop-caches\":{drop_caches},\"each\":\"{each}\",\"fill\":{fill},\
-         \"fill-level\":{level},\"fresh\":{fresh}}}"
+         \"fill-level\":{level}{passes},\"fresh\":{fresh}}}"
     );
 }
 

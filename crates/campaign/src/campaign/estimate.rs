@@ -77,7 +77,11 @@ pub(super) fn preparation_seconds(
     let preparation = &campaign.preparation;
     let whole = first || preparation.each != super::file::PrepareScope::Card;
     let size = size.unwrap_or(CARD).0 as f64;
-    let filled = preparation.fill.filter(|_| whole).map_or(0.0, |_| size);
+    let passes = f64::from(preparation.fill_passes);
+    let filled = preparation
+        .fill
+        .filter(|_| whole)
+        .map_or(0.0, |_| size * passes);
     let layer = &campaign.layers[layer];
     let LayerKind::Fs(_) = layer.through else {
         return filled / SEQUENTIAL;
@@ -106,7 +110,8 @@ pub(super) fn preparation_bytes(
 ) -> Bytes {
     let Some(size) = size else { return Bytes(0) };
     let fill = if whole && campaign.preparation.fill.is_some() {
-        size.0
+        let passes = u64::from(campaign.preparation.fill_passes);
+        size.0.saturating_mul(passes)
     } else {
         0
     };
@@ -282,5 +287,8 @@ pub(super) fn repeats_in_words(repeats: RepeatRule) -> String {
             until.at_least,
             until.at_most
         ),
+        RepeatRule::Steady { at_most } => {
+            format!("until five rounds are in steady state, at most {at_most} times")
+        }
     }
 }

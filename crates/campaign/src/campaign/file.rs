@@ -47,6 +47,9 @@ pub struct CampaignFile {
     /// Repeats of each point: a number, or until the mean is known precisely enough.
     #[serde(default)]
     pub repeats: RepeatRule,
+    /// Workloads that must be steady before the rounds end, with `until = "steady"`; default: each point ends alone.
+    #[serde(default)]
+    pub steady: Vec<Spanned<String>>,
     /// Order of the points.
     #[serde(default)]
     pub order: PointOrder,
@@ -91,24 +94,69 @@ pub enum RepeatRule {
     Times(u32),
     /// Until half the 95% confidence interval of the mean is below a share of the mean.
     Until(Until),
+    /// Until five rounds are in steady state; at most this number.
+    Steady {
+        /// Maximum number of rounds.
+        at_most: u32,
+    },
 }
 
 /// Precision at which the repeats of a point end.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Until {
     /// Half the width of the confidence interval, as a share of the mean.
     pub until: Share,
     /// Minimum number of repeats; default 3.
-    #[serde(default = "three")]
     pub at_least: u32,
     /// Maximum number of repeats.
     pub at_most: u32,
 }
 
-fn three() -> u32 {
-    3
+/// A rule for the end of the repeats, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct UntilEntry {
+    #[serde(deserialize_with = "precision")]
+    until: Option<Share>,
+    at_least: Option<u32>,
+    at_most: Option<u32>,
 }
+
+/// Parses a precision; `None` for `"steady"`.
+fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    match value.as_str() {
+        Some("steady") => Ok(None),
+        _ => Share::deserialize(value)
+            .map(Some)
+            .map_err(de::Error::custom),
+    }
+}
+
+impl UntilEntry {
+    fn rule<E: de::Error>(self) -> Result<RepeatRule, E> {
+        match (self.until, self.at_least, self.at_most) {
+            (Some(until), at_least, Some(at_most)) => Ok(RepeatRule::Until(Until {
+                until,
+                at_least: at_least.unwrap_or(FEWEST_UNTIL),
+                at_most,
+            })),
+            (Some(_), _, None) => Err(E::missing_field("at-most")),
+            (None, Some(_), _) => Err(E::custom(
+                "until = \"steady\" needs at least five rounds by its definition: omit at-least",
+            )),
+            (None, None, at_most) => Ok(RepeatRule::Steady {
+                at_most: at_most.unwrap_or(MOST_ROUNDS),
+            }),
+        }
+    }
+}
+
+/// Maximum number of rounds to reach steady state. Source: SNIA Solid State Storage Performance Test Specification.
+const MOST_ROUNDS: u32 = 25;
+
+/// Number of rounds in steady state.
+const WINDOW: u32 = hakaru_analysis::steady::WINDOW as u32;
 
 /// Maximum number of repeats; a larger number is assumed to be a typing error.
 const MOST_REPEATS: u32 = 10_000;
@@ -130,6 +178,7 @@ impl RepeatRule {
         match self {
             RepeatRule::Times(n) => n,
             RepeatRule::Until(until) => until.at_most,
+            RepeatRule::Steady { at_most } => at_most,
         }
     }
 
@@ -149,6 +198,11 @@ impl RepeatRule {
                     "at-least = {at_least}, at-most = {at_most}: {wanted}"
                 )))
             }
+            RepeatRule::Steady { at_most } if !(WINDOW..=MOST_REPEATS).contains(&at_most) => {
+                Err(E::custom(format!(
+                    "at-most = {at_most}: steady state needs {WINDOW} to {MOST_REPEATS} rounds"
+                )))
+            }
             sound => Ok(sound),
         }
     }
@@ -166,7 +220,10 @@ impl<'de> de::Visitor<'de> for RepeatsVisitor {
     type Value = RepeatRule;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number such as 10, or { until = \"2%\", at-least = 3, at-most = 20 }")
+        f.write_str(
+            "a number such as 10, { until = \"2%\", at-least = 3, at-most = 20 }, or { until = \
+            \"steady\", at-most = 25 }",
+        )
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<RepeatRule, E> {
@@ -174,7 +231,9 @@ impl<'de> de::Visitor<'de> for RepeatsVisitor {
     }
 
     fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<RepeatRule, A::Error> {
-        RepeatRule::Until(Until::deserialize(MapAccessDeserializer::new(map))?).sound()
+        UntilEntry::deserialize(MapAccessDeserializer::new(map))?
+            .rule()?
+            .sound()
     }
 }
 
@@ -290,13 +349,16 @@ pub enum PartitionTableEntry {
 }
 
 /// Preparation of the storage before the measurement.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PreparationSpec {
     /// Discards the whole card.
     pub discard: Option<DiscardMode>,
     /// Overwrites the whole card.
     pub fill: Option<FillEntry>,
+    /// Number of times that the card is overwritten; default 1.
+    #[serde(default = "once", deserialize_with = "passes")]
+    pub fill_passes: u32,
     /// Frequency of discard and fill: once a card, before each layer, or before each run.
     #[serde(default)]
     pub each: PrepareScope,
@@ -309,6 +371,37 @@ pub struct PreparationSpec {
     /// Creates a new file system before each run, instead of once for all runs through it.
     #[serde(default)]
     pub fresh: bool,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// Maximum number of fill passes; more only wear the card out.
+const MOST_PASSES: u32 = 10;
+
+fn passes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let passes = u32::deserialize(deserializer)?;
+    match (1..=MOST_PASSES).contains(&passes) {
+        true => Ok(passes),
+        false => Err(de::Error::custom(format!(
+            "{passes} fill passes: expected 1 to {MOST_PASSES}"
+        ))),
+    }
+}
+
+impl Default for PreparationSpec {
+    fn default() -> Self {
+        PreparationSpec {
+            discard: None,
+            fill: None,
+            fill_passes: once(),
+            each: PrepareScope::default(),
+            fill_level: None,
+            drop_caches: false,
+            fresh: false,
+        }
+    }
 }
 
 impl PreparationSpec {

@@ -365,18 +365,19 @@ impl CampaignProgress {
         }
     }
 
-    /// Whether a point still has to be measured.
+    /// Whether a point of the card with this ID still has to be measured.
     ///
     /// # Errors
     /// [`FindError`] if stored runs that determine this cannot be read.
     pub(super) fn is_open(
         &mut self,
-        repeats: RepeatRule,
-        cell: &PointKey,
+        campaign: &Campaign,
+        card: &str,
         point: &Point,
         store: &Store,
     ) -> Result<bool, FindError> {
-        if self.has(cell, point.repeat) {
+        let cell = PointKey::of(campaign, card, point.layer, point.workload);
+        if self.has(&cell, point.repeat) {
             return Ok(false);
         }
         if point.is_traced() {
@@ -384,12 +385,49 @@ impl CampaignProgress {
         }
         if point.is_recheck() {
             // The recheck has as many repeats as the first measurement.
-            return Ok(point.repeat - RECHECK < self.repeats(cell));
+            return Ok(point.repeat - RECHECK < self.repeats(&cell));
         }
-        match repeats {
+        match campaign.repeats {
             RepeatRule::Times(_) => Ok(true),
-            RepeatRule::Until(until) => Ok(!self.is_known(until, cell, store)?),
+            RepeatRule::Until(until) => Ok(!self.is_known(until, &cell, store)?),
+            RepeatRule::Steady { .. } => {
+                let watched: Vec<PointKey> = match &campaign.steady[..] {
+                    [] => vec![cell],
+                    all => all
+                        .iter()
+                        .map(|&workload| PointKey::of(campaign, card, point.layer, workload))
+                        .collect(),
+                };
+                for cell in &watched {
+                    if !self.was_steady_before(point.repeat, cell, store)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
         }
+    }
+
+    /// Whether the rates of a cell were in steady state within the rounds before this one. A round is measured for all
+    /// points or for none, whatever the order of the points in it.
+    fn was_steady_before(
+        &mut self,
+        round: u32,
+        cell: &PointKey,
+        store: &Store,
+    ) -> Result<bool, FindError> {
+        let Some(stored) = self.cells.get_mut(cell) else {
+            return Ok(false);
+        };
+        let mut rounds: Vec<f64> = Vec::new();
+        for values in stored.rates(store)?.values() {
+            rounds.resize(rounds.len().max(values.len()), 0.0);
+            for (sum, value) in rounds.iter_mut().zip(values) {
+                *sum += value;
+            }
+        }
+        rounds.truncate(round as usize);
+        Ok(!hakaru_analysis::steady::steady_windows(&rounds).is_empty())
     }
 
     /// Whether the means of a cell are known precisely enough.
@@ -452,5 +490,58 @@ mod tests {
         assert_eq!(intervals.next(&cell("ext4", "write"), 200_000), None);
         intervals.interrupted();
         assert_eq!(intervals.next(&cell("ext4", "read"), 999_000), None);
+    }
+
+    /// Stores rates of the rounds of a workload through the raw layer.
+    fn rounds(progress: &mut CampaignProgress, workload: &str, rates: &[f64]) {
+        let cell = PointKey {
+            card: "key".into(),
+            layer: "raw".into(),
+            workload: workload.into(),
+        };
+        let stored = progress.cells.entry(cell).or_default();
+        stored.repeats = (0..rates.len() as u32).collect();
+        stored.rates = Some([("phase write".to_owned(), rates.to_vec())].into());
+    }
+
+    #[test]
+    fn rounds_end_for_all_points_once_the_watched_workload_is_steady() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path().join("x.db")).unwrap();
+        let steady = "repeats = { until = \"steady\" }\norder = \"interleaved\"\n";
+        let card = "[[card]]\nlabel = \"c\"\nid = \"ask\"\n";
+        // It settles after two rounds.
+        let settling = [90.0, 60.0, 40.0, 40.1, 39.9, 40.0, 40.2];
+        let falling = [100.0, 80.0, 60.0, 50.0, 40.0, 30.0, 20.0];
+        let watched = format!("{steady}steady = [\"seq-write\"]\n{card}");
+        let alone = format!("{steady}{card}");
+        for (text, read_ends) in [(&watched, true), (&alone, false)] {
+            let campaign = super::super::testing::campaign(text);
+            let mut progress = CampaignProgress::default();
+            for measured in 0..=settling.len() {
+                rounds(&mut progress, "seq-write", &settling[..measured]);
+                rounds(
+                    &mut progress,
+                    "rand-read",
+                    &falling[..measured.saturating_sub(1)],
+                );
+                let mut open = |workload: usize, repeat: usize| {
+                    let point = Point {
+                        card: 0,
+                        layer: 0,
+                        workload,
+                        repeat: repeat as u32,
+                    };
+                    progress.is_open(&campaign, "key", &point, &store).unwrap()
+                };
+                assert_eq!(open(0, measured), measured < 7, "{measured}");
+                // The rest of the round in which it became steady is measured.
+                if measured > 0 {
+                    assert!(open(1, measured - 1), "{measured}");
+                }
+                let ended = measured == 7 && read_ends;
+                assert_eq!(open(1, measured), !ended, "{measured}");
+            }
+        }
     }
 }

@@ -198,9 +198,14 @@ impl TargetSetup<'_> {
                 seed: self.campaign.seed,
             },
         };
-        let mut progress = progress(self.operator, self.stop, "filling the card");
-        let filled = preparation.fill(erasable, pattern, &mut progress);
-        stopped_or(filled, self.stop).map(Some)
+        let mut speed = None;
+        for _ in 0..self.campaign.preparation.fill_passes {
+            let mut progress = progress(self.operator, self.stop, "filling the card");
+            let filled = preparation.fill(erasable, pattern, &mut progress);
+            // The speed of the last pass is that of a full card.
+            speed = Some(stopped_or(filled, self.stop)?);
+        }
+        Ok(speed)
     }
 
     fn discard(

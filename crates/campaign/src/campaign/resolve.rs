@@ -9,8 +9,8 @@ mod workloads;
 
 pub use entries::ResolveContext;
 
-use super::file::{CampaignFile, FileError, LayerEntry};
-use super::spec::{Campaign, CampaignFilter};
+use super::file::{CampaignFile, FileError, LayerEntry, RepeatRule};
+use super::spec::{Campaign, CampaignFilter, CampaignWorkload};
 use crate::session::TraceExtent;
 use hakaru_model::units::Nanos;
 use toml::Spanned;
@@ -41,12 +41,14 @@ pub fn resolve(
     let recheck = cards::rechecks(&file, card_order)?;
     let layers = layers::layers(&file.layer, &written, &cards)?;
     let workloads = workloads::workloads(&file, &written, around)?;
+    let steady = steady(&file, &workloads)?;
     let campaign = Campaign {
         id,
         name: file.name.get_ref().clone(),
         about: file.about,
         seed: file.seed.unwrap_or(1),
         repeats: file.repeats,
+        steady,
         order: file.order,
         card_order,
         recheck,
@@ -65,6 +67,28 @@ pub fn resolve(
     not_too_many_runs(&campaign, &file.name)?;
     each_card_has_a_layer(&campaign, &file.layer)?;
     Ok(campaign)
+}
+
+/// Returns the indexes of the workloads that must be steady before the rounds end.
+fn steady(file: &CampaignFile, workloads: &[CampaignWorkload]) -> Result<Vec<usize>, FileError> {
+    let index = |name: &Spanned<String>| {
+        let rule = matches!(file.repeats, RepeatRule::Steady { .. });
+        let found = workloads
+            .iter()
+            .position(|workload| workload.name == *name.get_ref());
+        match found.filter(|_| rule) {
+            Some(index) => Ok(index),
+            None if rule => Err(FileError::at(
+                name,
+                format!("`steady`: no workload is called `{}`", name.get_ref()),
+            )),
+            None => Err(FileError::at(
+                name,
+                "`steady` needs repeats = { until = \"steady\" }",
+            )),
+        }
+    };
+    file.steady.iter().map(index).collect()
 }
 
 /// Returns the ID under which the runs are stored.

@@ -224,9 +224,9 @@ impl<'a> Runner<'a> {
 
     /// Whether a point still has to be measured.
     fn is_open(&mut self, key: &str, point: &Point) -> Result<bool, CampaignError> {
-        let cell = PointKey::of(self.campaign, key, point.layer, point.workload);
-        let repeats = self.campaign.repeats;
-        Ok(self.journal.is_open(repeats, &cell, point, self.store)?)
+        Ok(self
+            .journal
+            .is_open(self.campaign, key, point, self.store)?)
     }
 
     fn open_points(&mut self, card: usize, key: &str) -> Result<Vec<Point>, CampaignError> {

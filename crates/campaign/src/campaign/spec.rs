@@ -25,6 +25,8 @@ pub struct Campaign {
     pub seed: u64,
     /// Number of repeats of each point.
     pub repeats: RepeatRule,
+    /// Indexes of the workloads that must be steady before the rounds end; empty if each point ends alone.
+    pub steady: Vec<usize>,
     /// Order of the points of a card.
     pub order: PointOrder,
     /// Order of the cards.

@@ -27,7 +27,7 @@ pub fn status(
         out.push_str("complete.\n");
     } else {
         let at_most = match campaign.repeats {
-            RepeatRule::Until(_) => "at most ",
+            RepeatRule::Until(_) | RepeatRule::Steady { .. } => "at most ",
             RepeatRule::Times(_) => "",
         };
         let left = seconds_in_words(estimate::left(campaign, journal, |_| None));
@@ -121,8 +121,7 @@ fn open_rechecks(
     };
     let mut open = 0;
     for point in points {
-        let cell = PointKey::of(campaign, &key, point.layer, point.workload);
-        open += u64::from(journal.is_open(campaign.repeats, &cell, &point, store)?);
+        open += u64::from(journal.is_open(campaign, &key, &point, store)?);
     }
     Ok(open)
 }
@@ -188,7 +187,7 @@ fn runs_of(
             workload,
             repeat: most,
         };
-        if stored < most && journal.is_open(campaign.repeats, &cell, &next, store)? {
+        if stored < most && journal.is_open(campaign, key, &next, store)? {
             open += u64::from(most - stored);
         }
     }

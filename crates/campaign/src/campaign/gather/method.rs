@@ -52,6 +52,7 @@ fn preparation_words(preparation: &PreparationSpec, emptied: bool) -> Vec<String
     let PreparationSpec {
         discard,
         fill,
+        fill_passes,
         each,
         fill_level,
         drop_caches,
@@ -66,10 +67,14 @@ fn preparation_words(preparation: &PreparationSpec, emptied: bool) -> Vec<String
         true => "host caches dropped before each run",
         false => "host caches were not dropped before every run as requested (see the caveats)",
     };
+    let passes = match fill_passes {
+        1 => String::new(),
+        passes => format!(" {passes} times"),
+    };
     let fresh = "a fresh file system for each run".to_owned();
     let steps = [
         discard.map(|how| format!("discarded ({how:?}) {often}").to_lowercase()),
-        fill.map(|with| format!("filled with {with:?} {often}").to_lowercase()),
+        fill.map(|with| format!("filled with {with:?}{passes} {often}").to_lowercase()),
         fill_level.map(|share| format!("each file system filled to {}% used", share.0 * 100.0)),
         drop_caches.then(|| caches.to_owned()),
         preparation.each_run_anew().then_some(fresh),

@@ -3,7 +3,7 @@
 //! All output goes to standard error: a progress line on a terminal, plain lines elsewhere.
 
 use super::line_reader::{InputLine, LineReader};
-use crate::status_reporter::{ProgressMode, bar, rates, seconds, speeds};
+use crate::status_reporter::{ProgressEvent, ProgressMode, bar, rates, seconds, speeds};
 use hakaru_campaign::campaign::estimate::words;
 use hakaru_campaign::campaign::file::RepeatRule;
 use hakaru_campaign::campaign::operator::{CampaignStatus, CandidateDisk, Operator, OperatorReply};
@@ -12,7 +12,7 @@ use hakaru_device::ScanProgress as Preparing;
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
 use hakaru_model::plan::PhasePlan;
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_report::plain;
 use indicatif::ProgressBar;
@@ -53,10 +53,9 @@ impl<'a> CliOperator<'a> {
     pub(super) fn new(
         campaign: &'a Campaign,
         erase: &'a [String],
-        quiet: bool,
+        mode: ProgressMode,
         stop: &'a AtomicBool,
     ) -> CliOperator<'a> {
-        let mode = ProgressMode::of(quiet);
         CliOperator {
             campaign,
             erase,
@@ -86,7 +85,15 @@ impl<'a> CliOperator<'a> {
     }
 
     fn say(&self, line: &str) {
+        self.event(&ProgressEvent::Note { text: line });
         self.mode.say(&self.bar, line);
+    }
+
+    /// Prints an event for programs, if they asked for it.
+    fn event(&self, event: &ProgressEvent<'_>) {
+        if self.mode == ProgressMode::Json {
+            event.print();
+        }
     }
 
     /// Formats the current point, such as `[ 17/480] kingston  vfat  rand-write-4k  #7`.
@@ -131,7 +138,7 @@ impl<'a> CliOperator<'a> {
         let left_text = words(*left);
         if left.as_secs() == 0 {
             String::new()
-        } else if matches!(self.campaign.repeats, RepeatRule::Until(_)) {
+        } else if !matches!(self.campaign.repeats, RepeatRule::Times(_)) {
             both!("at most {left_text} left", "残り最大{left_text}")
         } else {
             both!("{left_text} left", "残り{left_text}")
@@ -277,7 +284,8 @@ impl Observer for CliOperator<'_> {
         Flow::Continue
     }
 
-    fn progress(&mut self, _phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+    fn progress(&mut self, phase: &PhasePlan, progress: &PhaseProgress) -> Flow {
+        self.event(&ProgressEvent::of(phase, progress));
         let mut words = speeds(progress);
         words.extend(
             progress
@@ -286,6 +294,11 @@ impl Observer for CliOperator<'_> {
         );
         self.bar.set_position(progress.permille.unwrap_or(0).into());
         self.bar.set_message(words.join("  "));
+        Flow::Continue
+    }
+
+    fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
+        self.event(&ProgressEvent::ended(record));
         Flow::Continue
     }
 }
@@ -375,6 +388,16 @@ impl Operator for CliOperator<'_> {
         self.asked.clear();
         self.offered = None;
         self.current = Some(progressed.clone());
+        let [card, layer, workload] = &progressed.names;
+        self.event(&ProgressEvent::PointStarted {
+            card,
+            layer,
+            workload,
+            repeat: progressed.point.repeat,
+            number: progressed.number,
+            of: progressed.of,
+            remaining_s: progressed.left.as_secs_f64(),
+        });
         self.wake();
         self.bar
             .set_prefix(format!("{}  {}", self.place(), self.left()));
@@ -394,10 +417,20 @@ impl Operator for CliOperator<'_> {
                 progress.map_or(String::new(), |p| format!(", {} of {}", p.done, p.total));
             anstream::eprintln!("preparing: {what}{how_far}");
         }
+        if self.printed != (what.to_owned(), done / 250) {
+            self.event(&ProgressEvent::Scan {
+                doing: what,
+                done: progress.map_or(0, |progress| progress.done.0),
+                total: progress.map_or(0, |progress| progress.total.0),
+            });
+        }
         self.printed = (what.to_owned(), done / 250);
     }
 
     fn stored(&mut self, record: &RunRecord) {
+        if self.mode == ProgressMode::Json {
+            return ProgressEvent::stored(record).print();
+        }
         let rates: Vec<String> = record.phases.iter().map(rates).collect();
         let left = if self.mode == ProgressMode::Lines {
             self.left()
@@ -503,7 +536,7 @@ mod tests {
         };
         let campaign = resolve::campaign(text, &around).unwrap();
         let (erase, stop) = (["0x1234".to_owned()], AtomicBool::new(false));
-        let mut operator = CliOperator::new(&campaign, &erase, true, &stop);
+        let mut operator = CliOperator::new(&campaign, &erase, ProgressMode::Quiet, &stop);
         // Questions are never possible in this test.
         operator.reader = None;
         let [known, asked_for] = &campaign.cards[..] else {

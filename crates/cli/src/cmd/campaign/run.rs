@@ -5,6 +5,7 @@ use super::load::Loaded;
 use super::operator::CliOperator;
 use crate::cmd::{CountedNoun, counted, json};
 use crate::exit::Exit;
+use crate::status_reporter::{ProgressFormat, ProgressMode};
 use crate::{place, stop};
 use anyhow::Result;
 use hakaru_campaign::campaign::runner::{self, CampaignOutcome, CampaignResult, CampaignRun};
@@ -34,6 +35,9 @@ pub(super) struct CampaignRunArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    /// Print progress for people, or as JSON lines, on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    progress: ProgressFormat,
     /// Print only warnings and errors
     #[arg(long, short)]
     quiet: bool,
@@ -91,8 +95,10 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     let Loaded { campaign, asked } = args.named.load(&store)?;
     store.keep_campaign(&campaign.id, &asked)?;
     let (state, stop) = (crate::cmd::recover::state_directory()?, stop::flag());
-    let mut operator = CliOperator::new(&campaign, &args.erase, args.quiet, stop);
-    if !args.quiet {
+    let mode = args.progress.mode(args.quiet);
+    let mut operator = CliOperator::new(&campaign, &args.erase, mode, stop);
+    let for_people = !matches!(mode, ProgressMode::Quiet | ProgressMode::Json);
+    if for_people {
         announce(&campaign, &store)?;
     }
     let ended = runner::run(CampaignRun {
@@ -104,7 +110,8 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     });
     operator.end();
     let ended = ended?;
-    if !args.quiet || ended.end == CampaignOutcome::Incomplete {
+    let failed = ended.end == CampaignOutcome::Incomplete;
+    if for_people || failed && mode != ProgressMode::Json {
         print_result(&ended, args);
     }
     if args.json {
