@@ -34,7 +34,12 @@ pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHis
     let trends = trends(&series);
     let verified: Vec<VerifiedPoint> = verifications.iter().map(|v| verified(v)).collect();
     let signs = signs(&series, &verified, &identities, &trends);
-    let missing = missing(&trends, &verified, &identities);
+    let retries = retry_rates(&series);
+    let mut missing = missing(&trends, &verified, &identities);
+    if retries.len() < 2 {
+        let have = retries.len() as u32;
+        missing.push(MissingProof::Retries { have });
+    }
     let newest = identities.last();
     CardHistory {
         name: newest
@@ -271,8 +276,8 @@ fn largest_number(text: &str) -> Option<u64> {
     numbers.filter_map(|digits| digits.parse().ok()).max()
 }
 
-/// Retries per million commands of the first and the newest traced run, if the newest has more.
-fn more_retries(series: &[Series<'_>]) -> Option<WearSign> {
+/// Retries per million commands of each series with a traced run, oldest first.
+fn retry_rates(series: &[Series<'_>]) -> Vec<f64> {
     let rate = |(_, summary): &Series<'_>| {
         let classes = summary.paths.iter().flat_map(|traced| &traced.path.classes);
         let commands = classes.filter_map(|class| class.commands.as_ref());
@@ -281,7 +286,12 @@ fn more_retries(series: &[Series<'_>]) -> Option<WearSign> {
         });
         (all > 0).then(|| retries as f64 / all as f64 * 1e6)
     };
-    let rates: Vec<f64> = series.iter().filter_map(rate).collect();
+    series.iter().filter_map(rate).collect()
+}
+
+/// The first and the newest rate of retries, if the newest is higher.
+fn more_retries(series: &[Series<'_>]) -> Option<WearSign> {
+    let rates = retry_rates(series);
     let (first, last) = (*rates.first()?, *rates.last()?);
     (rates.len() > 1 && last > first).then_some(WearSign::MoreRetries { first, last })
 }
@@ -382,78 +392,4 @@ fn caveats(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Fake, run_of};
-
-    /// Series of writes with these IOPS, a month apart.
-    fn monthly(iops: &[f64]) -> Vec<RunRecord> {
-        let record = |(month, &iops): (usize, &f64)| {
-            let phase = Fake {
-                name: "rand-write",
-                op: Op::Write,
-                random: true,
-                block: 4096,
-                iops,
-                seconds: 2,
-                sync_ms: None,
-            };
-            let mut record = run_of(0, &[phase]);
-            record.id = format!("run-{month}");
-            record.series = format!("series-{month}");
-            record.started_unix_ms = 1_700_000_000_000 + month as i64 * 30 * DAY_MS;
-            record
-        };
-        iops.iter().enumerate().map(record).collect()
-    }
-
-    #[test]
-    fn gives_no_verdict_from_two_or_three_series() {
-        for iops in [&[900.0, 300.0][..], &[900.0, 600.0, 300.0]] {
-            let found = history(&monthly(iops), &[]);
-            assert_eq!(found.trends[0].comparison, None);
-            assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
-            let series = MissingProof::Series {
-                have: iops.len() as u32,
-                needed: 4,
-            };
-            let all = [series, MissingProof::Verification, MissingProof::WearData];
-            assert_eq!(found.missing, all);
-        }
-    }
-
-    #[test]
-    fn slower_writes_over_months_are_a_sign_of_wear() {
-        let found = history(&monthly(&[900.0, 905.0, 895.0, 600.0, 604.0, 598.0]), &[]);
-        let comparison = found.trends[0].comparison.as_ref().unwrap();
-        let (low, high) = comparison.ratio_ci95.unwrap();
-        assert!(low < 0.667 && 0.667 < high && high < 0.7, "{low} {high}");
-        assert_eq!(found.signs, [WearSign::SlowerWrites { trend: 0 }]);
-        assert_eq!(found.outlook, Outlook::Wearing);
-    }
-
-    #[test]
-    fn steady_writes_alone_do_not_prove_health() {
-        let found = history(&monthly(&[900.0, 905.0, 895.0, 900.0, 904.0, 898.0]), &[]);
-        assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
-        assert!(found.missing.contains(&MissingProof::Verification));
-    }
-
-    #[test]
-    fn faster_reads_or_other_hosts_are_trends_of_their_own() {
-        let mut records = monthly(&[900.0, 900.0, 900.0, 300.0, 300.0, 300.0]);
-        for record in &mut records[3..] {
-            record.environment.hostname = "pi5".to_owned();
-        }
-        let found = history(&records, &[]);
-        assert_eq!((found.trends.len(), found.outlook), (2, Outlook::Unknown));
-        let names = vec!["pi4".to_owned(), "pi5".to_owned()];
-        assert!(found.caveats.contains(&HistoryCaveat::Hosts { names }));
-    }
-
-    #[test]
-    fn the_largest_number_of_a_life_time_is_its_upper_end() {
-        assert_eq!(largest_number("0-10 % and 10-20 %"), Some(20));
-        assert_eq!(largest_number("normal"), None);
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ mod differences;
 mod prices;
 mod series;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use differences::compare_paths;
 pub use prices::price_model;

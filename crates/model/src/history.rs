@@ -181,6 +181,11 @@ pub enum MissingProof {
     Verification,
     /// Wear data, which the device or its reader does not report.
     WearData,
+    /// Series with a traced run whose commands were recorded, to see whether retries increase.
+    Retries {
+        /// Such series.
+        have: u32,
+    },
 }
 
 /// Reason why points of a history may not be comparable.

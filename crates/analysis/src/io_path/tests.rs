@@ -11,7 +11,7 @@ use hakaru_model::io_path::{
 use hakaru_model::record::Latency;
 use hakaru_model::units::Nanos;
 
-fn traffic_of(
+pub(crate) fn traffic_of(
     class: IoClass,
     op: Option<Op>,
     requests: u64,
@@ -38,7 +38,7 @@ fn traffic_of(
 }
 
 /// A path with a window of 1 s.
-fn path(busy: u64, asked: (u64, u64), classes: Vec<ClassTraffic>) -> IoPath {
+pub(crate) fn path(busy: u64, asked: (u64, u64), classes: Vec<ClassTraffic>) -> IoPath {
     IoPath {
         disk: TracedDisk::default(),
         tracer: TracerReport::default(),

@@ -73,8 +73,14 @@ fn every_proof_and_caveat_of_a_history_has_its_sentence() {
         MissingProof::Series { have: 1, needed: 4 },
         MissingProof::Verification,
         MissingProof::WearData,
+        MissingProof::Retries { have: 1 },
     ] {
-        let stored = ["`hakaru verify DEVICE`", "`hakaru verify DIR`"].map(str::to_owned);
+        let stored = [
+            "`hakaru verify DEVICE`",
+            "`hakaru verify DIR`",
+            "`hakaru bench --trace`",
+        ]
+        .map(str::to_owned);
         check(&in_both(&stored, || text::missing_proof(proof)));
     }
     let names = vec!["6.12".to_owned(), "6.13".to_owned()];

@@ -146,6 +146,9 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
         MissingProof::WearData => {
             "the device reports no life time (SD cards have no such register, and most USB readers hide it)".to_owned()
         }
+        MissingProof::Retries { have } => format!(
+            "more retries are found only by comparing at least 2 traced series: {have} stored; `hakaru bench --trace` adds one"
+        ),
     }
 }
 

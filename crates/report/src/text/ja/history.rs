@@ -127,6 +127,9 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
         MissingProof::WearData => {
             "デバイスは寿命を報告しない（SDカードに該当するレジスタはなく、USBリーダーの多くは隠す）".to_owned()
         }
+        MissingProof::Retries { have } => format!(
+            "再試行の増加は、トレースした測定2シリーズ以上の比較でのみ分かる（現在{have}）。`hakaru bench --trace`で追加できる"
+        ),
     }
 }
 
