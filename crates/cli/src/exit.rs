@@ -53,6 +53,12 @@ pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
     .into()
 }
 
+/// Prints a usage error, and returns the error that ends the program.
+pub(crate) fn usage(message: impl std::fmt::Display) -> anyhow::Error {
+    complain(&anyhow::anyhow!("{message}"));
+    Ended(Exit::Usage).into()
+}
+
 /// Operations on a path given by the user.
 pub(crate) trait NamedPath<T> {
     /// Adds the attempted action; a missing path becomes a usage error.

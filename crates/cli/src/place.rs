@@ -196,20 +196,28 @@ pub(crate) fn write_report(
     series: &str,
     text: &str,
 ) -> Result<PathBuf> {
-    let path = match named {
-        Some(path) => path.to_owned(),
-        None => {
-            let directory = store.path().parent().unwrap_or(Path::new("."));
-            let directory = directory.join("reports");
-            std::fs::create_dir_all(&directory).named(|| {
-                let directory = directory.display().to_string();
-                text::cannot(&FailedAction::CreateReportDirectory(&directory))
-            })?;
-            directory.join(format!("{series}.html"))
-        }
-    };
+    let path = report_path(store, named, series, "html")?;
     write_page(&path, text.as_bytes())?;
     Ok(path)
+}
+
+/// Returns the given file, or the default one beside the database, whose directory is created.
+pub(crate) fn report_path(
+    store: &Store,
+    named: Option<&Path>,
+    series: &str,
+    extension: &str,
+) -> Result<PathBuf> {
+    if let Some(path) = named {
+        return Ok(path.to_owned());
+    }
+    let directory = store.path().parent().unwrap_or(Path::new("."));
+    let directory = directory.join("reports");
+    std::fs::create_dir_all(&directory).named(|| {
+        let directory = directory.display().to_string();
+        text::cannot(&FailedAction::CreateReportDirectory(&directory))
+    })?;
+    Ok(directory.join(format!("{series}.{extension}")))
 }
 
 /// Writes a report of any format to the given file.

@@ -84,6 +84,12 @@ fn results_are_printed_as_json() {
     check("compare", "hakaru.compare/1", &compared);
     assert_eq!(compared["sides"], serde_json::json!(["a", "b"]));
     check("rank", "hakaru.rank/1", &json(&home, "rank --json"));
+    let history = json(&home, "history a --json");
+    check("history", "hakaru.history/1", &history);
+    assert_eq!(
+        (&history["name"], &history["series"]),
+        (&"a".into(), &1.into())
+    );
     let listed = json(&home, "list --json");
     check("list", "hakaru.list/1", &listed);
     assert_eq!(listed["series"][0]["label"], "b");
@@ -168,6 +174,48 @@ fn progress_is_printed_as_json_lines() {
             .map(f64::round),
         Some(4e7)
     );
+}
+
+#[test]
+fn campaign_progress_is_printed_as_json_lines() {
+    let home = home();
+    let (_, stderr) = run(&home, "campaign run c.toml --progress=json");
+    let events = stderr.lines().map(|line| {
+        let event: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert_eq!(event["schema"], "hakaru.progress/1");
+        event
+    });
+    let events: Vec<Value> = events.collect();
+    let all = |kind: &str| -> Vec<&Value> {
+        let of_kind = events.iter().filter(|event| event["event"] == kind);
+        of_kind.collect()
+    };
+    let started = all("point_started");
+    assert_eq!(started.len(), 2);
+    assert_eq!(
+        (&started[1]["number"], &started[1]["of"]),
+        (&2.into(), &2.into())
+    );
+    assert_eq!(started[0]["card"], "card");
+    assert_eq!(all("run_stored").len(), 2);
+    assert_eq!(all("phase_ended").len(), 2);
+}
+
+#[test]
+fn a_run_without_a_trace_is_explained_as_json() {
+    let home = home();
+    run(
+        &home,
+        "bench --simulate=card.json --quick --only=seq-read --quiet --label=a",
+    );
+    let mut command = hakaru(&home);
+    let out = command.args(["explain", "a", "--json"]).output().unwrap();
+    // Printed, and an error because there is no trace.
+    assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+    let explained: Value = serde_json::from_slice(&out.stdout).unwrap();
+    check("explain", "hakaru.explain/1", &explained);
+    assert_eq!(explained["paths"], serde_json::json!([]));
 }
 
 #[test]

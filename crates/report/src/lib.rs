@@ -56,6 +56,7 @@ pub use history::{history_html, history_markdown, history_terminal};
 pub use list::{ListedRate, ListedSeries, list_terminal};
 pub use path::{path_charts, path_html, path_markdown, path_terminal};
 pub use png::{ChartFonts, PngError, PngPicture};
+pub use rate_card::{card_markdown, card_png, card_svg, card_text};
 pub use references::references_terminal;
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
 pub use svg::ChartTheme;

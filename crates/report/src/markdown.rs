@@ -109,6 +109,11 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
     }
 }
 
+/// A table of figures.
+pub(crate) fn numbers(table: &DataTable) -> String {
+    lines(table, true)
+}
+
 fn answer(answer: &AnswerBlock) -> String {
     let proof = match answer.proof.is_empty() {
         true => String::new(),

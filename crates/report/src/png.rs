@@ -122,18 +122,22 @@ impl Chart {
     /// # Errors
     /// If there is no font, or the picture would be too large.
     pub fn png(&self, style: &ChartStyle, fonts: &ChartFonts) -> Result<PngPicture, PngError> {
-        if fonts.is_empty() {
-            return Err(PngError::NoFont);
-        }
         let style = ChartStyle {
             theme: style.theme.fixed(),
             ..style.clone()
         };
-        let (svg, missing) = outline::outlined(&self.svg_with(&style), fonts);
-        let svg = pictures::as_shapes(&svg);
-        let data = rendered(&svg)?;
-        Ok(PngPicture { data, missing })
+        of_svg(&self.svg_with(&style), fonts)
     }
+}
+
+/// An SVG document of this crate as PNG.
+pub(crate) fn of_svg(svg: &str, fonts: &ChartFonts) -> Result<PngPicture, PngError> {
+    if fonts.is_empty() {
+        return Err(PngError::NoFont);
+    }
+    let (svg, missing) = outline::outlined(svg, fonts);
+    let data = rendered(&pictures::as_shapes(&svg))?;
+    Ok(PngPicture { data, missing })
 }
 
 fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {

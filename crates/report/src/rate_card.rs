@@ -1,6 +1,10 @@
 //! The rate card of a series: sequential, random, mixed, durable and sustained I/O in one row each, reads beside
 //! writes.
 
+mod export;
+
+pub use export::{card_markdown, card_png, card_svg, card_text};
+
 use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
 use crate::workload::{self, WorkloadKind};

@@ -1,8 +1,9 @@
 //! `hakaru bench`: benchmarks a directory or device with the standard suite.
 
+use super::card::{self, CardFormat};
 use super::report::ReportJson;
 use super::{erase, json, print, size, width};
-use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
+use crate::exit::{Ended, Exit, NamedPath, complain, not_there, usage};
 use crate::names::LabelArgs;
 use crate::{
     place,
@@ -78,6 +79,9 @@ pub(crate) struct BenchArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    /// Print the rate card to post in a forum instead of the summary, or write it as a picture
+    #[arg(long, value_name = "FORMAT", conflicts_with = "json")]
+    card: Option<CardFormat>,
     /// Print progress for people, or as JSON lines, on standard error
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     progress: ProgressFormat,
@@ -105,12 +109,16 @@ fn engine(name: &str) -> IoEngine {
 /// Plans and runs the benchmark, prints the summary, and writes the report.
 pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     let request = args.request();
-    if args.json && place::is_stdout(args.output.as_deref()) {
-        complain(&anyhow::anyhow!(both!(
-            "--json and --output=- both write to standard output; help: omit one, or name a file",
-            "--jsonと--output=-はどちらも標準出力に書き出します; help: どちらかを省くか、ファイルを指定してください"
+    let printed = match (args.json, args.card) {
+        (true, _) => Some("--json"),
+        (false, Some(_)) => Some("--card"),
+        (false, None) => None,
+    };
+    if let Some(option) = printed.filter(|_| place::is_stdout(args.output.as_deref())) {
+        return Err(usage(both!(
+            "{option} and --output=- both write to standard output; help: omit one, or name a file",
+            "{option}と--output=-はどちらも標準出力に書き出します; help: どちらかを省くか、ファイルを指定してください"
         )));
-        return Err(Ended(Exit::Usage).into());
     }
     let mut plan = plan(args, &request)?;
     plan.identity.label = args.names.label.clone().or(plan.identity.label);
@@ -232,12 +240,15 @@ fn show(args: &BenchArgs, store: &Store, records: &[RunRecord]) -> Result<()> {
         };
         return json::print(json::BENCH, &body);
     }
-    let printed = print(&hakaru_report::terminal_with(
-        &summary,
-        &findings,
-        width(),
-        true,
-    ));
+    let printed = match args.card {
+        Some(format) => card::post(store, std::slice::from_ref(&summary), format, None),
+        None => print(&hakaru_report::terminal_with(
+            &summary,
+            &findings,
+            width(),
+            true,
+        )),
+    };
     let path = place::write_report(store, args.output.as_deref(), &summary.series, &page)?;
     printed?;
     print(&format!(

@@ -157,21 +157,14 @@ impl ChartFiles<'_> {
                 Some(fonts) => {
                     let picture = chart
                         .png(&self.style, fonts)
-                        .map_err(|e| refused(chart, e))?;
+                        .map_err(|error| not_drawn(&chart.name, error))?;
                     missing.extend(picture.missing);
                     write("png", &picture.data)?;
                 }
             }
             write("csv", chart.csv().as_bytes())?;
         }
-        if !missing.is_empty() {
-            let shown: String = missing.iter().take(10).collect();
-            let note = both!(
-                "no font has the characters {shown}; help: install fonts-noto-cjk, or use --format svg",
-                "文字{shown}を持つフォントがありません; help: fonts-noto-cjkをインストールするか、--format svgを使ってください"
-            );
-            anstream::eprintln!("note: {}", hakaru_report::plain(&note));
-        }
+        note_missing(&missing);
         Ok(())
     }
 }
@@ -186,14 +179,28 @@ fn no_font() -> anyhow::Error {
     ))
 }
 
-fn refused(chart: &Chart, error: PngError) -> anyhow::Error {
+/// Prints a note about characters that no font has.
+pub(crate) fn note_missing(missing: &BTreeSet<char>) {
+    if missing.is_empty() {
+        return;
+    }
+    let shown: String = missing.iter().take(10).collect();
+    let note = both!(
+        "no font has the characters {shown}; help: install fonts-noto-cjk, or use --format svg",
+        "文字{shown}を持つフォントがありません; help: fonts-noto-cjkをインストールするか、--format svgを使ってください"
+    );
+    anstream::eprintln!("note: {}", hakaru_report::plain(&note));
+}
+
+/// Error for a picture that cannot be drawn.
+pub(crate) fn not_drawn(name: &str, error: PngError) -> anyhow::Error {
     match error {
         PngError::NoFont => no_font(),
         PngError::TooLarge { .. } => anyhow!(
-            both!("cannot draw {}.png: {error}; help: use a smaller --width, or --format svg", "{}.pngを描画できません（{error}）; help: --widthを小さくするか、--format svgを使ってください"; chart.name)
+            both!("cannot draw {}.png: {error}; help: use a smaller --width, or --format svg", "{}.pngを描画できません（{error}）; help: --widthを小さくするか、--format svgを使ってください"; name)
         ),
         PngError::Render => anyhow!(
-            both!("cannot draw {}.png: {error}; help: use --format svg", "{}.pngを描画できません（{error}）; help: --format svgを使ってください"; chart.name)
+            both!("cannot draw {}.png: {error}; help: use --format svg", "{}.pngを描画できません（{error}）; help: --format svgを使ってください"; name)
         ),
     }
 }

@@ -1,13 +1,14 @@
 //! `hakaru explain`: shows the path of the I/Os of a traced run.
 
 use super::charts::{ChartArgs, ChartFormat, relinked};
-use super::{print, width};
+use super::{json, print, width};
 use crate::exit::{Exit, complain};
 use crate::place;
 use anyhow::Result;
-use hakaru_model::finding::Summary;
+use hakaru_model::finding::{Summary, TracedPhase};
 use hakaru_model::record::RunRecord;
 use hakaru_store::Store;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "Trace a run with `hakaru bench --trace`, `hakaru fio --hakaru-trace …`, or `[trace]` in a campaign \
@@ -27,6 +28,16 @@ pub(crate) struct ExplainArgs {
     format: Option<ChartFormat>,
     #[command(flatten)]
     charts: ChartArgs,
+    /// Print the traced paths as JSON
+    #[arg(long, conflicts_with_all = ["output", "charts"])]
+    json: bool,
+}
+
+/// Output of `hakaru explain --json`.
+#[derive(Serialize)]
+struct ExplainJson<'a> {
+    series: json::SeriesHead<'a>,
+    paths: &'a [TracedPhase],
 }
 
 /// Format of an explanation.
@@ -61,6 +72,13 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let output = args.output.as_deref();
     let links = args.charts.linked(output);
     let text = match ExplainFormat::of(output) {
+        ExplainFormat::Terminal if args.json => {
+            let body = ExplainJson {
+                series: json::SeriesHead::of(&summary),
+                paths: &summary.paths,
+            };
+            json::text(json::EXPLAIN, &body)?
+        }
         ExplainFormat::Terminal => {
             hakaru_report::path_terminal(&summary, width(), output.is_none())
         }

@@ -2,7 +2,7 @@
 
 use super::report::{Form, NO_TABLE};
 use super::unreadable::Unreadable;
-use super::{print, width};
+use super::{json, print, width};
 use crate::exit::{Exit, not_there};
 use crate::place;
 use crate::sides;
@@ -24,6 +24,9 @@ pub(crate) struct HistoryArgs {
     /// Write the history to FILE: HTML, or by its suffix Markdown (.md) or text (.txt); `-` for HTML on standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print the history as JSON
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
 }
 
 /// Prints the history of a card.
@@ -34,6 +37,10 @@ pub(crate) fn main(args: &HistoryArgs, db: Option<&Path>) -> Result<Exit> {
     let (mut records, verifications) = of_card(&store, &args.card, verifications, db)?;
     sides::number_jobs(&mut records, &mut Vec::new());
     let history = hakaru_analysis::history(&records, &verifications);
+    if args.json {
+        json::print(json::HISTORY, &history)?;
+        return Ok(unreadable.exit());
+    }
     let Some(path) = &args.output else {
         print(&hakaru_report::history_terminal(&history, width(), true))?;
         return Ok(unreadable.exit());

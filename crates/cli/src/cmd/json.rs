@@ -14,6 +14,8 @@ pub(crate) const CAMPAIGN_REPORT: &str = "hakaru.campaign-report/1";
 pub(crate) const CAMPAIGN_RUN: &str = "hakaru.campaign-run/1";
 pub(crate) const CAMPAIGN_STATUS: &str = "hakaru.campaign-status/1";
 pub(crate) const COMPARE: &str = "hakaru.compare/1";
+pub(crate) const EXPLAIN: &str = "hakaru.explain/1";
+pub(crate) const HISTORY: &str = "hakaru.history/1";
 pub(crate) const IMPORT: &str = "hakaru.import/1";
 pub(crate) const LIST: &str = "hakaru.list/1";
 pub(crate) const PROGRESS: &str = "hakaru.progress/1";
@@ -26,13 +28,15 @@ pub(crate) const VERIFICATION: &str = "hakaru.verification/1";
 
 /// All schemas.
 #[cfg(test)]
-const ALL: [&str; 15] = [
+const ALL: [&str; 17] = [
     BENCH,
     CAMPAIGN_CHECK,
     CAMPAIGN_REPORT,
     CAMPAIGN_RUN,
     CAMPAIGN_STATUS,
     COMPARE,
+    EXPLAIN,
+    HISTORY,
     IMPORT,
     LIST,
     PROGRESS,

@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod campaign;
+pub(crate) mod card;
 pub(crate) mod charts;
 pub(crate) mod compare;
 pub(crate) mod erase;

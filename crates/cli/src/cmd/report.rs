@@ -1,9 +1,10 @@
 //! `hakaru report`: writes reports on stored runs and verifications from the store alone.
 
+use super::card::{self, CardFormat};
 use super::charts::{ChartArgs, ChartFormat, relinked, saved};
 use super::unreadable::Unreadable;
 use super::{json, print, width};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::names;
 use crate::place;
 use anyhow::{Result, bail};
@@ -29,6 +30,9 @@ pub(crate) struct ReportArgs {
     /// Print the figures and conclusions as JSON
     #[arg(long, conflicts_with_all = ["format", "charts"])]
     json: bool,
+    /// Print the rate card to post in a forum, or write it as a picture
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["format", "charts", "json"])]
+    card: Option<CardFormat>,
     /// TOML file with rules for uses; a rule replaces the built-in one with the same id
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
@@ -167,6 +171,10 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut unreadable = Unreadable::default();
     let mut summaries = summaries(&store, &args.runs, &mut unreadable)?;
+    if let Some(format) = args.card {
+        card::post(&store, &summaries, format, args.output.as_deref())?;
+        return Ok(unreadable.exit());
+    }
     hakaru_analysis::compare_traced(&mut summaries, 0);
     let references = super::reference::load(&store);
     let rules = crate::rules::load(args.rules.as_deref())?;
@@ -229,6 +237,9 @@ fn write(args: &ReportArgs, store: &Store, form: Form, id: &str, text: &str) -> 
 
 /// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.
 fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification) -> Result<Exit> {
+    if args.card.is_some() {
+        return Err(usage("a verification has no rate card; help: omit --card"));
+    }
     if args.json {
         let raw = store.raw_verification(&verification.id)?;
         json::print(json::VERIFICATION, &raw)?;

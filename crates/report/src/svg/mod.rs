@@ -7,6 +7,7 @@
 mod area;
 mod bars;
 mod canvas;
+mod card;
 mod latency;
 #[cfg(test)]
 mod layout_tests;
@@ -22,6 +23,7 @@ mod texts;
 mod timeline;
 
 pub(crate) use bars::{Bar, BarGroup, Bars, MOST_DOTS, bars};
+pub(crate) use card::rate_card;
 pub(crate) use latency::{LatencyChart, LatencyLine, latency};
 pub(crate) use paint::{PAINT_CSS, PATTERNS, Paint};
 pub(crate) use path::*;
