@@ -40,12 +40,7 @@ pub fn rank_uses(cards: &[CardSummary], layers: &[String], rules: &[UseRule]) ->
         })
         .filter(|group| !group.cards.is_empty())
         .collect();
-    let tests: Vec<PairTest> = groups
-        .iter()
-        .enumerate()
-        .flat_map(|(group, of)| of.tests(group))
-        .collect();
-    let proven = proven(&tests);
+    let proven = proven(&groups, UseGroup::tests);
     let ranking = |(index, group): (usize, UseGroup<'_>)| {
         let differ = |a: usize, b: usize| proven.contains(&(index, a.min(b), a.max(b)));
         group.ranking(differ)
@@ -62,8 +57,11 @@ struct PairTest {
     samples: [FigureSample; 2],
 }
 
-/// Returns the pairs whose order is proven, with all of them as one family.
-fn proven(tests: &[PairTest]) -> Vec<(usize, usize, usize)> {
+/// Returns the pairs of all groups whose order is proven, with all of them as one family.
+fn proven<G>(groups: &[G], tests: fn(&G, usize) -> Vec<PairTest>) -> Vec<(usize, usize, usize)> {
+    let of_groups = groups.iter().enumerate();
+    let tests = of_groups.flat_map(|(index, group)| tests(group, index));
+    let tests: Vec<PairTest> = tests.collect();
     let compared = tests.iter().filter_map(|test| {
         let pair = pair(&test.samples);
         (!is_empty(&test.samples)).then_some((test, pair))
@@ -248,12 +246,7 @@ pub fn rank_values(cards: &[CardSummary], layers: &[String]) -> Vec<ValueRanking
             groups.extend(groups_of.into_iter().flatten());
         }
     }
-    let tests: Vec<PairTest> = groups
-        .iter()
-        .enumerate()
-        .flat_map(|(index, group)| group.tests(index))
-        .collect();
-    let proven = proven(&tests);
+    let proven = proven(&groups, ValueGroup::tests);
     let ranking = |(index, group): (usize, ValueGroup<'_>)| {
         group.ranking(|a, b| proven.contains(&(index, a.min(b), a.max(b))))
     };

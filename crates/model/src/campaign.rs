@@ -60,6 +60,9 @@ pub struct CampaignSummary {
     pub about: String,
     /// Method, as names and values in words.
     pub method: Vec<(String, String)>,
+    /// Whether the cards are sets of results that the user chose, which may be of one card.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_sets: bool,
     /// Names of the layers, in order.
     pub layers: Vec<String>,
     /// Cards, in order.

@@ -218,6 +218,7 @@ fn compared(sides: Vec<Summary>, names: &[String]) -> Result<CampaignSummary> {
     let mut all = CampaignSummary {
         name: format!("{} compared", names.join(", ")),
         layers: vec![LAYER.to_owned()],
+        of_sets: true,
         cards: cards.collect(),
         runs,
         ..CampaignSummary::default()

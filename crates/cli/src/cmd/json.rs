@@ -2,11 +2,13 @@
 //!
 //! A schema only gets new keys; a key that changes its meaning needs a new version.
 
+use crate::place;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
 use hakaru_model::finding::Summary;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 pub(crate) const BENCH: &str = "hakaru.bench/1";
 pub(crate) const CAMPAIGN_CHECK: &str = "hakaru.campaign-check/1";
@@ -69,6 +71,18 @@ pub(crate) fn line(schema: &'static str, body: &impl Serialize) -> anyhow::Resul
 /// Prints an object with its schema on standard output.
 pub(crate) fn print(schema: &'static str, body: &impl Serialize) -> anyhow::Result<()> {
     super::print(&text(schema, body)?)
+}
+
+/// Writes an object with its schema to a file, or prints it.
+pub(crate) fn write(
+    output: Option<&Path>,
+    schema: &'static str,
+    body: &impl Serialize,
+) -> anyhow::Result<()> {
+    match output.filter(|path| !place::is_stdout(Some(path))) {
+        Some(path) => place::write_page(path, text(schema, body)?.as_bytes()),
+        None => print(schema, body),
+    }
 }
 
 /// A series of runs and its circumstances, without its figures.

@@ -517,18 +517,14 @@ fn undo(error: PrepareError, preparation: Preparation) -> Exit {
     };
     let began = changed_the_device(&error);
     let image = match &error {
-        PrepareError::Image(ImageError::NotCleared { .. }) => {
-            Some(both!(
-                "  note: the image is incomplete; do not boot from the device",
-                "  参考: イメージは不完全です。このデバイスから起動しないでください"
-            ))
-        }
-        PrepareError::Image(error) if !error.left_the_device_unchanged() => {
-            Some(both!(
-                "  note: the image is incomplete; its partition table was cleared, so it does not boot",
-                "  参考: イメージは不完全です。パーティションテーブルは消去したため起動しません"
-            ))
-        }
+        PrepareError::Image(ImageError::NotCleared { .. }) => Some(both!(
+            "  note: the image is incomplete; do not boot from the device",
+            "  参考: イメージは不完全です。このデバイスから起動しないでください"
+        )),
+        PrepareError::Image(error) if !error.left_the_device_unchanged() => Some(both!(
+            "  note: the image is incomplete; its partition table was cleared, so it does not boot",
+            "  参考: イメージは不完全です。パーティションテーブルは消去したため起動しません"
+        )),
         _ => None,
     };
     complain(&error.into());

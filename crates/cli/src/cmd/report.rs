@@ -182,13 +182,8 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     let findings = findings.map(|summary| super::findings_by(summary, &references, &rules));
     let findings: Vec<RunFindings> = findings.collect();
     if args.json {
-        let text = json::text(json::REPORT, &ReportJson::of(&summaries, &findings))?;
-        match args.output.as_deref() {
-            Some(path) if !place::is_stdout(Some(path)) => {
-                place::write_page(path, text.as_bytes())?;
-            }
-            _ => print(&text)?,
-        }
+        let body = ReportJson::of(&summaries, &findings);
+        json::write(args.output.as_deref(), json::REPORT, &body)?;
         return Ok(unreadable.exit());
     }
     let charts = hakaru_report::charts(&summaries);
@@ -238,7 +233,10 @@ fn write(args: &ReportArgs, store: &Store, form: Form, id: &str, text: &str) -> 
 /// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.
 fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification) -> Result<Exit> {
     if args.card.is_some() {
-        return Err(usage("a verification has no rate card; help: omit --card"));
+        return Err(usage(both!(
+            "a verification has no rate card; help: omit --card",
+            "検証結果に測定カードはありません; help: --cardを省いてください"
+        )));
     }
     if args.json {
         let raw = store.raw_verification(&verification.id)?;

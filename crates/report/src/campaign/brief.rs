@@ -46,9 +46,11 @@ pub(super) fn document(view: &View<'_>) -> Document {
         _ => text::runs(of.runs),
     };
     let cards = text::things_counted(CountedThing::Cards, view.names.len() as u64);
+    let stored = (!of.id.is_empty()).then(|| text::stored_as(&of.id));
+    let parts: Vec<String> = [runs, cards].into_iter().chain(stored).collect();
     Document {
         title: of.name.clone(),
-        under: words::under(of, [runs, cards, text::stored_as(&of.id)].join(" · ")),
+        under: words::under(of, parts.join(" · ")),
         blocks,
     }
 }

@@ -26,7 +26,7 @@ use crate::findings::ConclusionKind;
 use crate::matrix::Matrix;
 use crate::merged::RankedCaveat;
 use crate::table::DataTable;
-use crate::text::{self, CountedThing, Head, PagePart};
+use crate::text::{self, ComparedThing, CountedThing, Head, PagePart, with_compared};
 use crate::{compare, merged, path, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
 use hakaru_model::finding::Summary;
@@ -36,13 +36,22 @@ use view::View;
 
 /// Renders a campaign as one self-contained HTML page.
 pub fn campaign_html(summary: &CampaignSummary) -> String {
-    document(&View::of(summary)).html()
+    about(summary, || document(&View::of(summary)).html())
 }
 
 /// Renders a campaign as Markdown; `charts` is the directory of the charts of [`campaign_charts`], which are linked
 /// as `NAME.svg`, if they are saved.
 pub fn campaign_markdown(summary: &CampaignSummary, charts: Option<&str>) -> String {
-    document(&View::of(summary)).markdown(charts)
+    about(summary, || document(&View::of(summary)).markdown(charts))
+}
+
+/// Runs `print` with the nouns for what this summary compares.
+fn about<T>(summary: &CampaignSummary, print: impl FnOnce() -> T) -> T {
+    let things = match summary.of_sets {
+        true => ComparedThing::Sets,
+        false => ComparedThing::Cards,
+    };
+    with_compared(things, print)
 }
 
 /// Renders a campaign as CSV: one line for each figure of each point, for each single run, and for each comparison.
@@ -57,7 +66,9 @@ pub fn campaign_parquet(summary: &CampaignSummary) -> Vec<u8> {
 
 /// Renders the short form of a campaign for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn campaign_terminal(summary: &CampaignSummary, width: usize, color: bool) -> String {
-    brief::document(&View::of(summary)).terminal(width, color)
+    about(summary, || {
+        brief::document(&View::of(summary)).terminal(width, color)
+    })
 }
 
 /// Renders the order of the cards for each use and by price for a terminal of `width` columns; with the ID of a use, its
@@ -73,7 +84,7 @@ pub fn ranking_terminal(
 
 /// All charts of a campaign, to be saved individually.
 pub fn campaign_charts(summary: &CampaignSummary) -> Vec<Chart> {
-    charts::charts(&View::of(summary))
+    about(summary, || charts::charts(&View::of(summary)))
 }
 
 /// Source line of the charts of a campaign.

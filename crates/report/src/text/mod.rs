@@ -5,6 +5,7 @@
 //! so that a new variant does not compile without its sentence. `list` names every text once; `en` and `ja` have a
 //! function for each. Identifiers for programs are in `ids` and are never derived from these texts.
 
+mod compared;
 mod en;
 mod figures;
 mod ja;
@@ -13,6 +14,7 @@ mod language;
 mod list;
 mod values;
 
+pub(crate) use compared::{ComparedThing, with_compared};
 pub(crate) use labels::*;
 pub use language::{Language, language, with_language};
 pub use list::*;

@@ -82,11 +82,7 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
             planned: summary.planned,
             rows: json::rows(&hakaru_report::campaign_csv(&summary)),
         };
-        let text = json::text(json::CAMPAIGN_REPORT, &body)?;
-        match output.filter(|path| !place::is_stdout(Some(path))) {
-            Some(path) => place::write_page(path, text.as_bytes())?,
-            None => print(&text)?,
-        }
+        json::write(output, json::CAMPAIGN_REPORT, &body)?;
         return Ok(unreadable.exit());
     }
     let charts = hakaru_report::campaign_charts(&summary);

@@ -2,8 +2,25 @@
 
 use super::{counted, listed};
 use crate::number;
+use crate::text::compared::{ComparedThing, compared};
 use crate::text::{FastestCard, PairAnswer, UseAnswer, capital};
 use hakaru_model::units::{Bytes, BytesPerSec};
+
+/// The noun for what is compared.
+pub(super) fn thing() -> &'static str {
+    match compared() {
+        ComparedThing::Cards => "card",
+        ComparedThing::Sets => "set",
+    }
+}
+
+/// Plural of [`thing`].
+pub(super) fn things() -> &'static str {
+    match compared() {
+        ComparedThing::Cards => "cards",
+        ComparedThing::Sets => "sets",
+    }
+}
 
 pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> String {
     let mut parts = Vec::new();
@@ -23,7 +40,8 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
         parts.push(match (parts.is_empty(), *card == subject) {
             (true, _) => {
                 let of = number_word(cards);
-                format!("{card} is the fastest of {of} cards for {workload} ({detail})")
+                let things = things();
+                format!("{card} is the fastest of {of} {things} for {workload} ({detail})")
             }
             (false, true) => format!("for {workload} ({detail})"),
             (false, false) => format!("{card} for {workload} ({detail})"),
@@ -36,7 +54,7 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
 pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
     let told = match cards.len() {
         2..=4 => listed(cards),
-        n => format!("the first {} cards", number_word(n)),
+        n => format!("the first {} {}", number_word(n), things()),
     };
     let runs = match runs {
         0 => String::new(),
@@ -47,8 +65,8 @@ pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64
 
 pub(in crate::text) fn no_card_differs(cards: usize) -> String {
     let of = match cards {
-        2 => "the two cards".to_owned(),
-        n => format!("any of the {} cards", number_word(n)),
+        2 => format!("the two {}", things()),
+        n => format!("any of the {} {}", number_word(n), things()),
     };
     format!("No difference between {of} is proven.")
 }
@@ -63,8 +81,9 @@ pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: us
     let times = times.as_ref();
     let times = times.map_or(String::new(), |times| format!(", {times}× the lowest"));
     format!(
-        "{card} has the highest figure of {} cards for {workload} ({value}{times}), but each was measured once: no proof.",
-        number_word(cards)
+        "{card} has the highest figure of {} {} for {workload} ({value}{times}), but each was measured once: no proof.",
+        number_word(cards),
+        things()
     )
 }
 
@@ -102,8 +121,8 @@ pub(in crate::text) fn layer_costs_card(
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let pairs = match (different, of) {
-        (1, 1) => "the two cards differ".to_owned(),
-        (n, of) => format!("{n} of {of} pairs of cards differ"),
+        (1, 1) => format!("the two {} differ", things()),
+        (n, of) => format!("{n} of {of} pairs of {} differ", things()),
     };
     let tests = counted(u64::from(family), "comparison");
     match different {

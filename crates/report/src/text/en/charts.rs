@@ -33,7 +33,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             )
         }
         ChartTitle::NoDifference { work, cards } => {
-            format!("{work}: no difference between the {cards} cards is shown")
+            let things = super::answers::things();
+            format!("{work}: no difference between the {cards} {things} is shown")
         }
         ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
         ChartTitle::LayerLeaves {

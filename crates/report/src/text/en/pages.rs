@@ -2,6 +2,7 @@
 
 use super::counted;
 use crate::text::PagePart;
+use crate::text::compared::{ComparedThing, compared};
 use crate::workload::WorkloadKind;
 use hakaru_model::job::Op;
 use hakaru_model::units::Nanos;
@@ -9,9 +10,15 @@ use hakaru_model::units::Nanos;
 pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
     match part {
         PagePart::Result => "Result",
-        PagePart::Differences => "How the cards differ",
+        PagePart::Differences => match compared() {
+            ComparedThing::Cards => "How the cards differ",
+            ComparedThing::Sets => "How the sets differ",
+        },
         PagePart::Limits => "Limits and method",
-        PagePart::EachCard => "Each card",
+        PagePart::EachCard => match compared() {
+            ComparedThing::Cards => "Each card",
+            ComparedThing::Sets => "Each set",
+        },
         PagePart::NotCounted => "Runs that do not count",
         PagePart::Proofs => "What the comparison proves",
         PagePart::BadPlaces => "Bad places",
@@ -73,11 +80,17 @@ pub(in crate::text) fn matrix_about(runs: Option<u64>) -> String {
 }
 
 pub(in crate::text) fn show_more_cards(n: usize) -> String {
-    format!("Show {}", counted(n as u64, "more card"))
+    match compared() {
+        ComparedThing::Cards => format!("Show {}", counted(n as u64, "more card")),
+        ComparedThing::Sets => format!("Show {}", counted(n as u64, "more set")),
+    }
 }
 
 pub(in crate::text) fn card_column() -> &'static str {
-    "Card"
+    match compared() {
+        ComparedThing::Cards => "Card",
+        ComparedThing::Sets => "Set",
+    }
 }
 
 pub(in crate::text) fn series_column() -> &'static str {

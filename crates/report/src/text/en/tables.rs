@@ -49,7 +49,7 @@ pub(in crate::text) fn more_in_record(n: u64) -> String {
 
 pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
     let noun = match what {
-        CountedThing::Cards => "card",
+        CountedThing::Cards => super::answers::thing(),
         CountedThing::Layers => "layer",
         CountedThing::Workloads => "workload",
         CountedThing::PublishedRuns => "published run",
@@ -81,8 +81,9 @@ pub(in crate::text) fn campaign_legend(ranked: bool) -> String {
     let figures = "MB/s of large blocks, IOPS of small ones: mean ± deviation over runs.";
     match ranked {
         true => format!(
-            "{figures} Cards that share a letter: no difference between them is shown (all comparisons of the campaign \
-             as one family, 5% false alarms)."
+            "{figures} {} that share a letter: no difference between them is shown (all comparisons as one family, 5% \
+             false alarms).",
+            capital(super::answers::things())
         ),
         false => figures.to_owned(),
     }

@@ -2,11 +2,21 @@
 
 use super::listed;
 use crate::number;
+use crate::text::compared::{ComparedThing, compared};
 use crate::text::{FastestCard, PairAnswer, UseAnswer};
 use hakaru_model::units::{Bytes, BytesPerSec};
 
+/// The noun for what is compared, and its counter.
+pub(super) fn things() -> (&'static str, &'static str) {
+    match compared() {
+        ComparedThing::Cards => ("カード", "枚"),
+        ComparedThing::Sets => ("測定結果", "件"),
+    }
+}
+
 pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> String {
     let mut parts = Vec::new();
+    let (thing, counter) = things();
     for win in wins {
         let FastestCard {
             card,
@@ -15,12 +25,12 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
             times,
         } = win;
         let detail = match times {
-            Some(times) if parts.is_empty() => format!("{value}、最も遅いカードの{times}倍"),
+            Some(times) if parts.is_empty() => format!("{value}、最も遅い{thing}の{times}倍"),
             Some(times) => format!("{value}、{times}倍"),
             None => value.clone(),
         };
         parts.push(match parts.is_empty() {
-            true => format!("{workload}は{card}が{cards}枚中で最速（{detail}）"),
+            true => format!("{workload}は{card}が{cards}{counter}中で最速（{detail}）"),
             false => format!("{workload}は{card}が最速（{detail}）"),
         });
     }
@@ -28,19 +38,21 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
 }
 
 pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
+    let (thing, counter) = things();
     let told = match cards.len() {
         2..=4 => listed(cards),
-        n => format!("上位{n}枚"),
+        n => format!("上位{n}{counter}"),
     };
     let runs = match runs {
         0 => String::new(),
         n => format!("（各{}回）", number::grouped(n)),
     };
-    format!("{workload}の最速カードは決められません。{told}に有意差はありません{runs}。")
+    format!("{workload}で最速の{thing}は決められません。{told}に有意差はありません{runs}。")
 }
 
 pub(in crate::text) fn no_card_differs(cards: usize) -> String {
-    format!("{cards}枚のカードの間に有意差はありません。")
+    let (thing, counter) = things();
+    format!("{cards}{counter}の{thing}の間に有意差はありません。")
 }
 
 pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: usize) -> String {
@@ -50,12 +62,13 @@ pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: us
         value,
         times,
     } = first;
+    let (thing, counter) = things();
     let times = times.as_ref();
     let times = times.map_or(String::new(), |times| {
-        format!("、最も低いカードの{times}倍")
+        format!("、最も低い{thing}の{times}倍")
     });
     format!(
-        "{workload}は{cards}枚中{card}の値が最も高い（{value}{times}）ものの、各1回の測定のため証明にはなりません。"
+        "{workload}は{cards}{counter}中{card}の値が最も高い（{value}{times}）ものの、各1回の測定のため証明にはなりません。"
     )
 }
 
@@ -91,11 +104,12 @@ pub(in crate::text) fn layer_costs_card(
 }
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
+    let (thing, _) = things();
     let method = format!("ウェルチのt検定、{family}比較のボンフェローニ補正");
     match different {
-        0 => format!("有意差のあるカードの組はありません（{of}組、{method}）。"),
+        0 => format!("有意差のある{thing}の組はありません（{of}組、{method}）。"),
         _ => format!(
-            "カードの{of}組中{different}組に有意差があります（{method}、全体の誤検出率5%）。"
+            "{thing}の{of}組中{different}組に有意差があります（{method}、全体の誤検出率5%）。"
         ),
     }
 }

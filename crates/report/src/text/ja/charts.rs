@@ -31,7 +31,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             format!("{work}: {}が上位、互いに有意差なし", some(cards))
         }
         ChartTitle::NoDifference { work, cards } => {
-            format!("{work}: {cards}枚のカード間に有意差なし")
+            let (thing, counter) = super::answers::things();
+            format!("{work}: {cards}{counter}の{thing}間に有意差なし")
         }
         ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
         ChartTitle::LayerLeaves {

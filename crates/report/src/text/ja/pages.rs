@@ -2,6 +2,7 @@
 
 use super::listed;
 use crate::text::PagePart;
+use crate::text::compared::{ComparedThing, compared};
 use crate::workload::WorkloadKind;
 use hakaru_model::job::Op;
 use hakaru_model::units::Nanos;
@@ -9,9 +10,15 @@ use hakaru_model::units::Nanos;
 pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
     match part {
         PagePart::Result => "結果",
-        PagePart::Differences => "カード間の差",
+        PagePart::Differences => match compared() {
+            ComparedThing::Cards => "カード間の差",
+            ComparedThing::Sets => "測定結果間の差",
+        },
         PagePart::Limits => "測定上の注意と測定方法",
-        PagePart::EachCard => "カード別",
+        PagePart::EachCard => match compared() {
+            ComparedThing::Cards => "カード別",
+            ComparedThing::Sets => "測定結果別",
+        },
         PagePart::NotCounted => "集計外の測定",
         PagePart::Proofs => "比較で分かること",
         PagePart::BadPlaces => "不良箇所",
@@ -75,7 +82,10 @@ pub(in crate::text) fn show_more_cards(n: usize) -> String {
 }
 
 pub(in crate::text) fn card_column() -> &'static str {
-    "カード"
+    match compared() {
+        ComparedThing::Cards => "カード",
+        ComparedThing::Sets => "測定結果",
+    }
 }
 
 pub(in crate::text) fn series_column() -> &'static str {

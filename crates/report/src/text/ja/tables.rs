@@ -52,7 +52,10 @@ pub(in crate::text) fn more_in_record(n: u64) -> String {
 pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
     let n = number::count(n);
     match what {
-        CountedThing::Cards => format!("カード{n}枚"),
+        CountedThing::Cards => {
+            let (thing, counter) = super::answers::things();
+            format!("{thing}{n}{counter}")
+        }
         CountedThing::Layers => format!("レイヤ{n}種類"),
         CountedThing::Workloads => format!("ワークロード{n}種類"),
         CountedThing::PublishedRuns => format!("公表値{n}回分"),
@@ -80,7 +83,8 @@ pub(in crate::text) fn campaign_legend(ranked: bool) -> String {
     let figures = "大きいブロックはMB/s、小さいブロックはIOPSで、測定の平均 ± 標準偏差。";
     match ranked {
         true => format!(
-            "{figures}同じ文字のカードの間に有意差はない（キャンペーンの全比較を一つの族とし、有意水準5%）。"
+            "{figures}同じ文字の{}の間に有意差はない（全比較を一つの族とし、有意水準5%）。",
+            super::answers::things().0
         ),
         false => figures.to_owned(),
     }
