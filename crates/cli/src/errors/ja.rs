@@ -1,5 +1,6 @@
 //! Errors in Japanese.
 
+mod image;
 mod prepare;
 mod run;
 
@@ -8,7 +9,7 @@ use hakaru_campaign::bench::BenchError;
 use hakaru_campaign::scratch::ScratchError;
 use hakaru_device::InspectError;
 use hakaru_device::guard::{Refusal, quoted};
-use hakaru_device::prepare::{JournalError, PrepareError};
+use hakaru_device::prepare::{ImageError, JournalError, PrepareError};
 use hakaru_device::verify::VerifyError;
 use hakaru_engine::RunError;
 use hakaru_model::plan::PlanError;
@@ -30,6 +31,9 @@ pub(super) fn message(error: &(dyn Error + 'static)) -> Option<String> {
     }
     if let Some(error) = error.downcast_ref::<VerifyError>() {
         return verify(error);
+    }
+    if let Some(error) = error.downcast_ref::<ImageError>() {
+        return Some(image::image(error));
     }
     if let Some(error) = error.downcast_ref::<PrepareError>() {
         return prepare::prepare(error);

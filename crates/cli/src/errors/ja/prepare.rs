@@ -1,5 +1,6 @@
 //! Errors of preparing a device.
 
+use super::image::image;
 use super::{io, refusal, verify};
 use hakaru_device::prepare::{
     DiscardError, FillError, JournalError, LayoutError, LevelError, MountError, PrepareError,
@@ -12,6 +13,7 @@ pub(super) fn prepare(error: &PrepareError) -> Option<String> {
         PrepareError::Journal(error) => journal(error),
         PrepareError::Fill(error) => fill(error),
         PrepareError::Discard(error) => discard(error),
+        PrepareError::Image(error) => image(error),
         PrepareError::Tool(error) => tool(error),
         PrepareError::Layout(error) => layout(error),
         PrepareError::Mount(error) => mount(error),
@@ -85,7 +87,7 @@ fn discard(error: &DiscardError) -> String {
     }
 }
 
-fn tool(error: &ToolError) -> String {
+pub(super) fn tool(error: &ToolError) -> String {
     match error {
         ToolError::Missing { tool, package } => format!(
             "{tool}がインストールされていません; help: apt install {package}（他のディストリビューションでは同名のパッケージ）"

@@ -3,7 +3,7 @@
 use super::counted;
 use crate::number;
 use crate::png::PngError;
-use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection};
+use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection, capital};
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::integrity::Span;
 use hakaru_model::units::Bytes;
