@@ -60,31 +60,62 @@ struct Budget {
 /// End of the answer in a desktop window and on a phone.
 const ANSWER: [u64; 2] = [300, 400];
 
+/// Where the first chart begins on the page of a campaign of six cards.
+const CHART: [u64; 2] = [649, 1_312];
+/// One screen of a desktop window, or two of a phone.
+const SCREENS: [u64; 2] = [900, 1_688];
+
 const BUDGETS: &[Budget] = &[
     // Six cards, two layers, four workloads.
     Budget {
         pages: "published",
         height: [5_000, 9_500],
-        chart: [900, 1_688],
+        chart: CHART,
+        words: 2_000,
+        printed: 6,
+        bytes: 200_000,
+    },
+    // One series.
+    Budget {
+        pages: "bench",
+        height: [2_400, 5_000],
+        chart: SCREENS,
         words: 2_000,
         printed: 6,
         bytes: 200_000,
     },
     Budget {
-        pages: "bench",
+        pages: "compare",
         height: [2_400, 5_000],
-        chart: [900, 1_688],
+        chart: SCREENS,
         words: 2_000,
         printed: 6,
         bytes: 200_000,
+    },
+    Budget {
+        pages: "verify",
+        height: [1_100, 2_000],
+        chart: SCREENS,
+        words: 600,
+        printed: 2,
+        bytes: 60_000,
+    },
+    // Twelve cards, four layers.
+    Budget {
+        pages: "crowd",
+        height: [8_000, 16_000],
+        chart: [1_300, 3_400],
+        words: 4_000,
+        printed: 12,
+        bytes: 900_000,
     },
     Budget {
         pages: "",
         height: [5_000, 9_500],
-        chart: [900, 1_688],
+        chart: SCREENS,
         words: 2_000,
-        printed: 12,
-        bytes: 400_000,
+        printed: 6,
+        bytes: 300_000,
     },
 ];
 

@@ -1,13 +1,16 @@
-//! Generates all kinds of pages with the program itself: series, comparisons and campaigns, from simulated cards and
-//! published figures.
+//! Generates all kinds of pages with the program itself: series, comparisons, campaigns, verifications and imports, from
+//! simulated cards and published figures.
 
+use super::fake;
 use crate::workspace;
 use anyhow::{Context, Result};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Three cards: one with constant speed, one that is fast until its cache is full, one with occasional stalls.
-const CARDS: [(&str, &str); 3] = [
+/// Cards: one with constant speed, one that is fast until its cache is full, one with occasional stalls, and one that
+/// fails all writes.
+const CARDS: [(&str, &str); 4] = [
     (
         "even",
         r#""write_rate": 30000000, "write_seek": 2000000, "jitter_permille": 20"#,
@@ -21,6 +24,11 @@ const CARDS: [(&str, &str); 3] = [
         "stuttering",
         r#""write_rate": 26000000, "write_seek": 800000, "jitter_permille": 60,
            "stalls": {"every": 33554432, "lasts": 400000000}"#,
+    ),
+    (
+        "dead",
+        r#""write_rate": 30000000, "write_seek": 2000000,
+           "faults": [{"offset": 0, "len": 34359738368, "kind": "write_error"}]"#,
     ),
 ];
 
@@ -48,6 +56,289 @@ suite = ["seq-write", "seq-read", "rand-write", "rand-read", "mixed", "durable",
 pace = "quick"
 "#;
 
+/// A card of which no run succeeds, beside another one. If none of all succeeds, the command prints the reason instead of
+/// a page.
+const FAILED: &str = r#"name = "one card failed"
+repeats = 2
+
+[[card]]
+simulate = "even.json"
+
+[[card]]
+simulate = "dead.json"
+
+[[workload]]
+suite = ["seq-write", "rand-write"]
+pace = "quick"
+"#;
+
+/// Two cards, of which one is measured.
+const HALF: &str = r#"name = "half done"
+repeats = 3
+
+[[card]]
+simulate = "even.json"
+
+[[card]]
+simulate = "stuttering.json"
+
+[[workload]]
+suite = ["seq-write", "rand-read"]
+pace = "quick"
+"#;
+
+const WORKLOADS: &str = r#"
+[[workload]]
+name = "seq-write-1M"
+rw = "write"
+bs = "1 MiB"
+size = "1 GiB"
+
+[[workload]]
+name = "seq-read-1M"
+rw = "read"
+bs = "1 MiB"
+size = "1 GiB"
+
+[[workload]]
+name = "rand-write-4k"
+rw = "randwrite"
+bs = "4 KiB"
+size = "1 GiB"
+
+[[workload]]
+name = "rand-read-4k"
+rw = "randread"
+bs = "4 KiB"
+size = "1 GiB"
+"#;
+
+/// A campaign and its published figures: cards of these names through these layers, and the number of runs.
+struct PublishedShape {
+    file: &'static str,
+    cards: Vec<String>,
+    layers: &'static [&'static str],
+    runs: u32,
+}
+
+impl PublishedShape {
+    /// More cards and layers than one matrix shows, with names of 60 characters, some of them Japanese.
+    fn crowd() -> PublishedShape {
+        let card = |nth: usize| match nth % 4 {
+            0 => format!("SanDisk MAX ENDURANCE microSDXC UHS-I U3 V30 128 GB No. {nth:04}"),
+            1 => format!(
+                "キオクシア EXCERIA HIGH ENDURANCE 高耐久 microSDXC メモリカード（家電量販店で購入した個体）その{nth:02}"
+            ),
+            2 => format!("card {nth}"),
+            _ => format!("{nth}-{}", "W".repeat(56)),
+        };
+        PublishedShape {
+            file: "crowd",
+            cards: (1..=12).map(card).collect(),
+            layers: &["raw", "vfat", "ext4", "f2fs"],
+            runs: 10,
+        }
+    }
+
+    /// One card through several file systems, once each.
+    fn one_card() -> PublishedShape {
+        PublishedShape {
+            file: "one-card",
+            cards: vec!["kingston".to_owned()],
+            layers: &["raw", "vfat", "ext4", "f2fs"],
+            runs: 1,
+        }
+    }
+
+    /// Three cards, once each.
+    fn once() -> PublishedShape {
+        PublishedShape {
+            file: "once",
+            cards: ["kioxia", "kingston", "suneast"].map(str::to_owned).to_vec(),
+            layers: &["raw"],
+            runs: 1,
+        }
+    }
+
+    /// Writes the campaign file and the table of figures.
+    fn write(&self, home: &Path) -> Result<()> {
+        let mut campaign = format!("name = \"{}\"\nrepeats = {}\n", self.file, self.runs);
+        for card in &self.cards {
+            write!(
+                campaign,
+                "\n[[card]]\nlabel = \"{card}\"\nid = \"ask\"\nread = 100\n"
+            )?;
+        }
+        for layer in self.layers {
+            write!(campaign, "\n[[layer]]\nfs = \"{layer}\"\n")?;
+        }
+        campaign += WORKLOADS;
+        let mut table =
+            "host,card,layer,workload,runs,bw_mean,bw_stdev,bw_unit,iops_mean,iops_stdev\n"
+                .to_owned();
+        for (nth, card) in self.cards.iter().enumerate() {
+            for (depth, layer) in self.layers.iter().enumerate() {
+                for (workload, iops, block) in [
+                    ("seq-write-1M", 25.0, 1_048_576.0),
+                    ("seq-read-1M", 60.0, 1_048_576.0),
+                    ("rand-write-4k", 900.0, 4096.0),
+                    ("rand-read-4k", 2200.0, 4096.0),
+                ] {
+                    let iops = iops * (1.0 + nth as f64 * 0.13) / (1.0 + depth as f64 * 0.2);
+                    let rate = iops * block / 1e6;
+                    let deviations = match self.runs {
+                        1 => [String::new(), String::new()],
+                        _ => [rate, iops].map(|mean| format!("{:.4}", mean * 0.03)),
+                    };
+                    let runs = self.runs;
+                    let [of_rate, of_iops] = deviations;
+                    writeln!(
+                        table,
+                        "pi4,{card},{layer},{workload},{runs},{rate:.4},{of_rate},MB/s,{iops:.2},{of_iops}"
+                    )?;
+                }
+            }
+        }
+        let file = |kind: &str| home.join(format!("{}.{kind}", self.file));
+        std::fs::write(file("toml"), campaign).context("cannot write a campaign")?;
+        std::fs::write(file("csv"), table).context("cannot write a table")
+    }
+}
+
+/// The commands, in order: `TABLE` and `ROOT` are paths of the workspace. A command that begins with `!` may report
+/// failed runs.
+const COMMANDS: &[&[&str]] = &[
+    &["campaign", "run", "three.toml"],
+    &[
+        "campaign",
+        "report",
+        "three.toml",
+        "-o",
+        "campaign.html",
+        "--charts",
+        "charts",
+    ],
+    &[
+        "campaign",
+        "report",
+        "article-a",
+        "--published",
+        "TABLE",
+        "-o",
+        "published.html",
+    ],
+    &[
+        "campaign",
+        "report",
+        "article-a",
+        "--published",
+        "TABLE",
+        "-o",
+        "published-ja.html",
+        "--lang=ja",
+    ],
+    &[
+        "campaign",
+        "report",
+        "once.toml",
+        "--published",
+        "once.csv",
+        "-o",
+        "once.html",
+    ],
+    &[
+        "campaign",
+        "report",
+        "crowd.toml",
+        "--published",
+        "crowd.csv",
+        "-o",
+        "crowd.html",
+    ],
+    &[
+        "campaign",
+        "report",
+        "crowd.toml",
+        "--published",
+        "crowd.csv",
+        "-o",
+        "crowd-ja.html",
+        "--lang=ja",
+    ],
+    &[
+        "campaign",
+        "report",
+        "one-card.toml",
+        "--published",
+        "one-card.csv",
+        "-o",
+        "one-card.html",
+    ],
+    &["!", "campaign", "run", "failed.toml"],
+    &["campaign", "report", "failed.toml", "-o", "failed.html"],
+    &["campaign", "run", "half.toml", "--only", "even"],
+    &["campaign", "report", "half.toml", "-o", "half.html"],
+    &["bench", "--quick", "--simulate", "sprinter.json"],
+    &["report", "latest", "-o", "bench.html"],
+    &["report", "latest", "-o", "bench-ja.html", "--lang=ja"],
+    &[
+        "bench",
+        "--quick",
+        "--repeat",
+        "1",
+        "--simulate",
+        "even.json",
+        "--label",
+        "kitchen",
+        "--title",
+        "The card of the <kitchen> Pi",
+        "--note",
+        "Bought in May & measured after a year.",
+    ],
+    &["report", "kitchen", "-o", "bench-once.html"],
+    &[
+        "compare",
+        "card=even",
+        "card=sprinter",
+        "-o",
+        "compare.html",
+    ],
+    &[
+        "compare",
+        "card=even",
+        "card=sprinter",
+        "-o",
+        "compare-ja.html",
+        "--lang=ja",
+    ],
+    &[
+        "import",
+        "ROOT/crates/dialects/tests/pasted/iozone-all-tests.txt",
+        "--label",
+        "iozone",
+    ],
+    &["report", "iozone", "-o", "bench-imported.html"],
+    &[
+        "import",
+        "ROOT/crates/dialects/tests/logs/pi5-3-fsync-microsd.txt",
+        "--label",
+        "fsync",
+    ],
+    &["report", "fsync", "-o", "bench-fio.html"],
+    &[
+        "import",
+        "fake.json",
+        "--label",
+        "fake",
+        "--title",
+        "A card from a market stall",
+        "--note",
+        "Sold as 64 GB.",
+    ],
+    &["report", "019b8d5e", "-o", "verify.html"],
+    &["report", "019b8d5e", "-o", "verify-ja.html", "--lang=ja"],
+];
+
 /// Writes all pages to a directory.
 ///
 /// # Errors
@@ -62,26 +353,43 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
         std::fs::write(place(&format!("{name}.json")), model)
             .context("cannot write a device model")?;
     }
-    std::fs::write(place("three.toml"), CAMPAIGN).context("cannot write the campaign")?;
-    let table = workspace::root().join("testdata/published/figures.csv");
-    let table = table
+    for (name, text) in [("three", CAMPAIGN), ("failed", FAILED), ("half", HALF)] {
+        std::fs::write(place(&format!("{name}.toml")), text).context("cannot write a campaign")?;
+    }
+    for shape in [
+        PublishedShape::crowd(),
+        PublishedShape::one_card(),
+        PublishedShape::once(),
+    ] {
+        shape.write(home)?;
+    }
+    std::fs::write(place("fake.json"), fake::record()?).context("cannot write a verification")?;
+    let root = workspace::root();
+    let root = root
         .to_str()
         .context("the workspace lies at a path that is no text")?;
-    for line in [
-        "campaign run three.toml",
-        "campaign report three.toml -o campaign.html --charts charts",
-        "campaign report article-a --published TABLE -o published.html",
-        "bench --quick --simulate sprinter.json",
-        "report latest -o bench.html",
-        "compare card=even card=sprinter -o compare.html",
-    ] {
-        let words = line.split(' ');
-        let words = words.map(|word| if word == "TABLE" { table } else { word });
+    let table = format!("{root}/testdata/published/figures.csv");
+    let mut pages = Vec::new();
+    for words in COMMANDS {
+        let may_fail = words.first() == Some(&"!");
+        let words = words.iter().skip(usize::from(may_fail));
+        let words: Vec<String> = words
+            .map(|word| word.replace("TABLE", &table).replace("ROOT", root))
+            .collect();
         let mut command = Command::new(&program);
         command.current_dir(home).env("HOME", home);
         command.env("HAKARU_DB", place("hakaru.db"));
-        workspace::output(command.args(words))?;
+        command.env("HAKARU_LANG", "en").args(&words);
+        match may_fail {
+            true => drop(command.output().context("cannot start hakaru")?),
+            false => drop(workspace::output(&mut command)?),
+        }
+        pages.extend(
+            words
+                .iter()
+                .filter(|word| word.ends_with(".html"))
+                .map(|page| place(page)),
+        );
     }
-    let pages = ["campaign", "published", "bench", "compare"];
-    Ok(pages.map(|name| place(&format!("{name}.html"))).to_vec())
+    Ok(pages)
 }

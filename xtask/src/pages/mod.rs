@@ -9,6 +9,7 @@
 mod axe;
 mod browser;
 mod budget;
+mod fake;
 mod make;
 
 use crate::workspace;

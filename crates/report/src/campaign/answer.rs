@@ -10,7 +10,7 @@ use crate::number;
 use crate::text::{self, FastestCard};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::campaign::{RankedCard, Ranking};
-use hakaru_model::finding::{LayerCost, Verdict};
+use hakaru_model::finding::{LayerCost, PhaseSummary, Verdict};
 
 /// Maximum number of winners in the answer.
 const WINS: usize = 2;
@@ -93,8 +93,10 @@ fn ranked_workloads<'v>(view: &'v View<'_>, layer: &str) -> Vec<RankedWorkload<'
 
 /// The answer; `None` without figures.
 pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
-    if view.names.len() == 1 {
-        return of_one_card(view);
+    match (view.names.len(), view.layers.len()) {
+        (1, 2..) => return of_layers(view),
+        (1, _) => return of_one_card(view),
+        _ => {}
     }
     let ranked_workloads = ranked_workloads(view, view.main_layer());
     let fastest = fastest(view, &ranked_workloads);
@@ -140,7 +142,7 @@ fn runs_of_places(view: &View<'_>) -> Option<u64> {
     runs.all(|n| n == first).then_some(first)
 }
 
-/// What a single card is good for, and what a layer costs it.
+/// What a single card is good for.
 fn of_one_card(view: &View<'_>) -> Option<AnswerBlock> {
     let layer = view.through(0, view.main_layer())?;
     let findings = RunFindings {
@@ -148,7 +150,54 @@ fn of_one_card(view: &View<'_>) -> Option<AnswerBlock> {
         ..RunFindings::default()
     };
     let summaries = std::slice::from_ref(&layer.summary);
-    let of_run = answer::of_series(summaries, &[findings], &view.names)?;
+    answer::of_series(summaries, &[findings], &view.names)
+}
+
+/// A workload of a single card, with its fastest layer.
+struct BestLayer<'v> {
+    work: &'v Work,
+    layer: &'v str,
+    phase: &'v PhaseSummary,
+    /// Ratio of the fastest to the slowest layer.
+    ratio: f64,
+}
+
+/// The workload in which the layers of the only card differ most.
+fn best_layer<'v>(view: &'v View<'_>) -> Option<BestLayer<'v>> {
+    let of_work = |work: &'v Work| {
+        let measured = view.layers.iter();
+        let measured = measured.filter_map(|layer| Some((layer, view.cell(0, layer, work)?)));
+        let mut measured: Vec<(&String, &PhaseSummary)> = measured.collect();
+        let mean = |phase: &PhaseSummary| work.rate(phase).mean;
+        measured.sort_by(|a, b| mean(b.1).total_cmp(&mean(a.1)));
+        let ((layer, phase), (_, last)) = (*measured.first()?, *measured.last()?);
+        (measured.len() > 1).then(|| BestLayer {
+            work,
+            layer,
+            phase,
+            ratio: mean(phase) / mean(last),
+        })
+    };
+    let all = view.works.iter().filter_map(of_work);
+    all.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+}
+
+/// Which layer is the fastest on a single card, and what a layer is proven to cost it.
+fn of_layers(view: &View<'_>) -> Option<AnswerBlock> {
+    let best = best_layer(view)?;
+    let through = text::layer_in_text(&plain(best.layer));
+    let scale = if best.work.small { 1.0 } else { 1e6 };
+    let mean = number::quantity(best.work.rate(best.phase).mean / scale);
+    let first = FastestCard {
+        card: &through,
+        workload: &best.work.noun,
+        value: format!("{mean} {}", best.work.unit()),
+        times: best
+            .ratio
+            .is_finite()
+            .then(|| number::significant_digits(best.ratio, 2)),
+    };
+    let fastest = text::highest_of_layers(&first, view.layers.len(), view.name(0));
     let lost = view.held_layers().into_iter().flat_map(|layer| {
         let works = view.works.iter();
         works.filter_map(move |work| {
@@ -159,17 +208,17 @@ fn of_one_card(view: &View<'_>) -> Option<AnswerBlock> {
     let largest = lost.max_by(|a, b| a.2.total_cmp(&b.2));
     let cost = largest.map(|(layer, work, loss)| {
         let percent = number::percent(loss);
-        text::layer_costs_card(
-            view.name(0),
-            &text::layer_in_text(&plain(layer)),
-            &work.noun,
-            &percent,
-        )
+        let layer = text::layer_in_text(&plain(layer));
+        text::layer_costs_card(view.name(0), &layer, &work.noun, &percent)
     });
-    let sentences: Vec<String> = std::iter::once(of_run.text).chain(cost).collect();
+    let sentences: Vec<String> = std::iter::once(fastest).chain(cost).collect();
+    let proof = match runs_of_places(view) {
+        Some(1) => text::measured_once(),
+        _ => text::layers_not_tested(),
+    };
     Some(AnswerBlock {
         text: sentences.join(" "),
-        proof: of_run.proof,
+        proof: proof.to_owned(),
     })
 }
 
@@ -231,8 +280,11 @@ pub(super) fn host_limits(view: &View<'_>) -> Option<String> {
     })
 }
 
-/// The workload of the answer: the largest proven ratio, otherwise the largest ratio.
+/// The workload of the answer: the largest proven ratio, otherwise the largest ratio; of a single card, between layers.
 pub(super) fn main_work<'v>(view: &'v View<'_>) -> Option<&'v Work> {
+    if let (1, Some(best)) = (view.names.len(), best_layer(view)) {
+        return Some(best.work);
+    }
     let ranked_workloads = ranked_workloads(view, view.main_layer());
     let won = ranked_workloads.iter().find(|ranked| ranked.is_won());
     let found = won.or(ranked_workloads.first()).map(|ranked| ranked.work);
@@ -248,8 +300,12 @@ fn order(view: &View<'_>) -> Vec<usize> {
     crate::naming::distinct(ranked.chain(0..view.names.len()))
 }
 
-/// One matrix for each layer; empty without figures.
+/// One matrix for each layer, or one with all layers of a single card; empty without figures.
 pub(super) fn matrices(view: &View<'_>) -> Vec<DocumentBlock> {
+    if let (1, 2..) = (view.names.len(), view.layers.len()) {
+        let key = text::matrix_key(false, None);
+        return vec![DocumentBlock::Matrices(vec![matrix_of_layers(view)], key)];
+    }
     let order = order(view);
     let layers = view.layers.iter();
     let tables: Vec<Matrix> = layers.map(|layer| matrix(view, layer, &order)).collect();
@@ -285,6 +341,35 @@ fn matrix(view: &View<'_>, layer: &str, order: &[usize]) -> Matrix {
         caption: text::layer(&plain(layer)),
         about: text::matrix_about(runs_of_places(view)),
         corner: text::card_column().to_owned(),
+        columns: columns.collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// The layers of the only card, one row each.
+fn matrix_of_layers(view: &View<'_>) -> Matrix {
+    let columns = view.works.iter().map(|work| MatrixColumn {
+        name: work.title(),
+        unit: work.unit().to_owned(),
+    });
+    let cell = |layer: &str, work: &Work| {
+        let phase = view.cell(0, layer, work)?;
+        let all = view
+            .layers
+            .iter()
+            .filter_map(|layer| view.cell(0, layer, work));
+        let best = all.map(|phase| work.rate(phase).mean).fold(0.0, f64::max);
+        let shade = shade(work.rate(phase).mean, best);
+        Some(MatrixCell::of(&spread(work, phase), shade))
+    };
+    let rows = view.layers.iter().map(|layer| MatrixRow {
+        name: text::layer(&plain(layer)),
+        cells: view.works.iter().map(|work| cell(layer, work)).collect(),
+    });
+    Matrix {
+        caption: view.name(0).to_owned(),
+        about: text::matrix_about(runs_of_places(view)),
+        corner: text::layer_column().to_owned(),
         columns: columns.collect(),
         rows: rows.collect(),
     }

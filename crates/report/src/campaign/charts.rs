@@ -11,7 +11,7 @@ use crate::table::{self, DataTable};
 use crate::text::{self, Head};
 use crate::{number, path};
 use hakaru_model::campaign::DeviceSegment;
-use hakaru_model::finding::{PhaseSummary, Verdict};
+use hakaru_model::finding::{LayerCost, PhaseSummary, Verdict};
 use hakaru_model::job::Op;
 
 /// Maximum number of cards in a line chart; of more cards, an evenly spaced selection is drawn.
@@ -201,13 +201,30 @@ fn layer_label(layer: &str) -> String {
     text::layer(&crate::escape::plain(layer))
 }
 
-/// What the other layers leave of the speed through the reference layer: one chart for each of them.
+/// What the other layers leave of the speed through the reference layer: one chart for each of them, or one with all
+/// layers of a single card. A single run has no interval, and the table has its ratios.
 fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
     let reference = in_text(&view.of.reference_layer);
+    let tested = |cost: &&LayerCost| cost.comparison.ratio_ci95.is_some();
+    if view.names.len() == 1 {
+        let layers = view.held_layers().into_iter();
+        let rows = layers.filter_map(|layer| {
+            let cost = view.cost(0, layer, work).filter(tested)?;
+            Some(chart::ratio_row(&layer_label(layer), &cost.comparison))
+        });
+        let about = RatioChart {
+            name: format!("cost-{}", slug(&work.label)),
+            section: Section::LayerCost,
+            title: text::chart_title(&only_card_title(view, work, view.main_layer())),
+            note: text::layer_cost_note(text::each_layer(), &reference),
+            rows: text::layer_column(),
+        };
+        return about.of(rows.collect()).into_iter().collect();
+    }
     let chart = |layer: &str| {
         let rows = (0..view.names.len()).filter_map(|card| {
-            let comparison = &view.cost(card, layer, work)?.comparison;
-            Some(chart::ratio_row(view.name(card), comparison))
+            let cost = view.cost(card, layer, work).filter(tested)?;
+            Some(chart::ratio_row(view.name(card), &cost.comparison))
         });
         let shown = in_text(layer);
         let title = match least_loss(view, layer, work) {

@@ -22,6 +22,7 @@ use crate::document::{
     ChartParts, ColumnStyle, Document, DocumentBlock, Pair, TableStyle, beside, folded, part,
     worst_caveats,
 };
+use crate::escape::plain;
 use crate::findings::ConclusionKind;
 use crate::matrix::Matrix;
 use crate::merged::RankedCaveat;
@@ -298,13 +299,22 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
 /// What each layer leaves of the reference layer.
 fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
     let layers = view.held_layers().into_iter();
-    let tables: Vec<Matrix> = layers
-        .filter_map(|layer| tables::layer_cost(view, layer))
-        .collect();
+    let tables: Vec<Matrix> = match view.names.len() {
+        1 => tables::layer_costs_of_card(view).into_iter().collect(),
+        _ => layers
+            .filter_map(|layer| tables::layer_cost(view, layer))
+            .collect(),
+    };
     if tables.is_empty() {
         return Vec::new();
     }
-    let about = text::layer_cost_about(&text::layer_in_text(&view.of.reference_layer));
+    let reference = text::layer_in_text(&plain(&view.of.reference_layer));
+    let costs = view.of.cards.iter().flat_map(|card| &card.costs);
+    let tested = costs.filter(|cost| cost.comparison.ratio_ci95.is_some());
+    let about = match tested.count() {
+        0 => text::layer_cost_once(&reference),
+        _ => text::layer_cost_about(&reference),
+    };
     vec![DocumentBlock::Matrices(tables, about)]
 }
 

@@ -10,7 +10,9 @@ use crate::table::{self, DataTable};
 use crate::text::{self, CountedThing, Head};
 use crate::{escape, findings};
 use hakaru_model::campaign::Ranking;
-use hakaru_model::finding::{Claim, ClaimCheck, ClaimVerdict, Comparison, PhaseSummary, Verdict};
+use hakaru_model::finding::{
+    Claim, ClaimCheck, ClaimVerdict, Comparison, LayerCost, PhaseSummary, Verdict,
+};
 use hakaru_model::job::Op;
 
 /// Placeholder for a value that was not measured.
@@ -287,49 +289,83 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<MarkTable> {
     })
 }
 
+/// A cost with its interval; with one run each, there is neither interval nor verdict.
+fn cost_cell(cost: &LayerCost) -> MatrixCell {
+    let of = &cost.comparison;
+    let interval = of.ratio_ci95.map(|(low, high)| {
+        let (low, high) = (percent(low), percent(high));
+        format!("[{low}, {high}]")
+    });
+    let sign = match of.verdict {
+        Verdict::Equivalent => " =",
+        Verdict::Undecided { .. } if interval.is_some() => " ?",
+        Verdict::Different | Verdict::Undecided { .. } => "",
+    };
+    MatrixCell {
+        figure: format!("{}%{sign}", percent(of.ratio)),
+        note: interval,
+        letters: String::new(),
+        shade: shade(of.ratio, 1.0),
+        best: false,
+    }
+}
+
+/// The columns of the workloads that were compared with the reference layer.
+fn cost_columns(works: &[&Work]) -> Vec<MatrixColumn> {
+    let column = |work: &&Work| MatrixColumn {
+        name: work.title(),
+        unit: "%".to_owned(),
+    };
+    works.iter().map(column).collect()
+}
+
 /// Speed through a layer as a share of the reference layer: one row for each card. `None` if nothing was compared.
 pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
     let compared =
         |work: &&Work| (0..view.names.len()).any(|card| view.cost(card, layer, work).is_some());
     let works: Vec<&Work> = view.works.iter().filter(compared).collect();
-    let cell = |card: usize, work: &Work| {
-        let cost = &view.cost(card, layer, work)?.comparison;
-        let interval = cost.ratio_ci95.map(|(low, high)| {
-            let (low, high) = (percent(low), percent(high));
-            format!("[{low}, {high}]")
-        });
-        let sign = match cost.verdict {
-            Verdict::Different => "",
-            Verdict::Equivalent => " =",
-            Verdict::Undecided { .. } => " ?",
-        };
-        Some(MatrixCell {
-            figure: format!("{}%{sign}", percent(cost.ratio)),
-            note: interval,
-            letters: String::new(),
-            shade: shade(cost.ratio, 1.0),
-            best: false,
-        })
-    };
+    let cell = |card: usize, work: &Work| Some(cost_cell(view.cost(card, layer, work)?));
     let cards = (0..view.names.len())
         .filter(|&card| works.iter().any(|w| view.cost(card, layer, w).is_some()));
     let rows = cards.map(|card| MatrixRow {
         name: view.name(card).to_owned(),
         cells: works.iter().map(|work| cell(card, work)).collect(),
     });
-    let columns = works.iter().map(|work| MatrixColumn {
-        name: work.title(),
-        unit: "%".to_owned(),
-    });
     let (layer, reference) = (
         text::layer(&escape::plain(layer)),
-        escape::plain(&view.of.reference_layer),
+        text::layer_in_text(&escape::plain(&view.of.reference_layer)),
     );
     (!works.is_empty()).then(|| Matrix {
-        caption: text::layer_cost_caption(&layer, &text::layer_in_text(&reference)),
+        caption: text::layer_cost_caption(&layer, &reference),
         about: String::new(),
         corner: text::card_column().to_owned(),
-        columns: columns.collect(),
+        columns: cost_columns(&works),
+        rows: rows.collect(),
+    })
+}
+
+/// Speed of a single card through each layer as a share of the reference layer: one row for each layer. `None` if
+/// nothing was compared.
+pub(super) fn layer_costs_of_card(view: &View<'_>) -> Option<Matrix> {
+    let layers = view.held_layers();
+    let compared = |work: &&Work| {
+        layers
+            .iter()
+            .any(|layer| view.cost(0, layer, work).is_some())
+    };
+    let works: Vec<&Work> = view.works.iter().filter(compared).collect();
+    let rows = layers.iter().map(|layer| MatrixRow {
+        name: text::layer(&escape::plain(layer)),
+        cells: works
+            .iter()
+            .map(|work| Some(cost_cell(view.cost(0, layer, work)?)))
+            .collect(),
+    });
+    (!works.is_empty()).then(|| Matrix {
+        caption: view.name(0).to_owned(),
+        about: String::new(),
+        corner: text::layer_column().to_owned(),
+        columns: cost_columns(&works),
         rows: rows.collect(),
     })
 }

@@ -102,6 +102,29 @@ pub(in crate::text) fn highest_of_series(first: &FastestCard<'_>, series: usize)
     )
 }
 
+pub(in crate::text) fn highest_of_layers(
+    first: &FastestCard<'_>,
+    layers: usize,
+    card: &str,
+) -> String {
+    let FastestCard {
+        card: layer,
+        workload,
+        value,
+        times,
+    } = first;
+    let times = times.as_ref();
+    let times = times.map_or(String::new(), |times| format!(", {times}× the lowest"));
+    let layers = number_word(layers);
+    format!(
+        "On {card}, {layer} has the highest figure of {layers} layers for {workload} ({value}{times})."
+    )
+}
+
+pub(in crate::text) fn layers_not_tested() -> &'static str {
+    "Tested for significance: each layer against the reference layer."
+}
+
 pub(in crate::text) fn series_not_tested() -> &'static str {
     "Not tested for significance; hakaru compare tests two series."
 }

@@ -105,6 +105,18 @@ pub(in crate::text) fn layer(name: &str) -> String {
     }
 }
 
+pub(in crate::text) fn layer_column() -> &'static str {
+    "Layer"
+}
+
+pub(in crate::text) fn each_layer() -> &'static str {
+    "each layer"
+}
+
+pub(in crate::text) fn layer_cost_once(reference: &str) -> String {
+    format!("Speed as a share of {reference} on the same card. Measured once: no proof.")
+}
+
 pub(in crate::text) fn layer_in_text(name: &str) -> String {
     match name {
         "raw" => "the raw device".to_owned(),

@@ -86,6 +86,28 @@ pub(in crate::text) fn highest_of_series(first: &FastestCard<'_>, series: usize)
     format!("{workload}は{series}件の測定シリーズ中{card}の平均が最も高いです（{value}{times}）。")
 }
 
+pub(in crate::text) fn highest_of_layers(
+    first: &FastestCard<'_>,
+    layers: usize,
+    card: &str,
+) -> String {
+    let FastestCard {
+        card: layer,
+        workload,
+        value,
+        times,
+    } = first;
+    let times = times.as_ref();
+    let times = times.map_or(String::new(), |times| {
+        format!("、最も低いレイヤの{times}倍")
+    });
+    format!("{card}の{workload}は、{layers}レイヤ中{layer}の値が最も高いです（{value}{times}）。")
+}
+
+pub(in crate::text) fn layers_not_tested() -> &'static str {
+    "有意差は、各レイヤと基準のレイヤの間で検定しました。"
+}
+
 pub(in crate::text) fn series_not_tested() -> &'static str {
     "有意差は検定していません。2件の検定にはhakaru compareを使ってください。"
 }

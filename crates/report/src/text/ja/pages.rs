@@ -100,6 +100,18 @@ pub(in crate::text) fn layer(name: &str) -> String {
     }
 }
 
+pub(in crate::text) fn layer_column() -> &'static str {
+    "レイヤ"
+}
+
+pub(in crate::text) fn each_layer() -> &'static str {
+    "各レイヤ"
+}
+
+pub(in crate::text) fn layer_cost_once(reference: &str) -> String {
+    format!("同じカードの{reference}に対する速度の割合。各1回の測定のため証明にはなりません。")
+}
+
 pub(in crate::text) fn layer_in_text(name: &str) -> String {
     match name {
         "raw" => "RAWデバイス".to_owned(),

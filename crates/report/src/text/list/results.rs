@@ -225,6 +225,16 @@ texts! {
     pub(crate) fn card_column() -> &'static str;
     /// Heading of the series in a table.
     pub(crate) fn series_column() -> &'static str;
+    /// Column of the layers of a card.
+    pub(crate) fn layer_column() -> &'static str;
+    /// Any layer, as the subject of a note.
+    pub(crate) fn each_layer() -> &'static str;
+    /// Explanation of the cost of layers that were measured once.
+    pub(crate) fn layer_cost_once(reference: &str) -> String;
+    /// The layer with the highest figure on a card; `first` has the layer as its card.
+    pub(crate) fn highest_of_layers(first: &FastestCard<'_>, layers: usize, card: &str) -> String;
+    /// Layers are compared with the reference layer only.
+    pub(crate) fn layers_not_tested() -> &'static str;
     /// A layer inside a sentence: `the raw device`.
     pub(crate) fn layer_in_text(name: &str) -> String;
     /// A name with the layer that it is about: `random writes, raw device`.
