@@ -260,6 +260,20 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
 
 /// Number of charts that a section shows; further ones are collapsed, so that readers do not have to scroll past them.
 const OPEN_CHARTS: usize = 2;
+/// Number of charts of [`Section::Speed`] that are shown.
+const OPEN_SPEED_CHARTS: usize = 4;
+/// Number of bars above which a chart is longer than a screen, and collapsed.
+const OPEN_BARS: usize = 24;
+
+/// Whether a section has nothing but collapsed blocks and a sentence.
+fn is_collapsed(section: &[DocumentBlock]) -> bool {
+    let closed = |block: &DocumentBlock| match block {
+        DocumentBlock::Part(_) | DocumentBlock::Quiet(_) => true,
+        DocumentBlock::Fold(fold) => !fold.open,
+        _ => false,
+    };
+    !section.is_empty() && section.iter().all(closed)
+}
 
 /// The sections of the charts of a page.
 pub(crate) struct ChartParts<'a> {
@@ -279,10 +293,15 @@ pub(crate) struct ChartParts<'a> {
 }
 
 impl ChartParts<'_> {
-    /// All parts in display order; empty sections are omitted.
+    /// All parts in display order; empty sections are omitted, and collapsed ones are last, two in a row.
     pub(crate) fn blocks(&self) -> Vec<DocumentBlock> {
-        let sections = Section::ALL.iter().copied();
-        sections.flat_map(|section| self.section(section)).collect()
+        let all = Section::ALL.iter().map(|section| self.section(*section));
+        let (collapsed, open): (Vec<_>, Vec<_>) = all.partition(|section| is_collapsed(section));
+        let rows = collapsed.chunks(2).flat_map(|row| match row {
+            [left, right] => beside(ColumnStyle::Halves, left.clone(), right.clone()),
+            row => row.concat(),
+        });
+        open.into_iter().flatten().chain(rows).collect()
     }
 
     /// A line that names the sections without charts; `None` if there are none.
@@ -339,8 +358,7 @@ impl ChartParts<'_> {
                 .into_iter()
                 .enumerate()
                 .partition(|(at, chart)| match section {
-                    // Sweeps are lines, which no first screen has.
-                    Section::Speed => !(self.rates_shown && matches!(chart.plot, Plot::Bars(_))),
+                    Section::Speed => *at < OPEN_SPEED_CHARTS && !self.is_long_or_shown(chart),
                     Section::LayerCost => self.layer_cost.is_empty(),
                     Section::OverTime => false,
                     Section::Amplification
@@ -351,5 +369,16 @@ impl ChartParts<'_> {
                 });
         let charts = |all: Vec<(usize, Chart)>| all.into_iter().map(|(_, chart)| chart).collect();
         (charts(shown), charts(more))
+    }
+
+    /// Whether a chart has more bars than a screen, or the first screen has its figures. Sweeps are lines, which no first
+    /// screen has.
+    fn is_long_or_shown(&self, chart: &Chart) -> bool {
+        match &chart.plot {
+            Plot::Bars(bars) => {
+                self.rates_shown || bars.groups.len() * bars.series.len() > OPEN_BARS
+            }
+            _ => false,
+        }
     }
 }

@@ -154,7 +154,9 @@ impl PublishedShape {
     fn once() -> PublishedShape {
         PublishedShape {
             file: "once",
-            cards: ["kioxia", "kingston", "suneast"].map(str::to_owned).to_vec(),
+            cards: ["kioxia", "kingston", "suneast"]
+                .map(str::to_owned)
+                .to_vec(),
             layers: &["raw"],
             runs: 1,
         }

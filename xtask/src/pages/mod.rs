@@ -1,7 +1,7 @@
 //! `cargo xtask pages`: checks the HTML reports of the program in a real browser.
 //!
 //! `cargo xtask pages` generates every kind of page with the program itself, from simulated cards and published
-//! figures; `cargo xtask pages FILE…` checks the given files. `--shots FOLDER` keeps a screenshot of each. Each page is
+//! figures; `cargo xtask pages FILE…` checks the given files. `--shots DIR` keeps the pages and a screenshot of each. Each page is
 //! checked in desktop and phone width, in light and dark mode: no browser errors, no horizontal scrolling, all charts
 //! visible, no overlapping labels, readable text, no violation found by axe-core, and no page beyond its budget of
 //! length.
@@ -110,6 +110,11 @@ fn check(
     // As a reader first sees it: `look` opens what is collapsed.
     let size = budget::measure(browser, file)?;
     if let Some(dir) = shots {
+        let page = dir.join(file.file_name().unwrap_or_default());
+        if page != file {
+            std::fs::copy(file, &page)
+                .with_context(|| format!("cannot write {}", page.display()))?;
+        }
         let path = dir.join(format!("{name}.png"));
         std::fs::write(&path, browser.picture()?)
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -122,8 +127,12 @@ fn check(
         found.figures,
         wrong.len()
     );
-    let wrong = wrong.into_iter();
-    Ok(wrong.map(|wrong| format!("{name}: {wrong}")).collect())
+    let wrong: Vec<String> = wrong
+        .into_iter()
+        .map(|wrong| format!("{name}: {wrong}"))
+        .collect();
+    wrong.iter().for_each(|wrong| println!("  {wrong}"));
+    Ok(wrong)
 }
 
 fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {

@@ -9,14 +9,14 @@ pub(super) const CSS: &str = "\
 html{scroll-padding-top:56px;-webkit-text-size-adjust:100%}\
 body{max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
 h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
-h2{font-size:1.25rem;line-height:1.3;margin:22px 0 6px;padding-top:14px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
+h2{font-size:1.25rem;line-height:1.3;margin:16px 0 4px;padding-top:10px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
 p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}\
 a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline:3px solid #0058a8;outline-offset:2px}\
 .vh{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\
 .quiet,.proof,.key,small{color:#56606b}small{display:block;font-size:.8125rem;font-weight:400;line-height:1.35}\
-.quiet,.proof{font-size:.875rem}.quiet{max-width:100ch}.proof{max-width:none;margin-bottom:14px}.key{font-size:.8125rem;max-width:none;margin:4px 0 0}\
+.quiet,.proof{font-size:.875rem}.quiet{max-width:none}.proof{max-width:none;margin-bottom:14px}.key{font-size:.8125rem;max-width:none;margin:4px 0 0}\
 .top{padding:14px 0 0;display:flex;flex-wrap:wrap;gap:0 14px;align-items:baseline}\
 .top p{margin:0;font-size:.8125rem;color:#56606b;max-width:none}\
 .toc{position:sticky;top:0;z-index:5;margin:0 -20px;padding:0 12px;background:#fff;border-bottom:1px solid #d5dbe1;overflow-x:auto;white-space:nowrap}\
@@ -68,9 +68,9 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 figure{margin:0;min-width:0}.charts:not(.small)>:only-child{grid-column:1/-1}\
 figcaption{margin-bottom:4px}figure svg{display:block;max-width:100%;height:auto}\
 figure .narrow{display:none}\
-details{margin:4px 0 8px;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
+details{margin:2px 0;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
 .scroll{overflow-x:auto;position:relative}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
-footer{margin-top:32px;border-top:1px solid #d5dbe1;padding-top:10px;font-size:.8125rem;color:#56606b}footer p{max-width:110ch}\
+footer{margin-top:16px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8125rem;color:#56606b}footer p{max-width:none}\
 @media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}}\
 @media(max-width:699px){\
 body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px}.answer,h2.answer{margin-top:8px}\

@@ -76,7 +76,7 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
         (Scale::Tail { decades }, y_scale),
         ticks.map(|v| (v, number::nanos(v))).collect(),
         (width - 12.0, top),
-        (width * 0.5).clamp(190.0, 300.0),
+        (width * 0.42).clamp(190.0, 300.0),
     );
     area.grid(&mut canvas);
     let PlotArea { right, bottom, .. } = area;

@@ -117,7 +117,7 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
         (Scale::Linear { min: 0.0, max }, y_scale),
         ticks.map(|v| (v, number::exact(v, 6))).collect(),
         (width - MARGIN, top),
-        (width * 0.42).clamp(160.0, 260.0),
+        (width * 0.36).clamp(160.0, 260.0),
     );
     area.grid(&mut canvas);
     for band in &data.bands {

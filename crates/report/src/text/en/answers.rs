@@ -169,6 +169,14 @@ pub(in crate::text) fn suited(
 ) -> Option<String> {
     let probably = |of: &UseAnswer<'_>| if of.firm { "" } else { "probably " };
     Some(match (good, bad) {
+        (Some(good), Some(bad)) if good.figure == bad.figure => capital(&format!(
+            "{}good for {}, {}not for {}: {}.",
+            probably(good),
+            good.title,
+            if bad.firm { "" } else { "probably " },
+            bad.title,
+            good.figure
+        )),
         (Some(good), Some(bad)) => capital(&format!(
             "{}good for {}, {}not for {}: {}, but {}.",
             probably(good),

@@ -146,6 +146,14 @@ pub(in crate::text) fn suited(
 ) -> Option<String> {
     let probably = |of: &UseAnswer<'_>| if of.firm { "" } else { "おそらく" };
     Some(match (good, bad) {
+        (Some(good), Some(bad)) if good.figure == bad.figure => format!(
+            "{}には{}向いていますが、{}には{}不向きです。{}。",
+            good.title,
+            probably(good),
+            bad.title,
+            probably(bad),
+            good.figure
+        ),
         (Some(good), Some(bad)) => format!(
             "{}には{}向いていますが、{}には{}不向きです。{}、ただし{}。",
             good.title,
