@@ -9,8 +9,8 @@ type Page = (&'static str, fn() -> String);
 
 const PAGES: &[Page] = &[
     ("docs/COMPATIBILITY.md", compatibility),
-    ("docs/fio.1", fio::man_page),
-    ("docs/iozone.1", iozone::man_page),
+    ("docs/hakaru-fio.1", fio::man_page),
+    ("docs/hakaru-iozone.1", iozone::man_page),
 ];
 
 /// The compatibility pages of both dialects, concatenated.

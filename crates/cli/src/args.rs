@@ -70,6 +70,12 @@ enum Command {
     Prepare(cmd::prepare::PrepareArgs),
     /// Recover interrupted runs and undo leftover preparation steps
     Recover(cmd::recover::RecoverArgs),
+    /// Create links named fio and iozone to this program, or remove them
+    Link(cmd::link::LinkArgs),
+    /// Print the completion script of a shell
+    Completions(cmd::completions::CompletionsArgs),
+    /// Show the manual page of a command
+    Man(cmd::man::ManArgs),
     /// Run a fio command line or job file on hakaru's own engine; `--hakaru-trace[=whole]` traces and stores the run
     #[command(disable_help_flag = true)]
     Fio {
@@ -135,6 +141,9 @@ impl Cli {
             Command::Verify(args) => cmd::verify::main(&args, db),
             Command::Prepare(args) => cmd::prepare::main(&args),
             Command::Recover(args) => cmd::recover::main(&args, db),
+            Command::Link(args) => cmd::link::main(&args),
+            Command::Completions(args) => cmd::completions::main(&args),
+            Command::Man(args) => cmd::man::main(&args),
             Command::Fio { args } => Ok(cmd::fio::main_of_hakaru(&args, db)),
             Command::Iozone { args } => Ok(cmd::iozone::main_of_hakaru(&args, db)),
         }

@@ -31,8 +31,16 @@ const GROUPS: [CommandGroup; 5] = [
         &["import", "export", "relabel", "reference", "recover"],
     ),
     (
-        || both!("Check", "検査と準備"),
-        &["verify", "info", "lint", "prepare"],
+        || both!("Check and set up", "検査と準備"),
+        &[
+            "verify",
+            "info",
+            "lint",
+            "prepare",
+            "link",
+            "completions",
+            "man",
+        ],
     ),
 ];
 

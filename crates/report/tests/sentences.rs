@@ -20,6 +20,8 @@ mod findings;
 mod history;
 #[path = "sentences/japanese.rs"]
 mod japanese;
+#[path = "sentences/links.rs"]
+mod links;
 
 use japanese::in_both;
 

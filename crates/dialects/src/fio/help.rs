@@ -313,10 +313,11 @@ fn at_engines(opt: &FioOption) -> String {
 /// The manual page of the fio front end, as roff source.
 pub fn man_page() -> String {
     let mut text = format!(
-        ".TH FIO 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nfio \\- benchmark storage with the command line of fio\n\
-        .SH SYNOPSIS\n.B fio\n[\\fIoptions\\fR] [\\fIjob options\\fR] [\\fIjob file\\fR]...\n\
+        ".TH HAKARU\\-FIO 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nhakaru\\-fio \\- benchmark storage with the command \
+        line of fio\n.SH SYNOPSIS\n.B hakaru fio\n[\\fIoptions\\fR] [\\fIjob options\\fR] [\\fIjob file\\fR]...\n\
         .SH DESCRIPTION\nRuns command lines and job files of fio on the I/O engine of hakaru, \
-        and prints results in the formats of fio.\n.SH OPTIONS\n"
+        and prints results in the formats of fio. \
+        A link to hakaru named fio does the same; hakaru\\-link(1) creates one.\n.SH OPTIONS\n"
     );
     for opt in supported_run_options() {
         let _ = writeln!(text, ".TP\n.B {}\n{}.", roff(&usage(opt)), roff(opt.help));
@@ -402,7 +403,7 @@ mod tests {
     #[test]
     fn the_manual_page_is_roff() {
         let page = man_page();
-        assert!(page.starts_with(".TH FIO 1"));
+        assert!(page.starts_with(".TH HAKARU\\-FIO 1"));
         assert!(page.contains(".TP\n.B bs, blocksize\n"), "{page}");
         assert!(
             page.lines()

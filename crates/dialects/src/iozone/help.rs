@@ -121,9 +121,10 @@ fn compatibility_head() -> String {
 /// The manual page of the iozone front end, as roff source.
 pub fn man_page() -> String {
     let mut text = format!(
-        ".TH IOZONE 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\niozone \\- benchmark a file system with the command line of \
-         iozone\n.SH SYNOPSIS\n.B iozone\n[\\fIoptions\\fR]\n.SH DESCRIPTION\nRuns command lines of \
-         iozone on the I/O engine of hakaru, and prints results in the format of iozone.\n",
+        ".TH HAKARU\\-IOZONE 1 \"\" \"hakaru\" \"{VERSION}\"\n.SH NAME\nhakaru\\-iozone \\- benchmark a file system with \
+         the command line of iozone\n.SH SYNOPSIS\n.B hakaru iozone\n[\\fIoptions\\fR]\n.SH DESCRIPTION\nRuns command lines of \
+         iozone on the I/O engine of hakaru, and prints results in the format of iozone. \
+         A link to hakaru named iozone does the same; hakaru\\-link(1) creates one.\n",
     );
     for (title, known) in sections_that_work() {
         let _ = writeln!(text, ".SH {}", title.to_uppercase());

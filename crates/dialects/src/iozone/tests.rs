@@ -507,7 +507,7 @@ fn tests_that_were_skipped_leave_blanks() {
 #[test]
 fn help_lists_every_option_that_works() {
     insta::assert_snapshot!("help", usage());
-    assert!(man_page().starts_with(".TH IOZONE 1"));
+    assert!(man_page().starts_with(".TH HAKARU\\-IOZONE 1"));
     assert!(compatibility_markdown().contains("| `-U mount point` | refused |"));
     for line in ["-h", "-v", "--help", "-ah"] {
         assert!(matches!(parsed(line), Ok(IozoneAction::Print(_))), "{line}");

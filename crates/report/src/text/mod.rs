@@ -19,7 +19,9 @@ pub(crate) use labels::*;
 pub use language::{Language, language, with_language};
 pub use list::*;
 pub(crate) use values::*;
-pub use values::{BenchPlace, EraseTarget, FailedAction, MessagePrefix, VerifyUsage};
+pub use values::{
+    BenchPlace, EraseTarget, FailedAction, LinkChange, LinkNote, MessagePrefix, VerifyUsage,
+};
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, FindingScope};

@@ -264,6 +264,8 @@ pub enum FailedAction<'a> {
     ReadAsText(&'a str),
     /// Reading a stored record: its kind and ID.
     ReadStored(&'a str, &'a str),
+    /// Writing or removing a file or directory.
+    Write(&'a str),
     /// Writing a report.
     WriteReport(&'a str),
     /// Creating the directory of reports.
@@ -274,4 +276,47 @@ pub enum FailedAction<'a> {
     DetermineFreeSpace(&'a str),
     /// Storing a result.
     StoreResult,
+}
+
+/// What happened to a link to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkChange {
+    /// It was created.
+    Created,
+    /// It existed already.
+    Kept,
+    /// It was removed.
+    Removed,
+    /// There was nothing to remove.
+    Absent,
+    /// Something else is at its path, and was not changed.
+    Left,
+}
+
+/// Which program a shell runs after links were created.
+#[derive(Clone, Copy, Debug)]
+pub enum LinkNote<'a> {
+    /// Their directory is not in `PATH`.
+    NotInPath {
+        /// The directory of the links.
+        directory: &'a str,
+    },
+    /// A link comes before another program of its name.
+    Hides {
+        /// Name of the link.
+        name: &'a str,
+        /// Path of the other program.
+        other: &'a str,
+        /// The directory of the links.
+        directory: &'a str,
+    },
+    /// Another program comes before the link of its name.
+    HiddenBy {
+        /// Name of the link.
+        name: &'a str,
+        /// Path of the other program.
+        other: &'a str,
+        /// The directory of the links.
+        directory: &'a str,
+    },
 }

@@ -193,6 +193,7 @@ pub(in crate::text) fn cannot(what: &FailedAction<'_>) -> String {
         FailedAction::Read(name) => format!("cannot read {name}"),
         FailedAction::ReadAsText(name) => format!("cannot read {name} as text"),
         FailedAction::ReadStored(what, id) => format!("skipped: cannot read {what} {id}"),
+        FailedAction::Write(path) => format!("cannot write {path}"),
         FailedAction::WriteReport(path) => {
             format!("cannot write the report to {path}; help: name a file with --output")
         }

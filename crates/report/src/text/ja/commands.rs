@@ -177,6 +177,7 @@ pub(in crate::text) fn cannot(what: &FailedAction<'_>) -> String {
         FailedAction::Read(name) => format!("{name}を読み込めません"),
         FailedAction::ReadAsText(name) => format!("{name}をテキストとして読み込めません"),
         FailedAction::ReadStored(what, id) => format!("スキップ: {what} {id}を読み込めません"),
+        FailedAction::Write(path) => format!("{path}に書き込めません"),
         FailedAction::WriteReport(path) => {
             format!("レポートを{path}に書き込めません; help: --outputでファイルを指定してください")
         }

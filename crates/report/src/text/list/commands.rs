@@ -72,6 +72,18 @@ texts! {
     /// What failed, as the context of an error.
     pub fn cannot(what: &FailedAction<'_>) -> String;
 
+    // links and manual pages
+    /// What happened to a link.
+    pub fn link_change(change: LinkChange, link: &str, program: &str) -> String;
+    /// Which program a shell runs now.
+    pub fn link_note(note: &LinkNote<'_>) -> String;
+    /// Error: another file is at the path of a link.
+    pub fn link_occupied(path: &str) -> String;
+    /// Usage error: neither a directory for links nor a home directory is known.
+    pub fn no_link_directory() -> &'static str;
+    /// Usage error: no manual page describes these words.
+    pub fn no_manual_page(command: &str) -> String;
+
     // messages
     /// The prefix of a line of a message.
     pub fn prefix(prefix: MessagePrefix) -> &'static str;
