@@ -25,6 +25,7 @@ mod matrix;
 mod merged;
 mod naming;
 mod number;
+mod parquet;
 mod path;
 mod png;
 mod rate_card;

@@ -1,100 +1,75 @@
 //! A campaign as an Apache Parquet table: the rows and columns of the CSV, with typed numbers and nulls.
-//!
-//! Source: Apache Parquet format, data page version 1. Uncompressed, because dictionaries already keep most columns
-//! small.
 
 use super::csv_rows::{CampaignCsvRow, lines};
 use super::view::View;
 use crate::escape::plain;
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
-use std::sync::Arc;
+use crate::parquet::{ColumnValues, ParquetColumn, file};
+
+/// Type of a column.
+#[derive(Clone, Copy)]
+enum ColumnType {
+    Text,
+    Count,
+    Number,
+}
+
+use ColumnType::{Count, Number, Text};
 
 /// The columns are stable, like those of the CSV.
-const SCHEMA: &str = "message campaign {
-    optional binary campaign (UTF8); optional binary host (UTF8); optional binary card (UTF8);
-    optional binary layer (UTF8); optional binary phase (UTF8); optional binary op (UTF8);
-    optional binary figure (UTF8); optional binary unit (UTF8); optional int64 run; optional int64 n;
-    optional double value; optional double mean; optional double stdev; optional double min; optional double max;
-    optional double median; optional double ci95_low; optional double ci95_high;
-    optional binary against (UTF8); optional double p_adjusted; optional binary verdict (UTF8);
-    optional binary interval_caveats (UTF8); optional binary letters (UTF8);
-}";
+const COLUMNS: [(&str, ColumnType); 23] = [
+    ("campaign", Text),
+    ("host", Text),
+    ("card", Text),
+    ("layer", Text),
+    ("phase", Text),
+    ("op", Text),
+    ("figure", Text),
+    ("unit", Text),
+    ("run", Count),
+    ("n", Count),
+    ("value", Number),
+    ("mean", Number),
+    ("stdev", Number),
+    ("min", Number),
+    ("max", Number),
+    ("median", Number),
+    ("ci95_low", Number),
+    ("ci95_high", Number),
+    ("against", Text),
+    ("p_adjusted", Number),
+    ("verdict", Text),
+    ("interval_caveats", Text),
+    ("letters", Text),
+];
 
 pub(super) fn parquet(view: &View<'_>) -> Vec<u8> {
-    table(&lines(view)).expect("the schema is ours, and memory takes whatever is written to it")
+    let rows = lines(view);
+    let columns = COLUMNS.map(|(name, of)| ParquetColumn {
+        name,
+        values: values(&rows, name, of),
+    });
+    file("campaign", &columns)
 }
 
-fn table(lines: &[CampaignCsvRow]) -> Result<Vec<u8>, ParquetError> {
-    let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties = WriterProperties::builder()
-        .set_created_by("hakaru".to_owned())
-        .build();
-    let mut writer =
-        SerializedFileWriter::new(Vec::new(), Arc::clone(&schema), Arc::new(properties))?;
-    let mut rows = writer.next_row_group()?;
-    let names: Vec<&str> = schema
-        .get_fields()
-        .iter()
-        .map(|field| field.name())
-        .collect();
-    for name in names {
-        let Some(mut column) = rows.next_column()? else {
-            break;
-        };
-        write(column.untyped(), name, lines)?;
-        column.close()?;
+/// The values of a column; an empty text is missing.
+fn values(rows: &[CampaignCsvRow], name: &str, of: ColumnType) -> ColumnValues {
+    let rows = rows.iter();
+    match of {
+        Text => ColumnValues::Texts(
+            rows.map(|row| text(row, name))
+                .map(|text| (!text.is_empty()).then(|| plain(text)))
+                .collect(),
+        ),
+        Count => ColumnValues::Counts(
+            rows.map(|row| if name == "run" { row.run } else { row.row.n })
+                .map(|count| count.and_then(|n| i64::try_from(n).ok()))
+                .collect(),
+        ),
+        Number => ColumnValues::Numbers(
+            rows.map(|row| number(row, name).parse::<f64>().ok())
+                .collect(),
+        ),
     }
-    rows.close()?;
-    writer.into_inner()
-}
-
-/// Writes a column; missing values are omitted and have definition level 0.
-fn write(
-    column: &mut ColumnWriter<'_>,
-    name: &str,
-    lines: &[CampaignCsvRow],
-) -> Result<(), ParquetError> {
-    match column {
-        ColumnWriter::ByteArrayColumnWriter(texts) => {
-            let (values, levels) = present(lines, |line| {
-                let text = text(line, name);
-                (!text.is_empty()).then(|| ByteArray::from(plain(text).into_bytes()))
-            });
-            texts.write_batch(&values, Some(&levels), None)?;
-        }
-        ColumnWriter::Int64ColumnWriter(counts) => {
-            let (values, levels) = present(lines, |line| {
-                let count = if name == "run" { line.run } else { line.row.n };
-                count.and_then(|n| i64::try_from(n).ok())
-            });
-            counts.write_batch(&values, Some(&levels), None)?;
-        }
-        ColumnWriter::DoubleColumnWriter(numbers) => {
-            let (values, levels) = present(lines, |line| number(line, name).parse::<f64>().ok());
-            numbers.write_batch(&values, Some(&levels), None)?;
-        }
-        _ => {
-            return Err(ParquetError::General(format!(
-                "column {name}: unknown kind"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Returns the existing values, and the definition level of each row.
-fn present<T>(
-    lines: &[CampaignCsvRow],
-    value: impl Fn(&CampaignCsvRow) -> Option<T>,
-) -> (Vec<T>, Vec<i16>) {
-    let all: Vec<Option<T>> = lines.iter().map(value).collect();
-    let levels = all.iter().map(|value| i16::from(value.is_some())).collect();
-    (all.into_iter().flatten().collect(), levels)
 }
 
 fn text<'l>(line: &'l CampaignCsvRow, column: &str) -> &'l str {
