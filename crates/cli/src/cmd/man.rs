@@ -3,6 +3,7 @@
 use super::print;
 use crate::args::Cli;
 use crate::exit::{Exit, complain};
+use crate::help;
 use crate::output;
 use anyhow::{Context, Result, anyhow};
 use clap::{Command, CommandFactory};
@@ -56,7 +57,7 @@ pub(crate) fn main(args: &ManArgs) -> Result<Exit> {
 
 /// All manual pages, in the order of the commands.
 fn pages() -> Result<Vec<ManPage>> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let mut root = help::localized(Cli::command()).disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
     add_pages(&root, &mut pages)?;

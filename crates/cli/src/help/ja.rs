@@ -26,6 +26,9 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Bring a device into a known state: discard, fill, partition, mkfs, mount", "デバイスを既知の状態にする（discard、全域書き込み、パーティション、mkfs、マウント）"),
     ("Recover interrupted runs and undo leftover preparation steps", "中断した測定を回収し、残った前処理を元に戻す"),
     ("Run a fio command line or job file on hakaru's own engine; `--hakaru-trace[=whole]` traces and stores the run", "fioのコマンドラインやジョブファイルをhakaruのエンジンで実行する（--hakaru-trace[=whole]でトレースして保存）"),
+    ("Create links named fio and iozone to this program, or remove them", "このプログラムへのリンクfioとiozoneを作成または削除する"),
+    ("Print the completion script of a shell", "シェルの補完スクリプトを出力する"),
+    ("Show the manual page of a command", "コマンドのマニュアルを表示する"),
     ("Run an iozone command line on hakaru's own engine", "iozoneのコマンドラインをhakaruのエンジンで実行する"),
     ("Write a campaign file from a template or interactively", "ひな型または対話形式でキャンペーンファイルを作成する"),
     ("Show what a campaign will do, how long it takes, what it erases, and what it cannot prove", "キャンペーンの手順、所要時間、消去されるデータ、証明できないことを表示する"),
@@ -187,6 +190,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("List what was left behind, and change nothing", "残っているものを一覧表示し、何も変更しない"),
     ("Any fio option; see `hakaru fio --help`", "fioのオプション（hakaru fio --helpで確認）"),
     ("Any iozone option; see `hakaru iozone -h`", "iozoneのオプション（hakaru iozone -hで確認）"),
+    // link, completions, man
+    ("Directory of the links, created if needed [default: ~/.local/bin]", "リンクを置くディレクトリ（なければ作成） [既定値: ~/.local/bin]"),
+    ("Remove the links again", "リンクを削除する"),
+    ("Shell that reads the script", "スクリプトを読み込むシェル"),
+    ("Command that the page describes, such as `bench` or `campaign run` [default: hakaru itself]", "表示するコマンド（例: bench、campaign run） [既定値: hakaru全体]"),
+    ("Write every page to a directory, such as hakaru-bench.1", "すべてのページをディレクトリに書き出す（hakaru-bench.1など）"),
 ];
 
 /// Texts after the options, by the names of the command: `campaign run`; empty for the program.
@@ -203,4 +212,7 @@ pub(super) const AFTER: &[(&str, &str)] = &[
     ("verify", "デバイスでは、全域に書き込んで読み込み、元の内容は失われる。使用中のデバイスは検証できず、ID（--erase=ID）または名前の入力による確認が必要である。--quickは数時間ではなく数分で終わり、容量偽装を必ず検出できるが、不良ブロックは検出できない。--keepは内容を復元する。ディレクトリでは、名前のないファイルで空き容量を満たすため、途中で何が起きても何も残らない。\n\n終了コード: 0 正常、1 検証できない、2 使い方の誤り、またはパスがない、3 データが失われるため拒否、4 不良を検出、130 中断（途中までの結果は保存）。"),
     ("prepare", "オプションの順序に関係なく、ここに並ぶ順に実行する。失敗したときは、その手順とそれまでの手順をできる限り元に戻す。成功後に残るもの（マウント、埋め草のファイル）はジャーナルに記録し、hakaru recoverで元に戻せる。\n\n  hakaru prepare /dev/sdX --erase=ID --fill=ones --partition --mkfs=f2fs --mount=/mnt/card\n\n終了コード: 0 成功、1 手順が失敗、2 使い方の誤り、またはデバイスがない、3 データが失われるため拒否、130 中断。"),
     ("recover", "測定の途中の結果は、データベースと同じ場所のDATABASE.spoolに保存する。電源断、クラッシュ、強制終了で中断した測定は、そこから保存する。前処理のジャーナルは$XDG_STATE_HOME/hakaru（~/.local/state/hakaru）にあり、手順を元に戻すと削除する。実行中のプログラムのジャーナルには触れない。"),
+    ("link", "ディレクトリがPATHの先頭にあれば、fioやiozoneを呼ぶプログラムはhakaruを実行する。既存のファイルは置き換えず、--removeはこのプログラムへのリンクのみ削除する。"),
+    ("completions", "bashの場合: hakaru completions bash > ~/.local/share/bash-completion/completions/hakaru。fishの場合: hakaru completions fish > ~/.config/fish/completions/hakaru.fish。zshの場合: hakaru completions zsh > DIR/_hakaru（DIRはfpathのディレクトリ）。Debianパッケージでは自動的に入る。"),
+    ("man", "端末ではman(1)があればページを表示し、それ以外ではroffのソースを出力する。このユーザー用に全ページを入れる: hakaru man --dir ~/.local/share/man/man1"),
 ];
