@@ -310,6 +310,11 @@ pub enum Caveat {
         /// Events that were lost.
         lost: u64,
     },
+    /// The run was traced, and stopped before the path of a phase was computed.
+    PathLost {
+        /// Phase.
+        phase: String,
+    },
 }
 
 /// The first failed I/O of a phase.

@@ -135,6 +135,41 @@ fn keeps_the_intervals_of_the_unfinished_phase() {
     );
 }
 
+/// The path is computed at the end of a phase: a traced run that was killed has none for the unfinished one.
+#[test]
+fn a_traced_run_that_was_killed_says_that_its_path_is_lost() {
+    let kept = |caveats: Vec<Caveat>| {
+        let Place {
+            _folder,
+            database,
+            mut store,
+        } = place();
+        let record = RunRecord { caveats, ..begun() };
+        let spool = store.spool(&record).unwrap();
+        let worker = WorkerHeader {
+            name: "randwrite".into(),
+            job: 0,
+            clone: 0,
+        };
+        spool.phase_begins("seq-write", 7, vec![worker.clone()]);
+        spool.phase_ends(&support::record(1).phases[0]);
+        spool.phase_begins("rand-write", 9, vec![worker]);
+        spool.so_far(vec![(0, interval(1))]);
+        killed(spool);
+        match store.keep_cut_short(&left(&database)[0]).unwrap() {
+            OrphanedRun::Run(record) => record.caveats,
+            other => panic!("{other:?}"),
+        }
+    };
+    let lost = |phase: &str| Caveat::PathLost {
+        phase: phase.to_owned(),
+    };
+    let traced = kept(vec![Caveat::Traced]);
+    assert!(traced.contains(&lost("rand-write")), "{traced:?}");
+    assert!(!traced.contains(&lost("seq-write")), "{traced:?}");
+    assert!(!kept(Vec::new()).contains(&lost("rand-write")));
+}
+
 /// Regression: a database that was locked too long lost the run or stored it as stopped.
 #[test]
 fn a_run_that_came_to_its_end_and_was_not_stored_is_kept_as_it_was() {

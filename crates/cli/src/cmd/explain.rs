@@ -5,6 +5,7 @@ use super::{json, print, width};
 use crate::exit::{Exit, complain};
 use crate::place;
 use anyhow::Result;
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Summary, TracedPhase};
 use hakaru_model::record::RunRecord;
 use hakaru_store::Store;
@@ -115,7 +116,7 @@ fn runs(store: &Store, name: &str) -> Result<Vec<RunRecord>> {
 /// Returns the error for a run without a trace.
 fn not_traced(run: &str, summary: &Summary) -> anyhow::Error {
     let because = summary.caveats.iter().find_map(|caveat| {
-        matches!(caveat, hakaru_model::caveat::Caveat::NotTraced { .. })
+        matches!(caveat, Caveat::NotTraced { .. } | Caveat::PathLost { .. })
             .then(|| hakaru_report::text::caveat(caveat))
     });
     match because {

@@ -234,6 +234,7 @@ finding_kinds! {
     Traced [] [];
     NotTraced [because: TraceObstacle] [];
     EventsLost (phase) [] [of: u64, lost: u64];
+    PathLost (phase) [] [];
 }
 
 impl FindingKind {
@@ -282,6 +283,7 @@ impl FindingKind {
             | NoAmplification { .. }
             | Traced { .. }
             | NotTraced { .. }
+            | PathLost { .. }
             | Simulated { .. } => Severity::Note,
         }
     }
@@ -330,6 +332,7 @@ impl FindingKind {
             | NoAmplification { .. }
             | Traced { .. }
             | NotTraced { .. }
+            | PathLost { .. }
             | Simulated { .. } => Impact::Information,
         }
     }

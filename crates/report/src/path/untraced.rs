@@ -8,7 +8,8 @@ use hakaru_model::finding::Summary;
 
 /// The blocks of a series without a traced run.
 pub(super) fn blocks(summary: &Summary) -> Vec<DocumentBlock> {
-    let is_reason = |caveat: &&Caveat| matches!(caveat, Caveat::NotTraced { .. });
+    let is_reason =
+        |caveat: &&Caveat| matches!(caveat, Caveat::NotTraced { .. } | Caveat::PathLost { .. });
     let mut blocks = match summary.caveats.iter().find(is_reason) {
         Some(because) => vec![DocumentBlock::Text(plain(&text::caveat(because)))],
         None => {

@@ -230,6 +230,12 @@ fn of_tracing() -> Vec<(Caveat, &'static str)> {
             },
             "seq-write: The path of the I/Os is incomplete: 12 of 1000 kernel events were lost",
         ),
+        (
+            PathLost {
+                phase: s("seq-write"),
+            },
+            "seq-write: The path of the I/Os is lost: the run was cut short before it was computed; measure again with --trace",
+        ),
     ]
 }
 

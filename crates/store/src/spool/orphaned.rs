@@ -219,6 +219,10 @@ impl Spooled {
                     phase: phase.name.clone(),
                     measured: phase.elapsed,
                 });
+                if self.record.caveats.contains(&Caveat::Traced) {
+                    let phase = phase.name.clone();
+                    self.record.caveats.push(Caveat::PathLost { phase });
+                }
                 self.record.phases.push(phase);
             }
         }

@@ -79,7 +79,7 @@ fn ensure_clean(guest: &mut Guest, before: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the only record has the writes up to the interruption.
+/// Checks that the only record has the writes up to the interruption, and that it says so if their path is lost.
 fn kept(exported: &str) -> Result<String> {
     let record = record(exported.lines().last().unwrap_or_default())?;
     let phase = &record["phases"][0];
@@ -92,6 +92,15 @@ fn kept(exported: &str) -> Result<String> {
         .flatten()
         .filter_map(|class| class["bytes"].as_u64())
         .sum();
+    let caveats = record["caveats"].as_array().into_iter().flatten();
+    let says_lost = caveats
+        .map(|caveat| &caveat["caveat"])
+        .any(|it| it == "path_lost");
+    ensure!(
+        (traced == 0) == says_lost,
+        "{traced} bytes traced; {}",
+        record["caveats"]
+    );
     Ok(format!(
         "nothing is left; {writes} bytes are kept, {traced} of them traced; {}",
         record["outcome"]["outcome"]

@@ -48,6 +48,7 @@ fn subject(caveat: &Caveat) -> Option<CaveatSubject<'_>> {
         | ReadElsewhere { phase, .. }
         | Descheduled { phase, .. }
         | EventsLost { phase, .. }
+        | PathLost { phase }
         | StolenTime { phase, .. } => Some(CaveatSubject::Phase(phase)),
         Cliff { phase, at, .. } => Some(CaveatSubject::Position(phase, *at)),
         Paused { phase, kind, .. } => Some(CaveatSubject::Pause(phase, *kind)),

@@ -64,6 +64,7 @@ fn of_setup() -> impl Strategy<Value = Caveat> {
         word().prop_map(|name| Caveat::NotTraced {
             because: TraceObstacle::MissingEvents { names: vec![name] }
         }),
+        phase().prop_map(|phase| Caveat::PathLost { phase }),
         (phase(), any::<u64>(), any::<u64>()).prop_map(|(phase, of, lost)| Caveat::EventsLost {
             phase,
             of,

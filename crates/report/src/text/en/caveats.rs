@@ -161,6 +161,10 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
         Simulated {} => "Simulated card: virtual time, not a measurement of this host".to_owned(),
         Traced {} => "Traced: recording the path of each I/O adds to its latency, so compare it with traced runs only".to_owned(),
         NotTraced { because } => format!("Not traced: {}", trace_obstacle(because)),
+        PathLost {} => {
+            "The path of the I/Os is lost: the run was cut short before it was computed; measure again with --trace"
+                .to_owned()
+        }
         EventsLost { of, lost } => format!(
             "The path of the I/Os is incomplete: {} of {} kernel events were lost",
             range(*lost),

@@ -148,6 +148,9 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "トレースあり: I/Oの経路の記録がレイテンシに加わるため、比較はトレースした測定どうしに限る".to_owned()
         }
         NotTraced { because } => format!("トレースなし: {}", trace_obstacle(because)),
+        PathLost {} => {
+            "I/Oの経路は失われた（経路の計算前に測定が途切れたため）。--traceで測定し直してください".to_owned()
+        }
         EventsLost { of, lost } => format!(
             "I/Oの経路は不完全（カーネルイベント{}件中{}件が消失）",
             range(*of),
