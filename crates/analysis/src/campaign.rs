@@ -32,7 +32,7 @@ pub fn join(parts: Vec<Summary>) -> Option<Summary> {
         whole.started_unix_ms = whole.started_unix_ms.min(started_unix_ms);
         whole.phases.extend(phases);
         whole.paths.extend(paths);
-        whole.traced = crate::io_path::traced_series(&whole.paths);
+        whole.traced = crate::io_path::traced_series(&whole.paths, &whole.target);
         for caveat in caveats {
             if !whole.caveats.contains(&caveat) {
                 whole.caveats.push(caveat);

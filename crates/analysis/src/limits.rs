@@ -115,14 +115,23 @@ fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
         .collect()
 }
 
+/// Judges a speed as a share of the bus limit.
+pub(crate) fn of_share(share: f64) -> Bottleneck {
+    match share {
+        share if share > IMPOSSIBLE => Bottleneck::Contradiction,
+        share if share >= AT_CEILING => Bottleneck::Host,
+        share if share <= UNDER_CEILING => Bottleneck::Card,
+        _ => Bottleneck::Unclear,
+    }
+}
+
 /// Judges the cards on buses of the same speed, grouped by verdict.
 fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<BusLimit> {
     let alike = is_narrow(members) && different(members) >= FEWEST_CARDS && one_host(members);
     let verdict = |(.., phase): &Member<'_>| match ceiling.map(|c| phase.bandwidth.mean / c.0) {
-        Some(share) if share > IMPOSSIBLE => Bottleneck::Contradiction,
-        Some(share) if share >= AT_CEILING || alike && share > UNDER_CEILING => Bottleneck::Host,
-        Some(share) if share <= UNDER_CEILING => Bottleneck::Card,
-        _ => Bottleneck::Unclear,
+        Some(share) if alike && share > UNDER_CEILING && share <= IMPOSSIBLE => Bottleneck::Host,
+        Some(share) => of_share(share),
+        None => Bottleneck::Unclear,
     };
     let mut by_verdict: Vec<(Bottleneck, Vec<Member<'_>>)> = Vec::new();
     for member in members {

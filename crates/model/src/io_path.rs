@@ -9,7 +9,7 @@ mod time;
 
 pub use class::{ClassGroup, IoClass};
 pub use findings::{
-    ClassAmplification, DeviceSplit, DifferencePart, OperationDifference, OperationLoad,
+    BusUse, ClassAmplification, DeviceSplit, DifferencePart, OperationDifference, OperationLoad,
     PartDifference, PathComparison, PathDifference, PathFigure, PathFindings, PathIdentity,
     PathLimit, PathRefusal, PathTraffic, PriceModel, PriceRefusal, TimeDifference, TimeShares,
     TracedSeries, shares_allowed,

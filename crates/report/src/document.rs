@@ -26,12 +26,16 @@ pub(crate) enum DocumentBlock {
     Title(String),
     /// What the report says, in one sentence; the first block of a page.
     Answer(AnswerBlock),
+    /// Reasons for the answer, most important first.
+    Points(Vec<String>),
     /// Tables of figures with shades and letters, side by side, and the key to them.
     Matrices(Vec<Matrix>, String),
     RateCard(RateCard),
     Marks(MarkTable),
     /// The chart of the first screen, as wide as its column.
     KeyChart(Box<Chart>),
+    /// A chart as wide as the page.
+    WideChart(Box<Chart>),
     /// Blocks side by side.
     Columns(ColumnStyle, [Vec<DocumentBlock>; 2]),
     /// A short list beside the main content.
@@ -78,6 +82,7 @@ impl DocumentBlock {
             DocumentBlock::Facts(items) | DocumentBlock::Caveats(items) => items.is_empty(),
             DocumentBlock::Conclusions(_, rows) | DocumentBlock::Uses(rows) => rows.is_empty(),
             DocumentBlock::Limits(items) => items.is_empty(),
+            DocumentBlock::Points(points) => points.is_empty(),
             DocumentBlock::Pairs(pairs) => pairs.is_empty(),
             DocumentBlock::Charts(charts) => charts.is_empty(),
             _ => false,

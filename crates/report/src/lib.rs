@@ -6,6 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+// Tests of texts share the rules for sentences with the tests of this crate from outside.
+#[cfg(test)]
+extern crate self as hakaru_report;
+
 mod answer;
 mod campaign;
 mod chart;

@@ -80,6 +80,10 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
             lines(&findings::table(about, rows), false)
         }
         DocumentBlock::Answer(answer) => self::answer(answer),
+        DocumentBlock::Points(points) => {
+            let line = |(n, point): (usize, &String)| format!("{n}. {}\n", escaped(point));
+            (1..).zip(points).map(line).collect()
+        }
         DocumentBlock::Matrices(all, key) => matrices(all, key),
         DocumentBlock::Marks(marks) => {
             format!(
@@ -89,7 +93,9 @@ fn block(block: &DocumentBlock, charts: Option<&str>) -> String {
             )
         }
         DocumentBlock::RateCard(card) => lines(&card.table(), true),
-        DocumentBlock::KeyChart(chart) => self::chart(chart, charts).unwrap_or_default(),
+        DocumentBlock::KeyChart(chart) | DocumentBlock::WideChart(chart) => {
+            self::chart(chart, charts).unwrap_or_default()
+        }
         DocumentBlock::Aside(aside) => self::aside(aside),
         DocumentBlock::Pairs(pairs) => {
             let known = pairs.iter().filter(|pair| pair.known);

@@ -148,10 +148,14 @@ pub(crate) fn exact(value: f64, places: usize) -> String {
         return format!("{value:e}");
     }
     let text = format!("{value:.places$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+    let short = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    // A negative value that rounds to 0 has no sign.
+    match short {
+        "-0" => "0".to_owned(),
+        short => short.to_owned(),
     }
 }
 

@@ -144,10 +144,16 @@ impl TerminalPage {
                 };
                 self.ink.bold(&self.wrapped("", &answer.text)) + &proof
             }
+            DocumentBlock::Points(points) => {
+                let line = |(n, point): (usize, &String)| self.wrapped(&format!("{n}. "), point);
+                (1..).zip(points).map(line).collect()
+            }
             DocumentBlock::Matrices(all, key) => self.matrices(all, key),
             DocumentBlock::Marks(marks) => self.table(TableStyle::Compact, &marks.table()),
             DocumentBlock::RateCard(card) => self.table(TableStyle::Numbers, &card.table()),
-            DocumentBlock::KeyChart(chart) => self.chart(chart).unwrap_or_default(),
+            DocumentBlock::KeyChart(chart) | DocumentBlock::WideChart(chart) => {
+                self.chart(chart).unwrap_or_default()
+            }
             DocumentBlock::Pairs(pairs) => self.pairs(pairs, headed),
             DocumentBlock::Table(style, table) => self.table(*style, table),
             DocumentBlock::Charts(charts) => {
@@ -245,6 +251,7 @@ impl TerminalPage {
             Plot::Along(_, strips) => Some(self.strips(strips)),
             Plot::Flow(flow) => Some(self.titled(chart, &path::flow(flow, self.width))),
             Plot::Shares(shares) => Some(self.titled(chart, &path::shares(shares, self.width))),
+            Plot::Sizes(sizes) => Some(self.titled(chart, &path::sizes(sizes, self.width))),
             Plot::Differences(data) => {
                 let lines = path::differences(data, self.width);
                 let note = self.ink.dim(&self.wrapped("", &chart.note));
@@ -256,8 +263,7 @@ impl TerminalPage {
             | Plot::Ratios(_)
             | Plot::Timeline(_)
             | Plot::Addresses(_)
-            | Plot::Depth(_)
-            | Plot::Sizes(_) => None,
+            | Plot::Depth(_) => None,
         }
     }
 

@@ -1,17 +1,20 @@
 //! Several traced runs of a phase, and the comparison of all traced runs of two series.
 
-use super::{DEVICE_LIMIT, HOST_LIMIT, compare_paths, price_model};
+use super::{DEVICE_LIMIT, HOST_LIMIT, compare_paths, price_model, ratio};
 use crate::estimate::estimate;
+use crate::limits::{ceiling, of_share};
 use crate::stats;
+use hakaru_model::facts::{Bus, Identity};
 use hakaru_model::finding::{Estimate, Summary, TracedPhase};
 use hakaru_model::io_path::{
-    IoPath, OperationPath, PathDifference, PathFigure, PathFindings, PathLimit, PathRefusal,
-    PriceModel, PriceRefusal, TimePart, TracedSeries,
+    BusUse, IoPath, OperationPath, PathDifference, PathFigure, PathFindings, PathLimit,
+    PathRefusal, PriceModel, PriceRefusal, TimePart, TracedSeries,
 };
 use hakaru_model::job::Op;
+use hakaru_model::units::BytesPerSec;
 
 /// Collects the traced runs of each phase and disk, in order of first appearance.
-pub(crate) fn traced_series(paths: &[TracedPhase]) -> Vec<TracedSeries> {
+pub(crate) fn traced_series(paths: &[TracedPhase], target: &Identity) -> Vec<TracedSeries> {
     let mut all: Vec<TracedSeries> = Vec::new();
     for (index, traced) in (0..).zip(paths) {
         let (phase, disk) = (&traced.phase, &traced.path.disk.name);
@@ -26,6 +29,7 @@ pub(crate) fn traced_series(paths: &[TracedPhase]) -> Vec<TracedSeries> {
                 runs: vec![index],
                 shown: 0,
                 limit: PathLimit::Both,
+                bus: None,
                 figures: Vec::new(),
             }),
         }
@@ -35,8 +39,31 @@ pub(crate) fn traced_series(paths: &[TracedPhase]) -> Vec<TracedSeries> {
         series.shown = nearest_to_median(&runs);
         series.figures = figures(&runs);
         series.limit = limit(&series.figures);
+        series.bus = bus_use(&runs, target);
     }
     all
+}
+
+/// Compares the speed of the requests with the maximum of the bus. On an SD bus reads and writes take turns; on others the
+/// faster direction counts.
+fn bus_use(runs: &[&TracedPhase], target: &Identity) -> Option<BusUse> {
+    let bus = &target.device.known()?.bus;
+    let ceiling = ceiling(bus)?;
+    let speed = |run: &&TracedPhase| {
+        let bytes = Op::ALL.map(|op| run.path.bytes(op).0);
+        let bytes = match bus {
+            Bus::Mmc { .. } => bytes.iter().sum(),
+            _ => bytes.into_iter().max().unwrap_or(0),
+        };
+        ratio(bytes as f64, run.path.window.as_secs_f64())
+    };
+    let speeds: Vec<f64> = runs.iter().map(speed).collect::<Option<_>>()?;
+    let speed = stats::mean(&speeds)?;
+    Some(BusUse {
+        speed: BytesPerSec(speed),
+        ceiling,
+        limit: of_share(speed / ceiling.0),
+    })
 }
 
 fn members<'a>(series: &TracedSeries, paths: &'a [TracedPhase]) -> Vec<&'a TracedPhase> {

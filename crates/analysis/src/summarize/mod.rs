@@ -43,10 +43,11 @@ pub fn summarize(series: &[RunRecord]) -> Summary {
     let untraced = series.iter().filter(|run| !run.is_traced());
     let untraced: Vec<RunRecord> = untraced.cloned().collect();
     let paths = paths(series);
+    let summary = summarize_alike(&untraced);
     Summary {
-        traced: traced_series(&paths),
+        traced: traced_series(&paths, &summary.target),
         paths,
-        ..summarize_alike(&untraced)
+        ..summary
     }
 }
 
@@ -58,18 +59,19 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         .collect();
     let first = series.first();
     let paths = paths(series);
+    let target = first.map_or_else(nothing, |r| r.target.clone());
     let mut summary = Summary {
         series: first.map(|r| r.series.clone()).unwrap_or_default(),
         runs: series.iter().map(|r| r.id.clone()).collect(),
         scenario: first.map(|r| r.scenario.name.clone()).unwrap_or_default(),
         started_unix_ms: first.map_or(0, |r| r.started_unix_ms),
         origin: first.map(|r| origin(&r.origin)).unwrap_or_default(),
-        target: first.map_or_else(nothing, |r| r.target.clone()),
+        traced: traced_series(&paths, &target),
+        target,
         environment: first.map_or_else(Environment::default, |r| r.environment.clone()),
         phases,
         caveats: Vec::new(),
         overhead_ns: overhead(series),
-        traced: traced_series(&paths),
         paths,
         path_differences: Vec::new(),
         annotations: Annotations::default(),

@@ -1,9 +1,10 @@
 //! Findings about the path of I/Os: typed values, computed from [`IoPath`](super::IoPath)s, without sentences.
 
 use super::{IoClass, TimePart};
+use crate::claim::Bottleneck;
 use crate::finding::Estimate;
 use crate::job::Op;
-use crate::units::Bytes;
+use crate::units::{Bytes, BytesPerSec};
 use serde::{Deserialize, Serialize};
 
 /// What the traced part of one phase on one disk shows.
@@ -271,8 +272,22 @@ pub struct TracedSeries {
     pub shown: u32,
     /// What limits the speed: the device or the host only if the interval of the device's share of the time proves it.
     pub limit: PathLimit,
+    /// How much of the bus the requests use; `None` if its maximum is unknown.
+    #[serde(default)]
+    pub bus: Option<BusUse>,
     /// Figures with one value for each run; those without a value in some run are left out.
     pub figures: Vec<(PathFigure, Estimate)>,
+}
+
+/// Speed of traced requests against the maximum of the bus between host and device.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BusUse {
+    /// Bytes per second over the traced time; mean of the runs.
+    pub speed: BytesPerSec,
+    /// Maximum of the bus.
+    pub ceiling: BytesPerSec,
+    /// Whether the bus is the limit.
+    pub limit: Bottleneck,
 }
 
 /// Figure of a traced phase that is estimated over several traced runs.

@@ -22,6 +22,10 @@ use std::collections::BTreeSet;
 const WIDE: u32 = 540;
 /// Width of the chart of the first screen beside a narrow column.
 const KEY: u32 = 760;
+/// Width of that narrow column.
+const SIDE: u32 = 318;
+/// Width of a chart without anything beside it.
+const FULL: u32 = 1120;
 /// Width of charts on a phone with a 390-pixel screen.
 const NARROW: u32 = 350;
 
@@ -141,6 +145,7 @@ impl HtmlPage {
             DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
             DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
             DocumentBlock::Answer(answer) => self::answer(answer),
+            DocumentBlock::Points(points) => self::points(points),
             DocumentBlock::Matrices(all, key) => self.matrices(all, key),
             DocumentBlock::Marks(marks) => self.marks(marks),
             DocumentBlock::RateCard(card) => first_screen::rate_card(card),
@@ -148,6 +153,7 @@ impl HtmlPage {
                 let width = self.key_width;
                 self.figure(chart, true, width)
             }
+            DocumentBlock::WideChart(chart) => self.figure(chart, true, FULL),
             DocumentBlock::Columns(style, columns) => self.columns(*style, columns),
             DocumentBlock::Aside(aside) => first_screen::aside(aside),
             DocumentBlock::Limits(items) => limits(items, " id=\"limits\""),
@@ -188,13 +194,15 @@ impl HtmlPage {
     }
 
     fn columns(&mut self, style: ColumnStyle, columns: &[Vec<DocumentBlock>; 2]) -> String {
-        let (class, width) = match style {
-            ColumnStyle::Halves => ("two", WIDE),
-            ColumnStyle::Lead => ("lead", KEY),
+        let (class, widths) = match style {
+            ColumnStyle::Halves => ("two", [WIDE, WIDE]),
+            ColumnStyle::Lead => ("lead", [KEY, SIDE]),
         };
-        let outer = std::mem::replace(&mut self.key_width, width);
-        let [left, right] = columns;
-        let (left, right) = (self.blocks(left), self.blocks(right));
+        let outer = self.key_width;
+        let [left, right] = [0, 1].map(|side: usize| {
+            self.key_width = widths[side];
+            self.blocks(&columns[side])
+        });
         self.key_width = outer;
         format!("<div class=\"{class}\">\n<div>\n{left}</div>\n<div>\n{right}</div>\n</div>\n")
     }
@@ -265,6 +273,15 @@ fn answer(answer: &AnswerBlock) -> String {
         "<h2 class=\"answer\">{}</h2>\n{proof}",
         markup(&answer.text)
     )
+}
+
+/// A numbered list of reasons.
+fn points(points: &[String]) -> String {
+    let items: String = points
+        .iter()
+        .map(|point| format!("<li>{}</li>\n", markup(point)))
+        .collect();
+    format!("<ol class=\"limits\">\n{items}</ol>\n")
 }
 
 /// A numbered list of caveats; `id` is the attribute that links refer to.

@@ -117,7 +117,8 @@ impl<'a> SideDifference<'a> {
             journal: self.has_journal(),
         });
         let traffic = self.traffic(of, sign > 0.0);
-        let device = of.device.map(|split| device_split(of.op, names, split));
+        let device = of.device.filter(is_explained);
+        let device = device.map(|split| device_split(of.op, names, split));
         let more = traffic.into_iter().chain(device);
         std::iter::once(longer).chain(more).collect()
     }
@@ -241,6 +242,11 @@ fn paint(part: DifferencePart) -> Paint {
         DifferencePart::Time(TimePart::Flush) => Paint::from(ClassGroup::Flush),
         DifferencePart::Time(part) => Paint::from(part),
     }
+}
+
+/// Whether prices explain at least half of a difference on the device. Less says nothing about its cause.
+fn is_explained(split: &DeviceSplit) -> bool {
+    split.remainder.abs() <= 0.5 * split.total().abs()
 }
 
 /// The difference on the device by price; the side that is slower there is the subject.

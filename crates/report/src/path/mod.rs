@@ -4,9 +4,13 @@ pub(crate) mod cards;
 pub(crate) mod csv;
 mod depth;
 mod differences;
+mod explained;
 mod figures;
+mod marks;
+mod phase_charts;
 mod pictures;
 mod section;
+mod sentences;
 mod tables;
 mod untraced;
 
@@ -43,18 +47,24 @@ pub fn path_charts(summary: &Summary) -> Vec<crate::Chart> {
 /// The report on the path only.
 fn document(summary: &Summary, depth: section::Depth) -> Document {
     let of = subjects(std::slice::from_ref(summary));
-    let mut blocks = section::of_phases(&of, depth);
+    let mut blocks = explained::blocks(&of, depth);
     if blocks.is_empty() {
         blocks = untraced::blocks(summary);
     }
     let brief = facts::brief(summary).into_iter();
     let pairs = brief.map(|(name, value)| Pair::from((name.to_owned(), value)));
     blocks.push(DocumentBlock::Pairs(pairs.collect()));
-    let under = [
+    let mut under = vec![
         summary.origin.clone(),
         time::utc(summary.started_unix_ms),
         plain(&summary.scenario),
     ];
+    let phases = naming::distinct(summary.traced.iter().map(|traced| traced.phase.as_str()));
+    // Of several phases, the report names each.
+    if let [only] = phases[..] {
+        under.push(plain(only));
+    }
+    under.dedup();
     Document {
         title: text::path_title(&naming::target(summary)),
         under: vec![(String::new(), under.join(" · "))],
@@ -105,7 +115,7 @@ impl PathSide<'_> {
         match (self.name.is_empty(), self.layer()) {
             (false, _) => self.name.clone(),
             (true, Some(layer)) => layer,
-            (true, None) => text::raw_device().to_owned(),
+            (true, None) => text::capital(text::raw_device()),
         }
     }
 

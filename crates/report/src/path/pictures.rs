@@ -76,7 +76,7 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
     let path = side.path();
     let stage = |name: &str, note: String| FlowStage {
         name: name.to_owned(),
-        note,
+        notes: vec![note],
     };
     let asked = figures::asked_ops(path).into_iter().map(|op| {
         let count = figures::asked_count(path, op);
@@ -86,7 +86,10 @@ fn stages(side: &PathSide<'_>) -> Vec<FlowStage> {
     let sums = figures::groups(path);
     let total = |of: fn(&GroupSum) -> u64| figures::sum(sums.iter().map(of));
     let (bios, requests) = (total(|s| s.bios), total(|s| s.requests));
-    let mut all = vec![stage(PathLabel::Application.text(), asked.join(", "))];
+    let mut all = vec![FlowStage {
+        name: PathLabel::Application.text().to_owned(),
+        notes: asked,
+    }];
     let bios = text::counted_bios(bios);
     if let Some(layer) = side.layer() {
         all.push(stage(&layer, bios));
@@ -216,19 +219,13 @@ fn share_bars(
         ShareBar {
             // The name of a side keeps its spelling.
             label: match side.name.is_empty() {
-                true => capital(&words.join(", ")),
+                true => text::capital(&words.join(", ")),
                 false => words.join(", "),
             },
             parts: parts.map(part).collect(),
         }
     };
     figures::percentiles(of).iter().map(bar).collect()
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// The finding of the median of the main operation: its largest part.

@@ -2,7 +2,8 @@
 
 use crate::escape::{columns_of, plain};
 use crate::number;
-use crate::svg::{Differences, FlowPicture, Shares};
+use crate::svg::{Differences, FlowPicture, Shares, SizeBars, SizeRow};
+use crate::text;
 
 /// Maximum width of a bar in columns.
 const WIDEST: usize = 40;
@@ -51,16 +52,11 @@ fn rows(rows: &[Row], largest: f64, width: usize) -> String {
 
 /// The bytes of the application, and below them what they became at the device.
 pub(super) fn flow(data: &FlowPicture, width: usize) -> String {
-    let note = |i: usize| {
-        data.stages
-            .get(i)
-            .map_or(String::new(), |stage| plain(&stage.note))
-    };
-    let application = data.stages.first().map_or("", |stage| stage.name.as_str());
+    let application = data.stages.first();
     let mut all = vec![Row {
-        name: application.to_owned(),
+        name: application.map_or_else(String::new, |stage| stage.name.clone()),
         value: 1.0,
-        text: note(0),
+        text: application.map_or_else(String::new, |stage| plain(&stage.notes.join(", "))),
     }];
     all.extend(data.bands.iter().map(|band| Row {
         name: band.name.clone(),
@@ -95,6 +91,18 @@ pub(super) fn shares(data: &Shares, width: usize) -> String {
         format!("{}\n{}", plain(&bar.label), rows(&all, total, width))
     };
     data.bars.iter().map(of_bar).collect()
+}
+
+/// Requests at the device by size, with the number that the application asked for.
+pub(super) fn sizes(data: &SizeBars, width: usize) -> String {
+    let most = data.rows.iter().map(|row| row.reached).max().unwrap_or(0);
+    let row = |row: &SizeRow| Row {
+        name: row.label.clone(),
+        value: row.reached as f64,
+        text: text::reached_and_asked(row.reached, row.asked),
+    };
+    let all: Vec<Row> = data.rows.iter().map(row).collect();
+    rows(&all, most as f64, width)
 }
 
 /// The parts of a difference as lines with their signs.

@@ -68,6 +68,10 @@ labels! {
         Tables: "Tables", "表";
         AddressesAndTables: "Addresses, sizes, queue depth and tables", "アドレス、サイズ、キュー深度、表";
         ChartsAndTables: "Charts and tables", "グラフと表";
+        Time: "Time", "時間";
+        Places: "Addresses and sizes", "アドレスとサイズ";
+        Table: "Table", "表";
+        OtherPhases: "Other phases", "その他のフェーズ";
     }
     /// Labels and titles of the page about a device.
     DeviceLabel {

@@ -12,6 +12,8 @@ mod ja;
 mod labels;
 mod language;
 mod list;
+#[cfg(test)]
+mod path_tests;
 mod values;
 
 pub(crate) use compared::{ComparedThing, with_compared};

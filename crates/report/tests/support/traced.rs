@@ -110,6 +110,7 @@ pub(crate) fn add(summary: &mut Summary, phase: &str, path: IoPath) {
             runs: vec![index],
             shown: 0,
             limit: of.findings.limit,
+            bus: None,
             figures: figures(&of),
         }),
     }

@@ -16,7 +16,7 @@ fn traced(series: &str, paths: Vec<IoPath>) -> Summary {
         path,
     };
     summary.paths = paths.into_iter().enumerate().map(phase).collect();
-    summary.traced = traced_series(&summary.paths);
+    summary.traced = traced_series(&summary.paths, &summary.target);
     summary
 }
 
@@ -192,7 +192,7 @@ fn raw_runs_of_all_phases_give_the_prices() {
     for (phase, traced) in base.paths.iter_mut().enumerate().skip(1) {
         traced.phase = format!("other-{phase}");
     }
-    base.traced = traced_series(&base.paths);
+    base.traced = traced_series(&base.paths, &base.target);
     let mut both = [base, traced("vfat", vec![vfat])];
     compare_traced(&mut both, 0);
     let outcome = both[1].path_differences[0].outcome.as_ref().unwrap();

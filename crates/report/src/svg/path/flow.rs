@@ -23,7 +23,8 @@ pub(crate) struct FlowPicture {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FlowStage {
     pub(crate) name: String,
-    pub(crate) note: String,
+    /// Lines below the name.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A band of the picture.
@@ -43,6 +44,8 @@ pub(crate) struct FlowBand {
 
 /// Minimum width of a band in pixels.
 const LEAST: f64 = 2.5;
+/// Height of a line of notes in pixels.
+const LINE: f64 = 16.0;
 /// Narrower pictures are drawn from top to bottom.
 const SIDEWAYS: f64 = 460.0;
 
@@ -65,8 +68,7 @@ fn sideways(data: &FlowPicture, frame: &Frame) -> String {
     let mut canvas = Canvas::new();
     let columns = Columns::of(data, width);
     let scale = (132.0 / data.full.max(1e-9)).min(38.0);
-    columns.heads(&mut canvas, data);
-    let mut y = 46.0;
+    let mut y = columns.heads(&mut canvas, data);
     for band in &data.bands {
         let height = pixels(band.width, scale);
         let room = height.max(15.0);
@@ -108,7 +110,8 @@ impl Columns {
         stage as f64 * self.step
     }
 
-    fn heads(&self, canvas: &mut Canvas, data: &FlowPicture) {
+    /// Draws the names of the stages with their notes, and returns the height used.
+    fn heads(&self, canvas: &mut Canvas, data: &FlowPicture) -> f64 {
         for (i, stage) in data.stages.iter().enumerate() {
             let last = i + 1 == self.count;
             let (x, anchor) = match last {
@@ -117,22 +120,22 @@ impl Columns {
             };
             let name = fitted(&stage.name, self.step - 8.0);
             canvas.text((x, 13.0), anchor, "hk-t hk-b", &name);
-            canvas.text(
-                (x, 30.0),
-                anchor,
-                "hk-m",
-                &fitted(&stage.note, self.room_of_note(i, data)),
-            );
+            let room = self.room_of_note(i, data);
+            for (line, note) in stage.notes.iter().enumerate() {
+                let y = 30.0 + LINE * line as f64;
+                canvas.text((x, y), anchor, "hk-m", &fitted(note, room));
+            }
         }
+        let lines = data.stages.iter().map(|stage| stage.notes.len()).max();
+        30.0 + LINE * lines.unwrap_or(0).max(1) as f64
     }
 
-    /// Width for the note of a stage: the last one is right-aligned, so that it shares its gap with the one before.
+    /// Width for the notes of a stage: those of the last one are right-aligned, so that it shares its gap with the one
+    /// before.
     fn room_of_note(&self, stage: usize, data: &FlowPicture) -> f64 {
         let last = self.count - 1;
-        let of_last = data
-            .stages
-            .last()
-            .map_or(0.0, |stage| width_of(&stage.note));
+        let of_last = data.stages.last().into_iter().flat_map(|of| &of.notes);
+        let of_last = of_last.map(|note| width_of(note)).fold(0.0, f64::max);
         match stage {
             stage if stage == last => self.step,
             stage if stage + 1 == last => (self.width - self.x(stage) - of_last - 10.0).max(60.0),
@@ -197,12 +200,21 @@ fn downwards(data: &FlowPicture, frame: &Frame) -> String {
     let (node, link) = (20.0, 16.0);
     let row = 20.0 + node + link;
     let last = data.stages.len().saturating_sub(1);
+    let (mut top, mut second) = (0.0, row);
     for (i, stage) in data.stages.iter().enumerate() {
-        let top = i as f64 * row;
         let name = width_of(&stage.name) * 1.12 + 8.0;
         canvas.text((0.0, top + 13.0), Anchor::Start, "hk-t hk-b", &stage.name);
-        let note = fitted(&stage.note, width - name - beads);
-        canvas.text((name, top + 13.0), Anchor::Start, "hk-m", &note);
+        let room = width - name - beads;
+        let joined = stage.notes.join(", ");
+        let lines = match width_of(&joined) <= room {
+            true => vec![joined],
+            false => stage.notes.clone(),
+        };
+        for (line, note) in lines.iter().enumerate() {
+            let y = top + 13.0 + LINE * line as f64;
+            canvas.text((name, y), Anchor::Start, "hk-m", &fitted(note, room));
+        }
+        top += LINE * lines.len().saturating_sub(1) as f64;
         let mut x = 0.0;
         for band in &data.bands {
             let wide = pixels(band.width, scale);
@@ -215,10 +227,14 @@ fn downwards(data: &FlowPicture, frame: &Frame) -> String {
             }
             x += wide + 3.0;
         }
+        top += row;
+        if i == 0 {
+            second = top;
+        }
     }
-    let mut y = (last + 1) as f64 * row - link + 10.0;
+    let mut y = top - link + 10.0;
     if data.flushes.is_some() {
-        let (from, to) = (row + 4.0, y - 10.0);
+        let (from, to) = (second + 4.0, y - 10.0);
         let d = format!("M{} {}V{}", px(width - 6.0), px(from), px(to - 7.0));
         canvas.strokes(Paint::Horizontal, " hk-beads", &d);
         let arrow = format!("M{} {}l-4 -7h8z", px(width - 6.0), px(to));

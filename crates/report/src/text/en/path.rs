@@ -171,7 +171,7 @@ fn how_often(class: IoClass, requests: f64) -> String {
             format!("{name} in {} requests", number::significant(r))
         }
         r if (r - 2.0).abs() < 0.05 => format!("{name} twice"),
-        r => format!("{name} ({} per I/O)", number::significant(r)),
+        r => format!("{name} ({} per I/O)", number::exact(r, 2)),
     }
 }
 
@@ -200,6 +200,15 @@ pub(in crate::text) fn time_went(
         true => first,
         false => format!("{first}, {}", listed(more)),
     }
+}
+
+pub(in crate::text) fn no_requests() -> &'static str {
+    "No request of the application reached the device while the phase was traced."
+}
+
+pub(in crate::text) fn as_sentences(said: &[String]) -> String {
+    let said: Vec<String> = said.iter().map(|said| format!("{said}.")).collect();
+    said.join(" ")
 }
 
 pub(in crate::text) fn no_flushes(disk: &str) -> String {

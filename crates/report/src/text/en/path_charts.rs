@@ -104,6 +104,11 @@ pub(in crate::text) fn sizes_note() -> &'static str {
     "Requests by size. Outline: as the application asked; filled: as they reached the device."
 }
 
+pub(in crate::text) fn reached_and_asked(reached: u64, asked: u64) -> String {
+    let (reached, asked) = (number::grouped(reached), number::grouped(asked));
+    format!("{reached} at the device, {asked} asked")
+}
+
 pub(in crate::text) fn up_to(size: Bytes) -> String {
     format!("up to {size}")
 }

@@ -5,9 +5,10 @@ use super::{counted, listed, time_part, traced_operation};
 use crate::number;
 use crate::path::cards::CostColumn;
 use crate::text::{DeviceSplitText, LongerText, signed_nanos, signed_time};
+use hakaru_model::claim::Bottleneck;
 use hakaru_model::io_path::{
-    DifferencePart, IoClass, OperationDifference, PathFigure, PathLimit, PriceModel, PriceRefusal,
-    TimeDifference,
+    BusUse, DifferencePart, IoClass, OperationDifference, PathFigure, PathLimit, PriceModel,
+    PriceRefusal, TimeDifference,
 };
 use hakaru_model::job::Op;
 
@@ -38,6 +39,24 @@ pub(in crate::text) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> 
         PathLimit::Both => format!(
             "Neither device nor host is the only limit: the device had work during {busy}% of the time, and waited for \
              the host during {idle}%{mean}"
+        ),
+    }
+}
+
+pub(in crate::text) fn bus_use(of: &BusUse, share: f64) -> String {
+    let (speed, ceiling, share) = (of.speed, of.ceiling, number::percent(share));
+    match of.limit {
+        Bottleneck::Host => {
+            format!("The bus is the limit: it carried {speed}, {share}% of its maximum {ceiling}")
+        }
+        Bottleneck::Card => format!(
+            "The bus is not the limit: it carried {speed}, {share}% of its maximum {ceiling}"
+        ),
+        Bottleneck::Unclear => format!(
+            "The bus may be a part of the limit: it carried {speed}, {share}% of its maximum {ceiling}"
+        ),
+        Bottleneck::Contradiction => format!(
+            "The bus carried {speed}, over its maximum {ceiling}: the facts about the bus are wrong"
         ),
     }
 }

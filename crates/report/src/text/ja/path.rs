@@ -150,7 +150,7 @@ fn how_often(class: IoClass, requests: f64) -> String {
             format!("{name}{}リクエスト", number::significant(r))
         }
         r if (r - 2.0).abs() < 0.05 => format!("{name}2回"),
-        r => format!("{name}{}回", number::significant(r)),
+        r => format!("{name}{}回", number::exact(r, 2)),
     }
 }
 
@@ -171,6 +171,14 @@ pub(in crate::text) fn time_went(
         })
         .collect();
     format!("{operation}の{percentile}の時間の内訳: {}", listed(&shares))
+}
+
+pub(in crate::text) fn no_requests() -> &'static str {
+    "トレース中、アプリケーションのリクエストはデバイスに届いていません。"
+}
+
+pub(in crate::text) fn as_sentences(said: &[String]) -> String {
+    said.iter().map(|said| format!("{said}。")).collect()
 }
 
 pub(in crate::text) fn no_flushes(disk: &str) -> String {

@@ -97,6 +97,11 @@ pub(in crate::text) fn sizes_note() -> &'static str {
     "サイズ別のリクエスト。枠はアプリケーションの要求、塗りはデバイスに届いたもの。"
 }
 
+pub(in crate::text) fn reached_and_asked(reached: u64, asked: u64) -> String {
+    let (reached, asked) = (number::grouped(reached), number::grouped(asked));
+    format!("デバイス{reached}、要求{asked}")
+}
+
 pub(in crate::text) fn up_to(size: Bytes) -> String {
     format!("{size}まで")
 }

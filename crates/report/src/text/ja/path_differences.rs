@@ -6,9 +6,10 @@ use super::{listed, time_part, traced_operation};
 use crate::number;
 use crate::path::cards::CostColumn;
 use crate::text::{DeviceSplitText, LongerText, signed_nanos, signed_time};
+use hakaru_model::claim::Bottleneck;
 use hakaru_model::io_path::{
-    DifferencePart, IoClass, OperationDifference, PathFigure, PathLimit, PriceModel, PriceRefusal,
-    TimeDifference,
+    BusUse, DifferencePart, IoClass, OperationDifference, PathFigure, PathLimit, PriceModel,
+    PriceRefusal, TimeDifference,
 };
 use hakaru_model::job::Op;
 
@@ -25,6 +26,22 @@ pub(in crate::text) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> 
         PathLimit::Both => "デバイスだけ、ホストだけが上限とはいえない",
     };
     format!("{limit}。デバイスは測定時間の{busy}%で処理中、{idle}%でホスト待ち{mean}")
+}
+
+pub(in crate::text) fn bus_use(of: &BusUse, share: f64) -> String {
+    let (speed, ceiling, share) = (of.speed, of.ceiling, number::percent(share));
+    match of.limit {
+        Bottleneck::Host => format!("バスがボトルネック。転送速度{speed}は上限{ceiling}の{share}%"),
+        Bottleneck::Card => {
+            format!("バスはボトルネックではない。転送速度{speed}は上限{ceiling}の{share}%")
+        }
+        Bottleneck::Unclear => {
+            format!("バスもボトルネックの可能性あり。転送速度{speed}は上限{ceiling}の{share}%")
+        }
+        Bottleneck::Contradiction => {
+            format!("転送速度{speed}がバスの上限{ceiling}を超過。バスの情報に誤りあり")
+        }
+    }
 }
 
 pub(in crate::text) fn path_limit_name(limit: PathLimit) -> &'static str {

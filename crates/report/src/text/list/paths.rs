@@ -4,8 +4,8 @@ use crate::path::cards::CostColumn;
 use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use hakaru_model::io_path::{
-    ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, OperationDifference, PathFigure,
-    PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart, TraceCost,
+    BusUse, ClassGroup, DifferencePart, IoClass, IssuerKind, NoTraceCost, OperationDifference,
+    PathFigure, PathLimit, PathRefusal, PriceRefusal, TimeDifference, TimePart, TraceCost,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -26,6 +26,10 @@ texts! {
     pub(crate) fn became(of: &BecameText<'_>) -> String;
     /// Shares of the time by part, largest first, with the time as a whole.
     pub(crate) fn time_went(operation: &str, percentile: &str, parts: &[(TimePart, f64)], journal: bool) -> String;
+    /// No request reached the device.
+    pub(crate) fn no_requests() -> &'static str;
+    /// Sentences one after another, each with its full stop.
+    pub(crate) fn as_sentences(said: &[String]) -> String;
     /// No cache flush reaches the device.
     pub(crate) fn no_flushes(disk: &str) -> String;
     /// Bytes at the device per byte of the application: a lower bound for the flash.
@@ -104,12 +108,16 @@ texts! {
     pub(crate) fn sizes_title(share: f64, side: &str, size: &str) -> String;
     /// Explanation of the chart of sizes.
     pub(crate) fn sizes_note() -> &'static str;
+    /// Requests of a size at the device, and I/Os of the application with it.
+    pub(crate) fn reached_and_asked(reached: u64, asked: u64) -> String;
     /// Sizes up to this one.
     pub(crate) fn up_to(size: Bytes) -> String;
 
     // differences of paths
     /// What limits the speed, with the share of the time in which the device had work; `runs` is the number of traced runs.
     pub(crate) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> String;
+    /// How much of the bus the requests use, with the share.
+    pub(crate) fn bus_use(of: &BusUse, share: f64) -> String;
     /// Name of a limit in a table.
     pub(crate) fn path_limit_name(limit: PathLimit) -> &'static str;
     /// Time of a median operation behind requests of others, by class, largest first.
