@@ -3,6 +3,7 @@
 //! `hakaru-rig` provides guests and cards; this module contains the checks.
 
 mod amplification;
+mod areas;
 mod articles;
 mod campaign;
 mod cards;

@@ -186,8 +186,6 @@ pub(super) struct TracedResult {
     pub(super) record: Value,
     /// What the card did meanwhile.
     pub(super) ledger: CardLedger,
-    /// Layout of the FAT32 volume on the card, if there is one.
-    pub(super) fat: Option<FatVolume>,
 }
 
 /// A machine in which jobs are traced.
@@ -252,13 +250,12 @@ impl<'a> TracedMachine<'a> {
             .ok()
             .context("the thread of the host panicked")?;
         let exported = exported?;
-        let GatedLedger { ledger, fat, .. } = gated?.context("the job did not pass its gates")?;
+        let GatedLedger { ledger, .. } = gated?.context("the job did not pass its gates")?;
         let record = record(exported.lines().last().unwrap_or_default())?;
         Ok(TracedResult {
             path: path_of(&record)?,
             record,
             ledger,
-            fat,
         })
     }
 }

@@ -1,7 +1,9 @@
 //! A traced run of a campaign, with the ledger of the card.
 
 use crate::rig::fat::FatVolume;
-use crate::rig::trace::{ComparedCommand, by_class, commands, ensure_attributed, ensure_classes};
+use crate::rig::trace::{
+    ComparedCommand, by_class, commands, ensure_attributed, ensure_bytes_by_class, ensure_classes,
+};
 use crate::rig::traced::{GatedLedger, path_of};
 use anyhow::{Context, Result, ensure};
 use hakaru_model::io_path::{IoClass, IoPath};
@@ -69,10 +71,10 @@ impl TracedPoint {
         let commands = self.commands()?;
         ensure_attributed(&self.path, self.layer == "raw")?;
         if self.layer == "vfat" {
-            ensure_classes(
-                &commands,
-                self.fat.as_ref().context("no FAT32 on the card")?,
-            )?;
+            let fat = self.fat.as_ref().context("no FAT32 on the card")?;
+            let class_at = |offset| fat.class_at(offset);
+            ensure_classes(&commands, class_at)?;
+            ensure_bytes_by_class(&self.path, &commands, class_at)?;
         }
         let asked = self.writes();
         Ok(format!(

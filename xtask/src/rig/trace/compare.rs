@@ -1,7 +1,7 @@
 //! Compares a traced path with the ledger of the card: bytes and commands exactly, and the time of each command.
 
 use anyhow::{Context, Result, ensure};
-use hakaru_model::io_path::{IoClass, IoPath, SampledRequest};
+use hakaru_model::io_path::{EdgeRequests, IoClass, IoPath, SampledRequest};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_rig::card::CardCommand;
@@ -35,7 +35,8 @@ pub(in crate::rig) struct ComparedCommand {
     pub(in crate::rig) charged: Nanos,
 }
 
-/// Compares bytes and commands, and returns the commands.
+/// Compares bytes and commands, and returns the commands. Those that the trace saw in flight when the traced part ended
+/// are not among them: the card must have their bytes as well, and no others.
 ///
 /// # Errors
 /// With the first difference.
@@ -67,10 +68,11 @@ pub(in crate::rig) fn commands(
         sample.requests.len(),
         sample.drawn_from
     );
-    let pairs = pair(&joined(&sample.requests), on_card)?;
+    let (pairs, after) = pair(&joined(&sample.requests), on_card)?;
+    ensure_in_flight(after, &path.edges)?;
     for op in [Op::Write, Op::Read] {
         let traced = path.bytes(op).0;
-        let of_op = on_card.iter().filter(|command| command.op == op);
+        let of_op = pairs.iter().filter(|command| command.op == op);
         let counted: u64 = of_op.map(|command| command.len.0).sum();
         ensure!(
             traced == counted,
@@ -80,8 +82,8 @@ pub(in crate::rig) fn commands(
     Ok(pairs)
 }
 
-/// The card got commands between the end of the traced part and the taking of its ledger, for example from a thread
-/// that writes metadata back. All commands before are the same.
+/// The card got commands after the traced part that were not in flight at its end, for example from a thread that writes
+/// metadata back. All commands before are the same.
 #[derive(Debug)]
 pub(super) struct CommandsAfterTrace(Vec<CardCommand>);
 
@@ -111,8 +113,21 @@ pub(in crate::rig) fn by_class(path: &IoPath) -> String {
     of_class.collect::<Vec<_>>().join(", ")
 }
 
-/// Pairs the commands of the trace with those of the card, which must be the same in the same order.
-fn pair(traced: &[JoinedRequests], charged: &[CardCommand]) -> Result<Vec<ComparedCommand>> {
+/// Checks that the commands after the traced part are those that the trace saw in flight at its end.
+fn ensure_in_flight(after: &[CardCommand], edges: &EdgeRequests) -> Result<()> {
+    let bytes: u64 = after.iter().map(|command| command.len.0).sum();
+    match bytes == edges.at_end_bytes.0 && after.len() as u64 <= edges.at_end {
+        true => Ok(()),
+        false => Err(CommandsAfterTrace(after.to_vec()).into()),
+    }
+}
+
+/// Pairs the commands of the trace with those of the card, which must be the same in the same order. Returns further
+/// commands of the card, too.
+fn pair<'a>(
+    traced: &[JoinedRequests],
+    charged: &'a [CardCommand],
+) -> Result<(Vec<ComparedCommand>, &'a [CardCommand])> {
     let mut pairs = Vec::with_capacity(traced.len());
     for (number, (traced, charged)) in traced.iter().zip(charged).enumerate() {
         let by_trace = (traced.op, traced.offset.0, traced.len.0);
@@ -137,10 +152,7 @@ fn pair(traced: &[JoinedRequests], charged: &[CardCommand]) -> Result<Vec<Compar
         traced.len(),
         charged.len()
     );
-    match &charged[traced.len()..] {
-        [] => Ok(pairs),
-        after => Err(CommandsAfterTrace(after.to_vec()).into()),
-    }
+    Ok((pairs, &charged[traced.len()..]))
 }
 
 /// Joins requests as the card joins commands.
@@ -308,14 +320,35 @@ mod tests {
     fn names_the_first_command_that_differs() {
         let traced = joined(&[request(Op::Write, 0, 8), request(Op::Write, 24, 8)]);
         let first = charged(Op::Write, 0, 8, 5);
-        let pairs = pair(&traced, &[first, charged(Op::Write, 24, 8, 5)]).unwrap();
-        assert_eq!(pairs.len(), 2);
+        let both = [first, charged(Op::Write, 24, 8, 5)];
+        let (pairs, after) = pair(&traced, &both).unwrap();
+        assert_eq!((pairs.len(), after), (2, &[][..]));
         let other = pair(&traced, &[first, charged(Op::Write, 24, 16, 5)]).unwrap_err();
         assert!(other.to_string().starts_with("command 1: "), "{other}");
         let fewer = pair(&traced, &[first]).unwrap_err();
         assert_eq!(fewer.to_string(), "2 commands traced, and 1 by the card");
-        let later = pair(&traced[..1], &[first, first]).unwrap_err();
-        assert!(later.is::<CommandsAfterTrace>() && !fewer.is::<CommandsAfterTrace>());
+        assert!(!fewer.is::<CommandsAfterTrace>());
+    }
+
+    #[test]
+    fn later_commands_must_have_been_in_flight() {
+        let command = charged(Op::Write, 0, 8, 5);
+        let edges = |at_end: u64, bytes: u64| EdgeRequests {
+            at_end,
+            at_end_bytes: Bytes(bytes),
+            ..EdgeRequests::default()
+        };
+        let check = |after: &[CardCommand], edges: EdgeRequests| ensure_in_flight(after, &edges);
+        assert!(check(&[], edges(0, 0)).is_ok() && check(&[command], edges(1, 4096)).is_ok());
+        for (after, edges) in [
+            (vec![command], edges(0, 0)),
+            (vec![command], edges(1, 512)),
+            (vec![command, command], edges(1, 8192)),
+            (Vec::new(), edges(1, 4096)),
+        ] {
+            let error = check(&after, edges).unwrap_err();
+            assert!(error.is::<CommandsAfterTrace>(), "{error}");
+        }
     }
 
     #[test]
@@ -324,7 +357,8 @@ mod tests {
         let mut requests = sectors.map(|sector| request(Op::Write, sector, 8));
         let card = sectors.map(|sector| charged(Op::Write, sector, 8, 5));
         requests[2].command = Some(Nanos::from_millis(30));
-        let times = TimeComparison::of(&pair(&joined(&requests), &card).unwrap()).unwrap();
+        let (pairs, _) = pair(&joined(&requests), &card).unwrap();
+        let times = TimeComparison::of(&pairs).unwrap();
         assert_eq!((times.median, times.total), (0.0, 1.0));
         assert!(!times.is_within(0.05));
         assert_eq!(TimeComparison::of(&[]), None);
