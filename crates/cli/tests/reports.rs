@@ -308,6 +308,36 @@ fn charts_are_saved_in_the_requested_form_with_their_data() {
     refused(&run_words(&home, "report latest --theme dark"));
 }
 
+/// Regression: the pages of comparisons did not link the charts that were saved with them.
+#[test]
+fn pages_of_comparisons_link_their_saved_charts() {
+    let home = measured();
+    for (words, chart) in [
+        (
+            "compare card=even card=slow -o two.md --charts pair",
+            "pair/ratios.svg",
+        ),
+        (
+            "compare card=even card=slow card=even -o three.md --charts many",
+            "many/speed-seq-write.svg",
+        ),
+    ] {
+        ok(&run_words(&home, words));
+        let page = read(
+            &home,
+            words.split(' ').find(|w| w.ends_with(".md")).unwrap(),
+        );
+        assert!(page.contains(&format!("](<{chart}>)")), "{page}");
+        let links = page
+            .split("](<")
+            .skip(1)
+            .filter_map(|rest| rest.split(">)").next());
+        for link in links {
+            assert!(home.path().join(link).exists(), "{link}");
+        }
+    }
+}
+
 /// PNG needs a font: without one, the error says what to install.
 #[test]
 fn png_charts_are_twice_as_wide_or_name_the_missing_font() {

@@ -15,6 +15,7 @@ mod flow;
 mod host;
 mod idle;
 mod iolog;
+mod latency_intervals;
 mod overhead;
 mod pace;
 mod recorder;

@@ -2,6 +2,7 @@
 //!
 //! Counting an I/O neither allocates nor blocks.
 
+use crate::latency_intervals::LatencyRecorder;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Measure, Op, PerOp};
 use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, OtherSyncs, Samples};
@@ -94,6 +95,7 @@ impl OpCounters {
         let latency = |sums: LatencySums, histogram| Latency {
             stat: sums.samples(self.ios),
             histogram,
+            over_time: Vec::new(),
         };
         OpRecord {
             ios: self.ios,
@@ -151,6 +153,8 @@ pub(crate) struct WorkerStats {
     pub(crate) sync: Latency,
     pub(crate) other_syncs: OtherSyncs,
     pub(crate) intervals: Vec<Interval>,
+    /// Latencies of the intervals. Ticks alone use them, so they are not beside the counters.
+    latencies: Box<LatencyRecorders>,
     measure: Measure,
     /// Totals at the start of the current interval.
     base: PerOp<IntervalOp>,
@@ -162,6 +166,14 @@ pub(crate) struct WorkerStats {
     partial: u32,
     /// Maximum latencies (slat, clat, lat) of log windows.
     maxima: [[u64; 3]; 3],
+}
+
+/// Latencies of the intervals: of each operation, and of `fsync`.
+#[derive(Clone, Debug, Default)]
+struct LatencyRecorders {
+    clat: PerOp<LatencyRecorder>,
+    lat: PerOp<LatencyRecorder>,
+    sync: LatencyRecorder,
 }
 
 /// Sums of one operation since the start of measurement, for log windows.
@@ -198,6 +210,7 @@ impl WorkerStats {
             },
             other_syncs: OtherSyncs::default(),
             intervals: Vec::with_capacity(expected.clamp(64, MAX_INTERVALS)),
+            latencies: Box::default(),
             measure: measure.clone(),
             base: PerOp::default(),
             begun: Nanos(0),
@@ -296,11 +309,18 @@ impl WorkerStats {
             hot,
             lat_is_clat,
             samples,
-            sync,
+            mut sync,
             intervals,
+            latencies,
             maxima,
             ..
         } = self;
+        let LatencyRecorders {
+            mut clat,
+            mut lat,
+            sync: sync_latencies,
+        } = *latencies;
+        sync.over_time = sync_latencies.into_intervals();
         let mut ops: PerOp<OpRecord> = PerOp::default();
         for (op, mut hot) in Op::ALL.into_iter().zip(hot) {
             for (sums, max) in [&mut hot.slat, &mut hot.clat, &mut hot.lat]
@@ -319,6 +339,8 @@ impl WorkerStats {
                 iops_samples: iops,
                 ..hot.into_record()
             };
+            ops[op].clat.over_time = std::mem::take(&mut clat[op]).into_intervals();
+            ops[op].lat.over_time = std::mem::take(&mut lat[op]).into_intervals();
         }
         (ops, sync, intervals)
     }
@@ -420,7 +442,21 @@ impl WorkerStats {
             self.sample(&interval);
         }
         self.keep(interval);
+        self.keep_latencies(at, length);
         Some(interval)
+    }
+
+    /// Adds the latencies of an interval, from what the histograms counted since the last one.
+    fn keep_latencies(&mut self, at: Nanos, length: Nanos) {
+        if !self.measure.intervals {
+            return;
+        }
+        let LatencyRecorders { clat, lat, sync } = &mut *self.latencies;
+        for (op, hot) in Op::ALL.into_iter().zip(&self.hot) {
+            clat[op].close(at, length, hot.clat_histogram.as_ref());
+            lat[op].close(at, length, hot.lat_histogram.as_ref());
+        }
+        sync.close(at, length, self.sync.histogram.as_ref());
     }
 
     fn sample(&mut self, interval: &Interval) {
@@ -517,6 +553,29 @@ mod tests {
             (20_000, 40_000)
         );
         assert_eq!(t.samples.read.1.count, 0);
+    }
+
+    #[test]
+    fn latencies_over_time_hold_what_came_in_each_interval() {
+        let mut t = tally();
+        write(&mut t, 10);
+        t.close_interval(Nanos::from_millis(500), true);
+        t.close_interval(Nanos::from_millis(1000), true);
+        write(&mut t, 20);
+        t.sync.record(Nanos::from_millis(3));
+        t.close_interval(Nanos::from_millis(1500), true);
+        let (ops, sync, _) = t.into_records([0; 3]);
+        let found = |latency: &Latency| -> Vec<(u64, u64)> {
+            let intervals = latency.over_time.iter();
+            intervals
+                .map(|i| (i.at.0 / 1_000_000, i.counts.count()))
+                .collect()
+        };
+        assert_eq!(found(&ops.write.clat), [(500, 10), (1500, 20)]);
+        assert_eq!(found(&sync), [(1500, 1)]);
+        assert_eq!(found(&ops.write.lat), []);
+        let steps: Vec<_> = ops.write.clat.over_time[1].counts.iter().collect();
+        assert_eq!(steps, [(4, 20)], "1 µs begins step 4");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Findings computed from records: never stored as data, always computable again.
 
 mod caveats;
+mod latency_map;
 mod workload;
 
 pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
+pub use latency_map::{LatencyMap, LatencyMapColumn, SlowIos, SlowWhen};
 pub use workload::JobDescription;
 
 use crate::annotation::Annotations;
@@ -371,6 +373,12 @@ pub struct PhaseDetail {
     /// Precision of the mean and steady state, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Repeated>,
+    /// Completion latency over time; `None` if records have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_map: Option<LatencyMap>,
+    /// Latency of `fsync` and similar calls over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_map: Option<LatencyMap>,
     /// Number of runs behind the rates, if only the mean and deviation are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_runs: Option<u32>,

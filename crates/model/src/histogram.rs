@@ -163,6 +163,12 @@ impl Histogram {
         sum(&self.counts[..=index_of(limit.0)])
     }
 
+    /// Returns the number of values in the buckets from index `first` up to and without `end`.
+    pub fn count_between(&self, first: usize, end: usize) -> u64 {
+        let end = end.min(BUCKETS);
+        sum(&self.counts[first.min(end)..end])
+    }
+
     /// Returns the counts in buckets of 64 per octave, as the fio dialect prints them. The conversion is exact, because
     /// each such bucket is two of ours. Its last bucket also counts all larger values.
     pub fn fold(&self) -> Box<[u64; FOLDED_BUCKETS]> {

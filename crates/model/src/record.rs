@@ -3,15 +3,20 @@
 //! A record contains counts, sums and histograms, but no means, which are computed for display.
 
 mod failure;
+mod over_time;
 
 pub use failure::{ErrorRecord, FailureKind, IoError};
+pub use over_time::{
+    Interval, IntervalOp, LATENCY_STEPS, LatencyInterval, LatencyIntervals, LatencyStepCounts,
+    MAX_LATENCY_INTERVALS, latency_step, latency_step_counts, latency_step_start,
+};
 
 use crate::campaign::CampaignPoint;
 use crate::caveat::Caveat;
 use crate::facts::{DiskStats, Environment, Identity};
 use crate::histogram::Histogram;
 use crate::io_path::IoPath;
-use crate::job::{Op, PerOp, Scenario};
+use crate::job::{PerOp, Scenario};
 use crate::measured::{EngineUse, HostPauses, LaidOut, MeasuredTraffic};
 use crate::reported::Reported;
 use crate::units::{Bytes, Nanos};
@@ -260,14 +265,18 @@ pub struct Latency {
     /// Histogram of the latencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
+    /// Latencies over time: the intervals in which something was counted, in order; at most
+    /// [`MAX_LATENCY_INTERVALS`]. Empty without a histogram, and if latencies of several workers or runs are merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_time: Vec<LatencyInterval>,
 }
 
 impl Latency {
     /// Creates empty latencies with a histogram.
     pub fn with_histogram() -> Latency {
         Latency {
-            stat: Samples::default(),
             histogram: Some(Histogram::new()),
+            ..Latency::default()
         }
     }
 
@@ -287,6 +296,10 @@ impl Latency {
             return;
         }
         let was_empty = self.stat.count == 0;
+        match was_empty {
+            true => self.over_time.clone_from(&other.over_time),
+            false => self.over_time.clear(),
+        }
         self.stat.merge(&other.stat);
         match (&mut self.histogram, &other.histogram) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
@@ -429,42 +442,6 @@ pub struct CpuUsage {
     /// Time it was ready to run but waited for a CPU (run-queue wait); `None` if the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<Nanos>,
-}
-
-/// Interval of a worker's run, for bandwidth and IOPS over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Interval {
-    /// End of the interval, relative to the start of the measurement.
-    pub at: Nanos,
-    /// Length of the interval.
-    pub length: Nanos,
-    /// Completed I/Os by operation.
-    pub ops: PerOp<IntervalOp>,
-}
-
-/// Completed I/Os of one operation in an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IntervalOp {
-    /// Number of I/Os.
-    pub ios: u64,
-    /// Transferred bytes.
-    pub bytes: u64,
-    /// Sum of completion latencies.
-    pub clat_sum: Nanos,
-}
-
-impl Interval {
-    /// Joins the next interval to this one.
-    pub fn join(&mut self, next: &Interval) {
-        self.at = next.at;
-        self.length.0 = self.length.0.saturating_add(next.length.0);
-        for op in Op::ALL {
-            let (mine, theirs) = (&mut self.ops[op], &next.ops[op]);
-            mine.ios = mine.ios.saturating_add(theirs.ios);
-            mine.bytes = mine.bytes.saturating_add(theirs.bytes);
-            mine.clat_sum.0 = mine.clat_sum.0.saturating_add(theirs.clat_sum.0);
-        }
-    }
 }
 
 /// Reason for the end of a worker.

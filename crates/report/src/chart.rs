@@ -1,6 +1,7 @@
 //! Selects the charts of a set of series, with the data of each.
 
 mod export;
+mod heat;
 mod latency;
 mod of_runs;
 mod over_time;
@@ -25,7 +26,9 @@ use crate::svg::{
 };
 use crate::table::{self, DataTable};
 use crate::text;
-use hakaru_model::finding::{Comparison, Estimate, HeadlineRate, PhaseSummary, Verdict};
+use hakaru_model::finding::{
+    Comparison, Estimate, HeadlineRate, LatencyMap, PhaseSummary, Verdict,
+};
 
 /// Generates the sections of a report, with titles and order, from one table.
 macro_rules! sections {
@@ -65,6 +68,8 @@ sections! {
     OverTime,
     #[doc = "Speed along the device."]
     Map,
+    #[doc = "Rated speeds; pages have them among the claims."]
+    Claims,
     #[doc = "What the I/Os of traced runs became at the device."]
     Path,
 }
@@ -93,6 +98,8 @@ pub(crate) enum Plot {
     Bars(Bars),
     /// See [`svg::latency`].
     Latency(LatencyChart),
+    /// See [`svg::heat`].
+    Heat(LatencyMap),
     /// See [`svg::sweep`].
     Sweep(SweepPlot),
     /// See [`svg::ratios`].
@@ -131,6 +138,7 @@ impl Chart {
         match &self.plot {
             Plot::Bars(bars) => svg::bars(bars, frame),
             Plot::Latency(latencies) => svg::latency(latencies, frame),
+            Plot::Heat(data) => svg::heat(data, frame),
             Plot::Sweep(data) => svg::sweep(data, frame),
             Plot::Ratios(data) => svg::ratios(data, frame),
             Plot::Timeline(timeline) | Plot::Along(timeline, _) => svg::timeline(timeline, frame),
@@ -143,10 +151,16 @@ impl Chart {
         }
     }
 
+    /// Whether it is a heat map of latency over time.
+    pub(crate) fn is_heat_map(&self) -> bool {
+        matches!(self.plot, Plot::Heat(_))
+    }
+
     /// Whether the plot has fills that need [`svg::PATTERNS`].
     pub(crate) fn is_painted(&self) -> bool {
         match self.plot {
             Plot::Latency(_)
+            | Plot::Heat(_)
             | Plot::Sweep(_)
             | Plot::Ratios(_)
             | Plot::Timeline(_)
@@ -212,16 +226,18 @@ pub(crate) fn slug(text: &str) -> String {
     parts.join("-").chars().take(60).collect()
 }
 
-/// A bar of a mean with its deviation and its single runs.
-pub(crate) fn bar(estimate: &Estimate, scale: f64) -> Bar {
+/// A bar of a mean of `n` runs (0 if unknown) with its deviation and its single runs.
+pub(crate) fn bar(estimate: &Estimate, scale: f64, n: u64) -> Bar {
     let text = MeanText::of(estimate, scale);
     let runs = estimate.values.iter().map(|value| value / scale);
     Bar {
         value: estimate.mean / scale,
         deviation: estimate.deviation.map(|d| d / scale),
         runs: runs.filter(|_| estimate.values.len() > 1).collect(),
+        n: (n > 0).then_some(n),
         mean: text.mean,
         spread: text.deviation.unwrap_or_default(),
+        rated: None,
         letters: String::new(),
     }
 }
@@ -279,6 +295,7 @@ impl BarChart {
             runs: bars().any(|bar| (2..=MOST_DOTS).contains(&bar.runs.len())),
             boxes: bars().any(|bar| bar.runs.len() > MOST_DOTS),
             letters: bars().any(|bar| !bar.letters.is_empty()),
+            rated: bars().any(|bar| bar.rated.is_some()),
         };
         Chart {
             name: self.name,

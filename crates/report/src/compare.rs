@@ -250,9 +250,10 @@ pub fn comparison_html_with(of: &PairReport<'_>) -> String {
     document_with(of).html()
 }
 
-/// Renders a comparison of two series with the conclusions from each as Markdown.
-pub fn comparison_markdown_with(of: &PairReport<'_>) -> String {
-    document_with(of).markdown(None)
+/// Renders a comparison of two series with the conclusions from each as Markdown; `charts` is the directory of the
+/// charts of [`comparison_charts`](crate::comparison_charts()), which are linked as `NAME.svg`, if they are saved.
+pub fn comparison_markdown_with(of: &PairReport<'_>, charts: Option<&str>) -> String {
+    document_with(of).markdown(charts)
 }
 
 fn document_with(of: &PairReport<'_>) -> Document {

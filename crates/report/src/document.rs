@@ -311,8 +311,9 @@ impl ChartParts<'_> {
 
     /// A line that names the sections without charts; `None` if there are none.
     pub(crate) fn missing(&self) -> Option<DocumentBlock> {
-        // Speed along the device is a result of preparation and verification, and the cost of a layer is one of campaigns.
-        let elsewhere = [Section::Map, Section::LayerCost];
+        // Speed along the device is a result of preparation and verification, and the cost of a layer and rated speeds
+        // are those of campaigns.
+        let elsewhere = [Section::Map, Section::LayerCost, Section::Claims];
         let expected = Section::ALL
             .iter()
             .filter(|section| !elsewhere.contains(section));
@@ -322,8 +323,11 @@ impl ChartParts<'_> {
     }
 
     fn section(&self, section: Section) -> Vec<DocumentBlock> {
-        if section == Section::Path {
-            return self.path.clone();
+        match section {
+            Section::Path => return self.path.clone(),
+            // Among the claims of the page.
+            Section::Claims => return Vec::new(),
+            _ => {}
         }
         let of_section = |chart: &&Chart| chart.section == section;
         let all: Vec<&Chart> = self.charts.iter().filter(of_section).collect();
@@ -331,6 +335,8 @@ impl ChartParts<'_> {
         let key = all.iter().find(is_key).map(|chart| chart.title.clone());
         let rest = all.iter().filter(|chart| !is_key(chart));
         let rest: Vec<Chart> = rest.map(|chart| (*chart).clone()).collect();
+        // Heat maps are collapsed too: they say in detail what the curves say in short.
+        let (maps, rest): (Vec<Chart>, Vec<Chart>) = rest.into_iter().partition(Chart::is_heat_map);
         let mut blocks = match section {
             Section::LayerCost => self.layer_cost.clone(),
             _ => Vec::new(),
@@ -349,6 +355,9 @@ impl ChartParts<'_> {
                 _ => text::more_charts(more.len()),
             };
             blocks.push(folded(about, vec![DocumentBlock::Charts(more)]));
+        }
+        if !maps.is_empty() {
+            blocks.push(folded(text::heat_maps(), vec![DocumentBlock::Charts(maps)]));
         }
         if section == Section::Speed {
             blocks.extend(self.tables.iter().cloned());

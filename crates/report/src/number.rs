@@ -179,6 +179,14 @@ pub(crate) fn nanos(ns: f64) -> String {
     }
 }
 
+/// Formats a latency without needless digits: `1 s`, `1.78 ms`.
+pub(crate) fn short_latency(ns: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let unit = units.into_iter().find(|(unit, _)| ns >= *unit);
+    let (unit, name) = unit.unwrap_or((1.0, "ns"));
+    format!("{} {name}", exact(ns / unit, 2))
+}
+
 /// Name of a percentile: `median`, `P99`, `P99.9`.
 pub(crate) fn percentile(q: Quantile) -> String {
     if q == Quantile::MEDIAN {
@@ -302,5 +310,7 @@ mod tests {
         assert_eq!(count(1234), "1234");
         assert_eq!(count(12_345_678), "12\u{202f}345\u{202f}678");
         assert_eq!(nanos(1_866_030.4), "1.87 ms");
+        let short = [178.0, 1e3, 1.778e6, 1e9, 1e12].map(short_latency);
+        assert_eq!(short, ["178 ns", "1 µs", "1.78 ms", "1 s", "1000 s"]);
     }
 }

@@ -259,6 +259,7 @@ impl TerminalPage {
             }
             Plot::Bars(_)
             | Plot::Latency(_)
+            | Plot::Heat(_)
             | Plot::Sweep(_)
             | Plot::Ratios(_)
             | Plot::Timeline(_)

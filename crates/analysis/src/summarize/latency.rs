@@ -147,7 +147,7 @@ impl OpLatencies {
 /// Returns the completion latency, or in an open loop the latency from the scheduled start, so that a slow device
 /// cannot hide delays ("coordinated omission"). Imports of programs that print only total latency have no other
 /// latency.
-fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latency {
+pub(super) fn usual<'a>(run: &PhaseRun<'a>, worker: &'a WorkerRecord, op: Op) -> &'a Latency {
     let record = &worker.ops[op];
     let intended = run.is_open_loop(worker, op) && record.lat.stat.count > 0;
     if intended || record.clat.stat.count == 0 {

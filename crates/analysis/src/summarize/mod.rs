@@ -4,6 +4,7 @@
 
 mod caveats;
 mod latency;
+mod latency_map;
 mod phases;
 mod timeline;
 mod workload;
@@ -144,7 +145,8 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let sustained = (op == Op::Write).then(spread).flatten();
     let (amplification, no_amplification) = amplifications(&runs, op);
     let latencies = latency::OpLatencies::of(&runs, op);
-    let sync = match includes_syncs(&runs, op) {
+    let with_syncs = includes_syncs(&runs, op);
+    let sync = match with_syncs {
         true => latency::OpLatencies::of_sync(&runs),
         false => latency::OpLatencies::default(),
     };
@@ -154,6 +156,8 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         sync_by_run: sync.by_run(),
         stability: stability(&bandwidth),
         no_amplification,
+        latency_map: latency_map::of_op(&runs, op),
+        sync_map: with_syncs.then(|| latency_map::of_sync(&runs)).flatten(),
         ..detail(phase, &runs, op)?
     };
     Some(PhaseSummary {

@@ -4,7 +4,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::DiskStats;
 use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::measured::LeftOutReason;
-use hakaru_model::record::{Interval, Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
 use hakaru_model::reported::{JobProperty, OpReport, StatedRate, WorkerReport};
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -145,17 +145,13 @@ impl<'a> PhaseRun<'a> {
     }
 
     /// Whether a pause of the host overlaps an interval of a worker.
-    pub(super) fn is_touched(&self, worker: &WorkerRecord, interval: &Interval) -> bool {
+    pub(super) fn is_touched(&self, worker: &WorkerRecord, at: Nanos, length: Nanos) -> bool {
         let Some(pauses) = &self.phase.host_pauses else {
             return false;
         };
         let (startdelay, ramp) = self.delay_and_ramp(worker);
-        let end = interval
-            .at
-            .0
-            .saturating_add(startdelay.0)
-            .saturating_add(ramp.0);
-        pauses.touches(Nanos(end.saturating_sub(interval.length.0)), Nanos(end))
+        let end = at.0.saturating_add(startdelay.0).saturating_add(ramp.0);
+        pauses.touches(Nanos(end.saturating_sub(length.0)), Nanos(end))
     }
 
     /// Returns the time of the intervals without pauses of the host, and their I/O by operation; `None` if there was no
@@ -171,7 +167,7 @@ impl<'a> PhaseRun<'a> {
         for interval in worker
             .intervals
             .iter()
-            .filter(|interval| !self.is_touched(worker, interval))
+            .filter(|interval| !self.is_touched(worker, interval.at, interval.length))
         {
             time = time.saturating_add(interval.length.0);
             for op in Op::ALL {

@@ -49,7 +49,7 @@ fn kept<'a>(run: &'a PhaseRun<'_>, worker: &'a WorkerRecord) -> impl Iterator<It
     worker
         .intervals
         .iter()
-        .filter(move |interval| !run.is_touched(worker, interval))
+        .filter(move |interval| !run.is_touched(worker, interval.at, interval.length))
 }
 
 fn point(interval: &Interval, op: Op) -> Option<TimelinePoint> {

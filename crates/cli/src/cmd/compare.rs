@@ -1,6 +1,6 @@
 //! `hakaru compare`: compares sets of results side by side, with figures, ratios and verdicts.
 
-use super::charts::{ChartArgs, ChartFormat};
+use super::charts::{ChartArgs, ChartFormat, relinked};
 use super::report::{Form, NO_TABLE};
 use super::{json, print, terminal_width, width};
 use crate::exit::{Ended, Exit, complain};
@@ -113,11 +113,12 @@ fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Pag
         ..RunFindings::default()
     };
     let findings = [advised(&a), advised(&b)];
+    let charts = hakaru_report::comparison_charts(&a, &b, &comparisons);
     if args.charts.charts.is_some() {
-        let charts = hakaru_report::comparison_charts(&a, &b, &comparisons);
         let source = hakaru_report::chart_source(&[a.clone(), b.clone()]);
         args.charts.save(&charts, args.format, source)?;
     }
+    let links = args.charts.linked(args.output.as_deref());
     // Do not wrap lines that go to a file.
     let width = terminal_width().unwrap_or(usize::MAX);
     let report = PairReport {
@@ -134,7 +135,10 @@ fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Pag
     let file = match form {
         None => None,
         Some(Form::Html) => Some(hakaru_report::comparison_html_with(&report)),
-        Some(Form::Markdown) => Some(hakaru_report::comparison_markdown_with(&report)),
+        Some(Form::Markdown) => {
+            let page = hakaru_report::comparison_markdown_with(&report, links.as_deref());
+            Some(relinked(page, &charts, args.format))
+        }
         Some(Form::Csv) => Some(csv()),
         Some(Form::Terminal) => Some(text(false)),
         Some(Form::Parquet) => bail!(NO_TABLE),
@@ -155,16 +159,20 @@ fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Pag
 /// Compares more than two sides: each is treated as a card, so that all pairs are one family of tests.
 fn many(sides: Vec<Summary>, names: &[String], args: &CompareArgs) -> Result<Page> {
     let summary = compared(sides, names)?;
+    let charts = hakaru_report::campaign_charts(&summary);
     if args.charts.charts.is_some() {
-        let charts = hakaru_report::campaign_charts(&summary);
         let source = hakaru_report::campaign_chart_source(&summary);
         args.charts.save(&charts, args.format, source)?;
     }
+    let links = args.charts.linked(args.output.as_deref());
     let form = args.output.as_ref().map(|path| Form::of(None, Some(path)));
     let file = match form {
         None => None,
         Some(Form::Html) => Some(hakaru_report::campaign_html(&summary)),
-        Some(Form::Markdown) => Some(hakaru_report::campaign_markdown(&summary, None)),
+        Some(Form::Markdown) => {
+            let page = hakaru_report::campaign_markdown(&summary, links.as_deref());
+            Some(relinked(page, &charts, args.format))
+        }
         Some(Form::Csv) => Some(hakaru_report::campaign_csv(&summary)),
         Some(Form::Terminal) => Some(hakaru_report::campaign_terminal(&summary, width(), false)),
         Some(Form::Parquet) => bail!(NO_TABLE),

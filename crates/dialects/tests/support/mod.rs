@@ -165,7 +165,11 @@ fn latency_part(lat: &Lat, parts: u64, index: u64) -> Latency {
         });
         histogram
     });
-    Latency { stat, histogram }
+    Latency {
+        stat,
+        histogram,
+        ..Latency::default()
+    }
 }
 
 /// One worker's share of samples over time: concurrent workers add up.

@@ -1,6 +1,7 @@
 //! The charts of a campaign: bars by card and layer, sweeps, cost of the layers, latency, bandwidth over time, speed
 //! along the card, amplification.
 
+use super::titles::{in_text, least_loss, only_card_title, speed_title};
 use super::view::{View, Work};
 use super::words;
 use crate::chart::{
@@ -10,8 +11,8 @@ use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::{self, DataTable};
 use crate::text::{self, Head};
 use crate::{number, path};
-use hakaru_model::campaign::DeviceSegment;
-use hakaru_model::finding::{LayerCost, PhaseSummary, Verdict};
+use hakaru_model::campaign::{CardSummary, DeviceSegment};
+use hakaru_model::finding::{ClaimVerdict, LayerCost, MeasuredFigure, PhaseSummary};
 use hakaru_model::job::Op;
 
 /// Maximum number of cards in a line chart; of more cards, an evenly spaced selection is drawn.
@@ -35,6 +36,7 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
         lines(view, work, &mut charts);
     }
     charts.extend(map(view));
+    charts.extend(rated(view));
     charts.extend(path::cards::charts(&view.traced_cards()));
     charts.sort_by_key(|chart| chart.section);
     chart::number_doubles(&mut charts);
@@ -58,9 +60,11 @@ pub(super) fn speed_name(work: &Work) -> String {
 /// Bars of a workload: one group for each card, one bar for each layer.
 fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
     let (title, figure): (_, fn(&PhaseSummary) -> Bar) = match work.small {
-        true => (text::iops_name(), |phase| chart::bar(&phase.iops, 1.0)),
+        true => (text::iops_name(), |phase| {
+            chart::bar(&phase.iops, 1.0, chart::runs_of(phase))
+        }),
         false => (text::bandwidth_name(), |phase| {
-            chart::bar(&phase.bandwidth, 1e6)
+            chart::bar(&phase.bandwidth, 1e6, chart::runs_of(phase))
         }),
     };
     let about = BarChart {
@@ -79,121 +83,6 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
 fn runs(view: &View<'_>, work: &Work) -> String {
     let cells = view.layers.iter().flat_map(|layer| view.cells(layer, work));
     chart::runs_text(cells.flatten())
-}
-
-/// The finding of a workload: the host is the limit, a layer costs every card much, or which card is the fastest.
-fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
-    let label = work.title();
-    let main = view.main_layer();
-    if let Some(limit) = words::held_by_host(view, main, work) {
-        return ChartTitle::HostBound {
-            work: label,
-            cards: limit.members.len(),
-            value: format!("{} MB/s", number::quantity(limit.measured.0 / 1e6)),
-        };
-    }
-    let reference = &view.of.reference_layer;
-    if view.names.len() == 1 {
-        return only_card_title(view, work, main);
-    }
-    let held = view.held_layers().into_iter();
-    let costs = held.filter_map(|layer| Some((layer, least_loss(view, layer, work)?)));
-    if let Some((layer, percent)) = costs
-        .max_by_key(|cost| cost.1)
-        .filter(|_| !reference.is_empty())
-    {
-        let layer = in_text(layer);
-        return ChartTitle::LayerCosts {
-            work: label,
-            layer,
-            percent,
-        };
-    }
-    fastest_title(view, work, main)
-}
-
-/// The only card: what a layer leaves of its speed, or its speed.
-fn only_card_title(view: &View<'_>, work: &Work, main: &str) -> ChartTitle {
-    let label = work.title();
-    let held = view.held_layers();
-    let cost = held
-        .iter()
-        .find_map(|layer| Some((layer, view.cost(0, layer, work)?)));
-    if let Some((layer, cost)) = cost {
-        return ChartTitle::LayerLeaves {
-            work: label,
-            layer: in_text(layer),
-            reference: in_text(&view.of.reference_layer),
-            share: cost.comparison.ratio,
-        };
-    }
-    let cell = view.cell(0, main, work);
-    let value = cell.map(|phase| format!("{} {}", words::spread(work, phase), work.unit()));
-    ChartTitle::OnlyCard {
-        work: label,
-        value: value.unwrap_or_default(),
-    }
-}
-
-/// The smallest loss of a layer over all cards, rounded down to tens of a percent so that it holds for each; `None` if
-/// some card has no significant loss, or one under 10%.
-fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u32> {
-    let measured = (0..view.names.len()).filter(|&card| view.cell(card, layer, work).is_some());
-    let measured: Vec<usize> = measured.collect();
-    let costs = measured.iter().map(|&card| {
-        let comparison = &view.cost(card, layer, work)?.comparison;
-        (comparison.verdict == Verdict::Different).then_some(comparison.ratio)
-    });
-    let ratios: Vec<f64> = costs.collect::<Option<_>>()?;
-    let worst = ratios.into_iter().reduce(f64::max)?;
-    let percent = ((1.0 - worst) * 10.0 + 1e-9).floor() as u32 * 10;
-    (percent >= 10).then_some(percent.min(90))
-}
-
-/// Which card is the fastest through a layer, if that is shown.
-fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
-    let label = view.with_layer(&work.title(), layer);
-    let Some(ranking) = view.ranking(layer, work) else {
-        return ChartTitle::NoDifference {
-            work: label,
-            cards: view.names.len(),
-        };
-    };
-    let proven = ranking
-        .pairs
-        .iter()
-        .any(|pair| pair.comparison.verdict == Verdict::Different);
-    let (first, second) = match &ranking.places[..] {
-        [first, second, ..] if proven => (first, second),
-        places => {
-            return ChartTitle::NoDifference {
-                work: label,
-                cards: places.len(),
-            };
-        }
-    };
-    let like = view.like(ranking, first.card as usize);
-    match like.is_empty() && second.mean > 0.0 {
-        true => ChartTitle::Fastest {
-            work: label,
-            card: view.name(first.card as usize).to_owned(),
-            lead: first.mean / second.mean,
-        },
-        false => {
-            let tied = ranking.places.iter().map(|place| place.card as usize);
-            let tied = tied.filter(|card| *card == first.card as usize || like.contains(card));
-            let cards = tied.map(|card| view.name(card).to_owned());
-            ChartTitle::FastestTie {
-                work: label,
-                cards: cards.collect(),
-            }
-        }
-    }
-}
-
-/// A layer as part of a sentence.
-fn in_text(layer: &str) -> String {
-    text::layer_in_text(&crate::escape::plain(layer))
 }
 
 /// A layer as a label.
@@ -277,7 +166,8 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
         rows: text::Head::Card.text(),
     };
     bars(view, work, about, &|phase| {
-        Some(chart::bar(phase.amplification.as_ref()?, 1.0))
+        let found = phase.amplification.as_ref()?;
+        Some(chart::bar(found, 1.0, found.values.len() as u64))
     })
 }
 
@@ -291,7 +181,9 @@ fn bars(
     let ranked = about.section == Section::Speed;
     let cell = |card: usize, layer: &String| {
         let mut bar = figure(view.cell(card, layer, work)?)?;
-        let places = view.ranking(layer, work).filter(|_| ranked);
+        let places = view
+            .ranking(layer, work)
+            .filter(|_| ranked && tested(view, layer, work));
         let mut places = places.iter().flat_map(|ranking| &ranking.places);
         let place = places.find(|place| place.card as usize == card);
         bar.letters = place.map(|place| place.letters.clone()).unwrap_or_default();
@@ -308,6 +200,101 @@ fn bars(
         .collect();
     let series = layers.iter().map(|layer| layer_label(layer));
     (!groups.is_empty()).then(|| about.of(series.collect(), groups))
+}
+
+/// Whether at least two cards were measured more than once: single runs show no difference and no likeness.
+fn tested(view: &View<'_>, layer: &str, work: &Work) -> bool {
+    let cells = view.cells(layer, work).into_iter().flatten();
+    cells.filter(|phase| chart::runs_of(phase) > 1).count() > 1
+}
+
+/// Measured sequential speeds with a mark at the rated speed: one group for each card with rated speeds.
+pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
+    let table = super::tables::printed(view)?;
+    let ops = [Op::Read, Op::Write].into_iter();
+    let is_known = |op: &Op| {
+        view.of
+            .cards
+            .iter()
+            .any(|card| rated_speed(card, *op).is_some())
+    };
+    let ops: Vec<Op> = ops.filter(is_known).collect();
+    let all: Vec<RatedSpeed<'_>> = view
+        .of
+        .cards
+        .iter()
+        .flat_map(|card| ops.iter().filter_map(|op| rated_speed(card, *op)))
+        .collect();
+    let shares = || all.iter().map(|speed| speed.measured.value / speed.rated);
+    let (low, high) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+    let bar = |card: &CardSummary, op: &Op| rated_speed(card, *op).map(RatedSpeed::bar);
+    let groups = view.of.cards.iter().zip(&view.names);
+    let groups = groups.map(|(card, name)| BarGroup {
+        label: name.clone(),
+        bars: ops.iter().map(|op| bar(card, op)).collect(),
+    });
+    let groups = groups.filter(|group| group.bars.iter().any(Option::is_some));
+    let series = ops
+        .iter()
+        .map(|op| text::workload_kind(*op, false, 0, false));
+    let runs = || all.iter().map(|speed| u64::from(speed.measured.runs));
+    let met = all
+        .iter()
+        .filter(|speed| speed.verdict == ClaimVerdict::Kept);
+    let about = BarChart {
+        name: "rated-speed".to_owned(),
+        section: Section::Claims,
+        title: text::chart_title(&ChartTitle::Rated {
+            met: met.count(),
+            of: all.len(),
+            low: words::percent(low),
+            high: words::percent(high),
+        }),
+        unit: "MB/s",
+        quantity: text::rated_quantity().to_owned(),
+        runs: text::runs_between(runs().min()?, runs().max()?),
+        rows: "Card",
+    };
+    let mut chart = about.of(series.collect(), groups.collect());
+    chart.table = table;
+    Some(chart)
+}
+
+/// A rated speed of a card that was measured.
+struct RatedSpeed<'a> {
+    measured: &'a MeasuredFigure,
+    /// In MB/s.
+    rated: f64,
+    verdict: ClaimVerdict,
+}
+
+fn rated_speed(card: &CardSummary, op: Op) -> Option<RatedSpeed<'_>> {
+    let of_op = card
+        .claims
+        .iter()
+        .filter(|check| words::printed(check.claim, op));
+    let mut found = of_op.flat_map(|check| check.parts.iter().map(move |part| (check, part)));
+    found.find_map(|(check, part)| {
+        let measured = part.measured.as_ref()?;
+        let usable = part.required > 0.0 && measured.value.is_finite();
+        usable.then_some(RatedSpeed {
+            measured,
+            rated: part.required,
+            verdict: check.verdict,
+        })
+    })
+}
+
+impl RatedSpeed<'_> {
+    fn bar(self) -> Bar {
+        Bar {
+            value: self.measured.value,
+            mean: number::significant(self.measured.value),
+            n: Some(u64::from(self.measured.runs)).filter(|runs| *runs > 0),
+            rated: Some(self.rated),
+            ..Bar::default()
+        }
+    }
 }
 
 /// Latency and bandwidth over time of a workload: one line for each card or, with a single card, for each layer.

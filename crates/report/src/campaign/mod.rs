@@ -11,6 +11,7 @@ mod parquet;
 mod ranks;
 mod spread;
 mod tables;
+mod titles;
 mod view;
 mod words;
 
@@ -387,10 +388,11 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
 
 /// Rated speeds and claims next to the measured results.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
-    let printed = tables::printed(view);
-    let printed = printed.map(|table| {
-        let table = DocumentBlock::Table(TableStyle::Compact, table);
-        folded(text::rated_speeds(), vec![table])
+    // The chart has the table below it; without measured speeds there is only the table.
+    let printed = charts::rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
+    let printed = printed.or_else(|| {
+        let table = DocumentBlock::Table(TableStyle::Compact, tables::printed(view)?);
+        Some(folded(text::rated_speeds(), vec![table]))
     });
     let classes = tables::classes(view).map(DocumentBlock::Marks);
     let how = words::promises(view).unwrap_or_default();

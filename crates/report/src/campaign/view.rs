@@ -3,7 +3,7 @@
 
 use crate::path::cards::TracedCard;
 use crate::workload::{self, WorkloadName};
-use crate::{compare, naming};
+use crate::{compare, naming, text};
 use hakaru_model::advice::Advice;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary, Ranking};
 use hakaru_model::finding::{Comparison, Estimate, LayerCost, PhaseSummary, Summary, Verdict};
@@ -254,7 +254,7 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
                     op: phase.op,
                     label: naming::phase(summary, phase),
                     noun: String::new(),
-                    workload: crate::escape::plain(&crate::text::described(phase)),
+                    workload: crate::escape::plain(&text::described(phase)),
                     small: crate::chart::by_iops(phase),
                 });
             }

@@ -218,7 +218,8 @@ pub(super) fn promises(view: &View<'_>) -> Option<String> {
     Some(text::claims_in_short(of, &counts, &shares))
 }
 
-fn printed(claim: Claim, op: Op) -> bool {
+/// Whether a claim is the rated speed of an operation.
+pub(super) fn printed(claim: Claim, op: Op) -> bool {
     matches!(
         (claim, op),
         (Claim::ReadSpeed(_), Op::Read) | (Claim::WriteSpeed(_), Op::Write)

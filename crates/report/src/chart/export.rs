@@ -1,8 +1,11 @@
 //! Charts as files: SVG in one theme or both, and their data as CSV.
 
-use super::Chart;
+use super::{Chart, Plot, heat};
 use crate::escape;
-use crate::svg::{Caption, ChartTheme, Frame};
+use crate::number;
+use crate::svg::{Bar, Bars, Caption, ChartTheme, Frame};
+use crate::table::{self, DataTable};
+use std::borrow::Cow;
 
 /// Appearance of an exported chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,9 +68,56 @@ impl Chart {
             let cells: Vec<String> = cells.iter().map(|cell| escape::csv(cell)).collect();
             cells.join(",") + "\n"
         };
-        std::iter::once(&self.table.head)
-            .chain(&self.table.rows)
+        // Plots whose table has text in its cells, or fewer rows than there is data, have a table for programs.
+        let table = match &self.plot {
+            Plot::Bars(bars) => Cow::Owned(bars_table(bars)),
+            Plot::Heat(map) => Cow::Owned(heat::cells(map)),
+            _ => Cow::Borrowed(&self.table),
+        };
+        std::iter::once(&table.head)
+            .chain(&table.rows)
             .map(line)
             .collect()
     }
+}
+
+/// Decimal places of figures for programs.
+const PLACES: usize = 6;
+
+/// One row for each bar, one column for each of its figures; unknown figures are empty. Rated speeds have a column if
+/// there are any.
+fn bars_table(bars: &Bars) -> DataTable {
+    let number = |value: f64| number::exact(value, PLACES);
+    let mut all = bars
+        .groups
+        .iter()
+        .flat_map(|group| group.bars.iter().flatten());
+    let has_rated = all.any(|bar| bar.rated.is_some());
+    let figures = |series: &String, bar: &Bar| {
+        let known = [
+            series.clone(),
+            bars.unit.clone(),
+            number(bar.value),
+            bar.deviation.map_or(String::new(), number),
+            bar.n.map_or(String::new(), |n| n.to_string()),
+            bar.letters.clone(),
+        ];
+        let rated = bar.rated.map_or(String::new(), number);
+        known.into_iter().chain(has_rated.then_some(rated))
+    };
+    let rows = bars.groups.iter().flat_map(|group| {
+        let measured = bars.series.iter().zip(&group.bars);
+        let measured = measured.filter_map(|(series, bar)| Some((series, bar.as_ref()?)));
+        measured.map(|(series, bar)| table::row(&group.label, figures(series, bar)))
+    });
+    let head = [
+        "name",
+        "series",
+        "unit",
+        "mean",
+        "deviation",
+        "n",
+        "letters",
+    ];
+    DataTable::new(head.into_iter().chain(has_rated.then_some("rated")), rows)
 }

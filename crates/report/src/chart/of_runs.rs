@@ -1,11 +1,12 @@
 //! The charts of a report on runs.
 
+use super::heat::heat_maps;
 use super::latency::{latencies, latencies_of_one};
 use super::over_time::over_time;
 use super::sweep::{self, SweepItem};
 use super::{
     BarChart, Chart, ChartTitle, RatioChart, Section, bar, by_iops, number_doubles, ratio_row,
-    runs_text,
+    runs_of, runs_text,
 };
 use crate::number;
 use crate::svg::{Bar, BarGroup};
@@ -42,6 +43,7 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
             .flat_map(|(phase, cells)| latencies(phase, &names, cells))
             .collect(),
     });
+    charts.extend(heat_maps(summaries, &names));
     charts.extend(
         all.iter()
             .filter_map(|(name, cells)| over_time(name, &names, cells)),
@@ -143,14 +145,14 @@ const BANDWIDTH: SpeedQuantity = SpeedQuantity {
     name: "bandwidth",
     title: text::bandwidth_name,
     unit: "MB/s",
-    figure: |phase| bar(&phase.bandwidth, 1e6),
+    figure: |phase| bar(&phase.bandwidth, 1e6, runs_of(phase)),
 };
 
 const IOPS: SpeedQuantity = SpeedQuantity {
     name: "iops",
     title: text::iops_name,
     unit: "IOPS",
-    figure: |phase| bar(&phase.iops, 1.0),
+    figure: |phase| bar(&phase.iops, 1.0, runs_of(phase)),
 };
 
 /// Bars of a rate: one group for each phase, one bar for each series.
@@ -173,7 +175,7 @@ fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Cha
                 "{}, {}, {}",
                 (quantity.title)(),
                 quantity.unit,
-                crate::escape::plain(&workload.unwrap_or_default())
+                workload.unwrap_or_default()
             )
         }
         _ => format!("{}, {}", (quantity.title)(), quantity.unit),

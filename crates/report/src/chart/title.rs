@@ -1,5 +1,7 @@
 //! What charts show, as values; `text` has their sentences.
 
+use hakaru_model::finding::SlowWhen;
+
 /// What a chart shows, decided from its data.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ChartTitle {
@@ -8,6 +10,21 @@ pub(crate) enum ChartTitle {
         work: String,
         cards: usize,
         value: String,
+    },
+    /// The fastest cards reach the same speed, although they differ otherwise.
+    Plateau {
+        work: String,
+        cards: usize,
+        of: usize,
+        low: String,
+        high: String,
+    },
+    /// Rated speeds that were reached, and the smallest and largest share of a rated speed in percent.
+    Rated {
+        met: usize,
+        of: usize,
+        low: String,
+        high: String,
     },
     /// A layer costs every card at least this share of its speed.
     LayerCosts {
@@ -85,6 +102,20 @@ pub(crate) enum ChartTitle {
     },
     /// Latencies that are too few for a common percentile.
     LatenciesOnly { work: String },
+    /// I/Os (or flushes) far slower than the median, and when they ended.
+    SlowIos {
+        work: String,
+        sync: bool,
+        count: u64,
+        from: String,
+        when: SlowWhen,
+    },
+    /// No I/O (or flush) takes ten times the median; the limit of all latencies.
+    NoSlowIos {
+        work: String,
+        sync: bool,
+        limit: Option<String>,
+    },
     /// Speed drops permanently.
     Falls {
         phase: String,
@@ -142,6 +173,8 @@ pub(crate) struct BarMarks {
     pub(crate) boxes: bool,
     /// Bars have letters of significance.
     pub(crate) letters: bool,
+    /// Bars have a mark at their rated speed.
+    pub(crate) rated: bool,
 }
 
 /// Setting that varies along the horizontal axis of a sweep.

@@ -31,7 +31,7 @@ fn shapes(image: &str) -> Option<String> {
     let (across, down) = raster.size();
     let [dx, dy] = [width / across as f64, height / down as f64];
     let mut out = String::new();
-    for (color, [red, green, blue]) in (1..).zip(palette) {
+    for (color, [red, green, blue, opacity]) in (1..).zip(palette) {
         let mut d = String::new();
         for (row, from, length) in raster.runs(color) {
             let (x, y) = (left + from as f64 * dx, top + row as f64 * dy);
@@ -40,9 +40,13 @@ fn shapes(image: &str) -> Option<String> {
             let _ = write!(d, "M{x:.2} {y:.2}h{wide:.2}v{dy:.2}h-{wide:.2}z");
         }
         if !d.is_empty() {
+            let opacity = match opacity {
+                u8::MAX => String::new(),
+                part => format!(" fill-opacity=\"{:.3}\"", f64::from(part) / 255.0),
+            };
             let _ = write!(
                 out,
-                "<path fill=\"#{red:02x}{green:02x}{blue:02x}\" d=\"{d}\"/>"
+                "<path fill=\"#{red:02x}{green:02x}{blue:02x}\"{opacity} d=\"{d}\"/>"
             );
         }
     }

@@ -37,8 +37,12 @@ pub(crate) struct Bar {
     pub(crate) deviation: Option<f64>,
     /// The single runs.
     pub(crate) runs: Vec<f64>,
+    /// Number of runs; `None` if unknown.
+    pub(crate) n: Option<u64>,
     /// The value as text.
     pub(crate) mean: String,
+    /// Speed that the maker states, marked beside the bar.
+    pub(crate) rated: Option<f64>,
     /// The deviation as text; empty if there is none.
     pub(crate) spread: String,
     /// Letters of the compact letter display; empty without a comparison.
@@ -77,7 +81,7 @@ impl Bar {
     fn end(&self) -> f64 {
         let whisker = self.value + self.deviation.unwrap_or(0.0);
         let runs = self.runs.iter().copied();
-        let ends = runs.chain([self.value, whisker]);
+        let ends = runs.chain([self.value, whisker]).chain(self.rated);
         ends.filter(|v| v.is_finite()).fold(0.0, f64::max)
     }
 
@@ -298,6 +302,12 @@ fn draw_bar(
         RunMarks::None => {}
         RunMarks::Dots => dots(canvas, layout, &bar.runs, middle),
         RunMarks::Box => quartile_box(canvas, layout, &bar.runs, middle),
+    }
+    if let Some(rated) = bar.rated {
+        let [x, top, bottom] = [layout.at(rated), y - 1.0, y + THICK + 1.0].map(px);
+        let d = format!("M{x} {top}V{bottom}");
+        canvas.path("hk-h", &d, "");
+        canvas.path("hk-rated", &d, "");
     }
     let [mean, spread, letters] = bar.label();
     let x = layout.at(bar.end()) + LABEL_GAP;

@@ -120,6 +120,23 @@ impl Canvas {
         ));
     }
 
+    /// Adds a picture of one pixel a cell, whose cells fill the area with sharp edges.
+    pub(super) fn cells(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), png: &[u8]) {
+        let [x, y, width, height] = [x, y, width, height].map(px);
+        let data = super::png::base64(png);
+        self.put(format_args!(
+            "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
+             image-rendering=\"pixelated\" href=\"data:image/png;base64,{data}\"/>"
+        ));
+    }
+
+    /// Adds a filled path with an opacity.
+    pub(super) fn shade(&mut self, class: &str, opacity: f64, d: &str) {
+        self.put(format_args!(
+            "<path class=\"{class}\" fill-opacity=\"{opacity}\" d=\"{d}\"/>"
+        ));
+    }
+
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "",

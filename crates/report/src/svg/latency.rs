@@ -2,7 +2,7 @@
 //! rare long latencies get as much space as frequent short ones.
 
 use super::area::PlotArea;
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Anchor, Canvas, fitted, px, width_of};
 use super::legend::{self, LegendSymbol};
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
@@ -68,25 +68,29 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let mut canvas = Canvas::new();
     let names = data.lines.iter().map(|line| line.name.as_str());
     let names: Vec<(usize, &str)> = names.enumerate().collect();
-    let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 8.0;
+    let labels = LineLabels::of(data, width);
+    let top = match &labels {
+        Some(_) => 14.0,
+        None => legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 8.0,
+    };
     let decades = decades(data);
     let y_scale = vertical(data);
     let ticks = y_scale.ticks(0).into_iter();
     let area = PlotArea::new(
         (Scale::Tail { decades }, y_scale),
         ticks.map(|v| (v, number::nanos(v))).collect(),
-        (width - 12.0, top),
+        (
+            width - labels.as_ref().map_or(12.0, |labels| labels.room),
+            top,
+        ),
         (width * 0.42).clamp(190.0, 300.0),
     );
     area.grid(&mut canvas);
     let PlotArea { right, bottom, .. } = area;
-    let ticks = area.x_scale.ticks(0);
-    for x in ticks.iter().map(|&q| area.x(q)) {
-        canvas.line("hk-g", (x, top), (x, bottom));
-    }
-    let labels = ticks.iter();
-    let labels = labels.map(|&q| (area.x(q), format!("P{}", number::exact(q * 100.0, 5))));
-    for (at, text) in without_overlaps(labels.collect()) {
+    let ticks = area.x_scale.ticks(0).into_iter();
+    let ticks = ticks.map(|q| (area.x(q), format!("P{}", number::exact(q * 100.0, 5))));
+    for (at, text) in without_overlaps(ticks.collect()) {
+        canvas.line("hk-g", (at, top), (at, bottom));
         canvas.centered((at, bottom + 16.0), width, "hk-m", &text);
     }
     let axis = text::axis_percentile();
@@ -95,7 +99,62 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     for (series, line) in data.lines.iter().enumerate() {
         draw_line(&mut canvas, &area, series, line);
     }
+    if let Some(labels) = labels {
+        labels.draw(&mut canvas, &area, data);
+    }
     canvas.finish(frame, bottom + 40.0)
+}
+
+/// Names at the ends of the lines, in place of a legend.
+struct LineLabels {
+    /// Width to the right of the plot.
+    room: f64,
+}
+
+/// Maximum number of lines with names at their ends; more would be too close.
+const MOST_LABELS: usize = 5;
+/// Minimum width of a chart with such names.
+const LABELED: f64 = 480.0;
+/// Space between the plot and a name, with the marker of the line.
+const MARKER_ROOM: f64 = 22.0;
+/// Height of a name.
+const LABEL_HEIGHT: f64 = 16.0;
+
+impl LineLabels {
+    /// `None` if the chart is too narrow or has too many lines; a single line needs no name.
+    fn of(data: &LatencyChart, width: f64) -> Option<LineLabels> {
+        if width < LABELED || !(2..=MOST_LABELS).contains(&data.lines.len()) {
+            return None;
+        }
+        let names = data.lines.iter().map(|line| width_of(&line.name));
+        let room = names.fold(0.0, f64::max).min(width * 0.3) + MARKER_ROOM;
+        Some(LineLabels { room })
+    }
+
+    fn draw(&self, canvas: &mut Canvas, area: &PlotArea, data: &LatencyChart) {
+        let end = |(series, line): (usize, &LatencyLine)| {
+            let (q, value) = *line.decided().last()?;
+            let place = (area.x(share(q, line.count)), area.y(value.0 as f64));
+            Some((series, place))
+        };
+        let mut ends: Vec<_> = data.lines.iter().enumerate().filter_map(end).collect();
+        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let mut free = f64::NEG_INFINITY;
+        for (nth, &(series, (x, y))) in ends.iter().enumerate() {
+            // Room for the names below, then below the name above.
+            let below = (ends.len() - 1 - nth) as f64 * LABEL_HEIGHT;
+            let label = y.min(area.bottom - 4.0 - below).max(free).max(area.top);
+            free = label + LABEL_HEIGHT;
+            let from = area.right + 6.0;
+            let [x, y, from_px, label_px] = [x, y, from, label].map(px);
+            canvas.path("hk-leader", &format!("M{x} {y}L{from_px} {label_px}"), "");
+            let marker = style::marker(series, from + 5.0, label);
+            canvas.path(&style::fill(series), &marker, "");
+            let name = fitted(&data.lines[series].name, self.room - MARKER_ROOM);
+            let place = (area.right + MARKER_ROOM - 4.0, label + 4.0);
+            canvas.text(place, Anchor::Start, "hk-t", &name);
+        }
+    }
 }
 
 fn draw_line(canvas: &mut Canvas, area: &PlotArea, series: usize, line: &LatencyLine) {

@@ -80,9 +80,11 @@ fn bar() -> impl Strategy<Value = Option<Bar>> {
             value,
             deviation: Some(deviation),
             runs: (0..runs).map(run).collect(),
+            n: Some(runs as u64),
             mean: crate::number::significant(value),
             spread: crate::number::significant(deviation),
             letters,
+            rated: (runs % 3 == 0).then_some(value * 1.7),
         }
     });
     prop::option::weighted(0.95, bar)

@@ -8,6 +8,7 @@ mod area;
 mod bars;
 mod canvas;
 mod card;
+mod heat;
 mod latency;
 #[cfg(test)]
 mod layout_tests;
@@ -24,6 +25,7 @@ mod timeline;
 
 pub(crate) use bars::{Bar, BarGroup, Bars, MOST_DOTS, bars};
 pub(crate) use card::rate_card;
+pub(crate) use heat::heat;
 pub(crate) use latency::{LatencyChart, LatencyLine, latency};
 pub(crate) use paint::{PAINT_CSS, PATTERNS, Paint};
 pub(crate) use path::*;

@@ -28,18 +28,30 @@ impl Raster {
         }
     }
 
-    /// Encodes the picture; `palette` are the colors from 1 on.
-    pub(super) fn png(&self, palette: &[[u8; 3]]) -> Vec<u8> {
+    /// Draws a line between two places, two pixels wide; those outside the picture are ignored.
+    pub(super) fn line(&mut self, [x, y]: [f64; 2], [to_x, to_y]: [f64; 2], color: u8) {
+        let (across, down) = (to_x - x, to_y - y);
+        // Places of a chart are inside it; a damaged one must not take forever.
+        let steps = across.abs().max(down.abs()).ceil().clamp(1.0, 10_000.0) as u32;
+        for step in 0..=steps {
+            let share = f64::from(step) / f64::from(steps);
+            let (x, y) = ((x + across * share) as i64, (y + down * share) as i64);
+            for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                self.set(x + dx, y + dy, color);
+            }
+        }
+    }
+
+    /// Encodes the picture; `palette` are the colors from 1 on: red, green, blue and opacity.
+    pub(super) fn png(&self, palette: &[[u8; 4]]) -> Vec<u8> {
         let mut header = Vec::new();
         header.extend((self.width as u32).to_be_bytes());
         header.extend((self.height as u32).to_be_bytes());
         // Depth 8, palette, deflate, adaptive filters, not interlaced.
         header.extend([8, 3, 0, 0, 0]);
-        let colors: Vec<u8> = std::iter::once(&[0; 3])
-            .chain(palette)
-            .flatten()
-            .copied()
-            .collect();
+        let all = || std::iter::once(&[0; 4]).chain(palette);
+        let colors: Vec<u8> = all().flat_map(|color| &color[..3]).copied().collect();
+        let opacities: Vec<u8> = all().map(|color| color[3]).collect();
         // Each row begins with its filter: none.
         let rows = self.pixels.chunks(self.width);
         let rows: Vec<u8> = rows
@@ -51,7 +63,7 @@ impl Raster {
         for (kind, data) in [
             (b"IHDR", &header),
             (b"PLTE", &colors),
-            (b"tRNS", &vec![0]),
+            (b"tRNS", &opacities),
             (b"IDAT", &data),
             (b"IEND", &Vec::new()),
         ] {
@@ -64,10 +76,11 @@ impl Raster {
 impl Raster {
     /// Decodes a picture that [`Raster::png`] encoded and [`base64`] wrote, with its palette from color 1 on. `None` for
     /// any other picture.
-    pub(crate) fn from_base64_png(text: &str) -> Option<(Raster, Vec<[u8; 3]>)> {
+    pub(crate) fn from_base64_png(text: &str) -> Option<(Raster, Vec<[u8; 4]>)> {
         let bytes = from_base64(text)?;
         let mut rest = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
-        let (mut size, mut palette, mut data) = (None, Vec::new(), Vec::new());
+        let (mut size, mut data) = (None, Vec::new());
+        let mut palette: Vec<[u8; 4]> = Vec::new();
         while rest.len() >= 12 {
             let length = u32::from_be_bytes(rest[..4].try_into().ok()?) as usize;
             let content = rest.get(8..8 + length)?;
@@ -82,8 +95,15 @@ impl Raster {
                     palette = content
                         .chunks_exact(3)
                         .skip(1)
-                        .map(|c| [c[0], c[1], c[2]])
+                        .map(|c| [c[0], c[1], c[2], 255])
                         .collect()
+                }
+                b"tRNS" => {
+                    let opacities = content.iter().skip(1);
+                    palette
+                        .iter_mut()
+                        .zip(opacities)
+                        .for_each(|(c, a)| c[3] = *a);
                 }
                 b"IDAT" => data = miniz_oxide::inflate::decompress_to_vec_zlib(content).ok()?,
                 _ => {}
@@ -214,18 +234,18 @@ mod tests {
         raster.set(4, 2, 2);
         raster.set(5, 0, 9);
         raster.set(-1, 0, 9);
-        let png = raster.png(&[[1, 2, 3], [4, 5, 6]]);
+        let png = raster.png(&[[1, 2, 3, 255], [4, 5, 6, 128]]);
         let (again, palette) = Raster::from_base64_png(&base64(&png)).unwrap();
         assert_eq!(
             (again.pixels, palette),
-            (raster.pixels.clone(), vec![[1, 2, 3], [4, 5, 6]])
+            (raster.pixels.clone(), vec![[1, 2, 3, 255], [4, 5, 6, 128]])
         );
         assert_eq!(
             (raster.runs(1), raster.runs(2)),
             (vec![(0, 0, 1)], vec![(2, 4, 1)])
         );
         assert!(Raster::from_base64_png("no picture").is_none());
-        let chunks = chunks(&raster.png(&[[1, 2, 3], [4, 5, 6]]));
+        let chunks = chunks(&raster.png(&[[1, 2, 3, 255], [4, 5, 6, 128]]));
         let kinds: Vec<&str> = chunks.iter().map(|(kind, _)| kind.as_str()).collect();
         assert_eq!(kinds, ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"]);
         assert_eq!(chunks[0].1, [0, 0, 0, 5, 0, 0, 0, 3, 8, 3, 0, 0, 0]);

@@ -80,7 +80,12 @@ impl Scale {
             }
             Scale::Tail { decades } => {
                 let tails = (1..=decades.floor() as i32).map(|d| 1.0 - 10f64.powi(-d));
-                std::iter::once(0.5).chain(tails).collect()
+                let mut ticks: Vec<f64> = std::iter::once(0.5).chain(tails).collect();
+                // P95 is quoted as often as P90 and P99.
+                if let Some(after) = ticks.iter().position(|&q| q > 0.95) {
+                    ticks.insert(after, 0.95);
+                }
+                ticks
             }
         }
     }
@@ -177,7 +182,8 @@ mod tests {
             assert!((place - expected).abs() < 1e-9, "{places:?}");
         }
         assert_eq!(tail.place(1.0), 1.0);
-        assert_eq!(tail.ticks(0).len(), 5);
+        assert_eq!(tail.ticks(0).len(), 6);
+        assert!(tail.ticks(0).contains(&0.95));
     }
 
     proptest! {

@@ -18,7 +18,7 @@ macro_rules! light_rules {
 .hk-w{stroke:#1b1f24;stroke-width:1.5;fill:none}.hk-h{stroke:#fff;stroke-width:4;fill:none}\
 .hk-run{stroke:#1b1f24;stroke-width:4.4;stroke-linecap:round;fill:none}.hk-halo{stroke:#fff;stroke-width:6;stroke-linecap:round;fill:none}\
 .hk-box{fill:#fff;stroke:#1b1f24;stroke-width:1.3}\
-.hk-c{stroke:#56606b;stroke-width:1.5;stroke-dasharray:3 3;fill:none}\
+.hk-c{stroke:#56606b;stroke-width:1.5;stroke-dasharray:3 3;fill:none}.hk-rated{stroke:#1b1f24;stroke-width:3;fill:none}.hk-leader{stroke:#8a949e;stroke-width:1;fill:none}\
 .hk-l{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}.hk-thin{stroke-width:1.25}.hk-pale{stroke-width:1;opacity:.55}\
 .hk-d1{stroke-dasharray:7 4}.hk-d2{stroke-dasharray:1.5 4}.hk-d3{stroke-dasharray:9 4 1.5 4}\
 .hk-s0{stroke:#0072b2}.hk-s1{stroke:#8f6200}.hk-s2{stroke:#009e73}.hk-s3{stroke:#d55e00}.hk-s4{stroke:#cc79a7}.hk-s5{stroke:#2a7fb3}\
@@ -33,7 +33,7 @@ macro_rules! dark_rules {
         "\
 .hk-bg{fill:#0f1419}.hk-t{fill:#e7eaee}.hk-m{fill:#a3adb8}\
 .hk .hk-halo-text{fill:#e7eaee;stroke:#0f1419}\
-.hk-g{stroke:#26313b}.hk-a{stroke:#a3adb8}.hk-w{stroke:#e7eaee}.hk-h{stroke:#0f1419}.hk-c{stroke:#a3adb8}\
+.hk-g{stroke:#26313b}.hk-a{stroke:#a3adb8}.hk-w,.hk-rated{stroke:#e7eaee}.hk-h{stroke:#0f1419}.hk-c{stroke:#a3adb8}\
 .hk-run{stroke:#e7eaee}.hk-halo{stroke:#0f1419}.hk-box{fill:#0f1419;stroke:#e7eaee}.hk-ring{stroke:#a3adb8;fill:#0f1419}\
 .hk-s0{stroke:#4aa3df}.hk-s1{stroke:#f0b030}.hk-s2{stroke:#2cc295}.hk-s3{stroke:#ff8142}.hk-s4{stroke:#dd93bd}.hk-s5{stroke:#8fd0f7}\
 .hk-f0{fill:#4aa3df}.hk-f1{fill:#f0b030}.hk-f2{fill:#2cc295}.hk-f3{fill:#ff8142}.hk-f4{fill:#dd93bd}.hk-f5{fill:#8fd0f7}"

@@ -3,6 +3,8 @@
 use super::area::PlotArea;
 use super::canvas::{Anchor, BOLD, Canvas, LARGE, fitted, px, width_of};
 use super::legend::{self, LegendSymbol};
+use super::paint::Paint;
+use super::png::Raster;
 use super::scale::{Scale, without_overlaps};
 use super::{Frame, style};
 use crate::number;
@@ -94,7 +96,7 @@ pub(crate) struct TimelineMark {
 }
 
 /// Margin to the right of the plot in pixels.
-const MARGIN: f64 = 12.0;
+pub(super) const MARGIN: f64 = 12.0;
 /// Number of lines from which their columns are wider than a pixel, and the widest column in pixels.
 const LINES_PER_PIXEL: f64 = 4.0;
 const WIDEST_COLUMN: f64 = 4.0;
@@ -133,20 +135,25 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
     let crowded = usual.count() > data.series.len().max(1);
     // Many lines hide one another's details, and would make most of a page.
     let column = (data.lines.len() as f64 / LINES_PER_PIXEL).clamp(1.0, WIDEST_COLUMN);
-    for line in &data.lines {
+    let placed = data.lines.iter().map(|line| {
         let points = line.points.iter();
         let places: Vec<(f64, f64)> = points.map(|&(t, v)| (area.x(t), area.y(v))).collect();
-        let class = match line.weight {
-            LineWeight::Pale => format!("hk-l hk-s{} hk-pale", line.series % 6),
-            LineWeight::Usual if crowded => style::line(line.series) + " hk-thin",
-            LineWeight::Usual => style::line(line.series),
-        };
         let column = match line.weight {
             LineWeight::Pale => column,
             LineWeight::Usual if crowded => column,
             LineWeight::Usual => 1.0,
         };
-        canvas.polyline(&class, &thinned(&places, column));
+        (line, thinned(&places, column))
+    });
+    let (pictured, drawn) = too_many(placed.collect());
+    picture(&mut canvas, &area, &pictured);
+    for (line, points) in drawn {
+        let class = match line.weight {
+            LineWeight::Pale => format!("hk-l hk-s{} hk-pale", line.series % 6),
+            LineWeight::Usual if crowded => style::line(line.series) + " hk-thin",
+            LineWeight::Usual => style::line(line.series),
+        };
+        canvas.polyline(&class, &points);
     }
     draw_levels(&mut canvas, &area, &data.levels);
     for mark in &data.marks {
@@ -154,6 +161,58 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
     }
     canvas.finish(frame, area.bottom + 40.0)
 }
+
+/// A line with its points on the page.
+type PlacedLine<'a> = (&'a TimelineLine, Vec<(f64, f64)>);
+
+/// Number of points above which lines are a picture of pixels: first those behind a median, then all.
+const MOST_POINTS: usize = 5000;
+
+/// The lines that are drawn as a picture, and the others.
+fn too_many(lines: Vec<PlacedLine<'_>>) -> (Vec<PlacedLine<'_>>, Vec<PlacedLine<'_>>) {
+    let count = |wanted: &dyn Fn(&PlacedLine<'_>) -> bool| -> usize {
+        let of = lines.iter().filter(|line| wanted(line));
+        of.map(|(_, points)| points.len()).sum()
+    };
+    let is_pale = |line: &PlacedLine<'_>| line.0.weight == LineWeight::Pale;
+    if count(&|_| true) <= MOST_POINTS {
+        return (Vec::new(), lines);
+    }
+    match count(&|line| !is_pale(line)) <= MOST_POINTS {
+        true => lines.into_iter().partition(is_pale),
+        false => (lines, Vec::new()),
+    }
+}
+
+/// Pixels of a picture for each pixel of the page.
+const PICTURE_SCALE: f64 = 2.0;
+
+/// Lines as a picture of pixels.
+fn picture(canvas: &mut Canvas, area: &PlotArea, lines: &[PlacedLine<'_>]) {
+    if lines.is_empty() {
+        return;
+    }
+    let (width, height) = (area.right - area.left, area.bottom - area.top);
+    let side = |length: f64| (length * PICTURE_SCALE).ceil() as usize;
+    let mut raster = Raster::new(side(width), side(height));
+    for (line, points) in lines {
+        let color = (line.series % PICTURE_COLORS) as u8 + 1;
+        let at =
+            |(x, y): (f64, f64)| [x - area.left, y - area.top].map(|length| length * PICTURE_SCALE);
+        for pair in points.windows(2) {
+            raster.line(at(pair[0]), at(pair[1]), color);
+        }
+    }
+    let color = |series: usize| {
+        let [red, green, blue] = Paint::of_series(series).rgb();
+        [red, green, blue, u8::MAX]
+    };
+    let colors: Vec<[u8; 4]> = (0..PICTURE_COLORS).map(color).collect();
+    canvas.picture((area.left, area.top), (width, height), &raster.png(&colors));
+}
+
+/// Number of colors of the lines of a picture.
+const PICTURE_COLORS: usize = 6;
 
 fn draw_band(canvas: &mut Canvas, area: &PlotArea, band: &Band) {
     let from = area.x(band.from);
@@ -207,7 +266,7 @@ fn draw_mark(canvas: &mut Canvas, area: &PlotArea, mark: &TimelineMark, unit: &s
     canvas.text(place, Anchor::Middle, "hk-t", &text);
 }
 
-fn horizontal_axis(canvas: &mut Canvas, area: &PlotArea, name: &str) {
+pub(super) fn horizontal_axis(canvas: &mut Canvas, area: &PlotArea, name: &str) {
     let PlotArea { right, bottom, .. } = *area;
     let wanted = ((right - area.left) / 70.0).clamp(2.0, 8.0) as u32;
     let ticks = area.x_scale.ticks(wanted).into_iter();
@@ -246,6 +305,54 @@ fn thinned(points: &[(f64, f64)], width: f64) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn lines(count: usize, points: usize, weight: LineWeight) -> Timeline {
+        let point = |nth: usize| (nth as f64, (nth * 7 % 11) as f64);
+        let line = |series| TimelineLine {
+            series,
+            points: (0..points).map(point).collect(),
+            weight,
+        };
+        Timeline {
+            lines: (0..count).map(line).collect(),
+            ..Timeline::default()
+        }
+    }
+
+    fn drawn(data: &Timeline) -> String {
+        let frame = Frame {
+            id: "c".to_owned(),
+            title: String::new(),
+            description: String::new(),
+            width: 720,
+            alone: None,
+        };
+        timeline(data, &frame)
+    }
+
+    #[test]
+    fn more_than_5000_points_are_a_picture() {
+        let pictures = |data: &Timeline| drawn(data).matches("<image").count();
+        let limit = lines(4, 1250, LineWeight::Usual);
+        assert_eq!(pictures(&limit), 0);
+        let mut over = limit.clone();
+        over.lines[3].points.push((1250.0, 1.0));
+        assert_eq!(pictures(&over), 1);
+        assert!(drawn(&over).len() < drawn(&limit).len());
+    }
+
+    #[test]
+    fn the_median_of_many_runs_stays_a_line() {
+        let line = |data: &Timeline| drawn(data).matches("hk-l hk-s0").count();
+        let mut data = lines(24, 600, LineWeight::Pale);
+        data.lines.truncate(24);
+        data.lines.extend(lines(1, 600, LineWeight::Usual).lines);
+        assert_eq!(
+            (line(&data), drawn(&data).matches("hk-pale").count()),
+            (1, 0)
+        );
+        assert!(drawn(&data).contains("<image"));
+    }
 
     #[test]
     fn thinning_keeps_peaks_and_ends() {

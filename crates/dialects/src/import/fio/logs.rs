@@ -7,7 +7,10 @@
 use super::super::{ImportedRun, SourceFormat, Unread, one_phase};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Access, BlockSize, Job, Op, PerOp, Target};
-use hakaru_model::record::{Interval, IntervalOp, Latency, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::record::{
+    Interval, IntervalOp, Latency, LatencyInterval, LatencyStepCounts, MAX_LATENCY_INTERVALS,
+    PhaseRecord, StopReason, WorkerRecord, latency_step,
+};
 use hakaru_model::reported::{
     Decimal, JobProperty, Reported, ReportedBlock, UnstatedJob, WorkerReport,
 };
@@ -285,6 +288,16 @@ fn worker(name: &str, logs: &[KindLines]) -> (WorkerRecord, Job) {
         }
     }
     worker.intervals = intervals(windows);
+    for (kind, entries) in logs {
+        for op in Op::ALL {
+            let record = &mut worker.ops[op];
+            match kind {
+                Kind::Clat => record.clat.over_time = over_time(entries, op),
+                Kind::Lat => record.lat.over_time = over_time(entries, op),
+                Kind::Bw | Kind::Iops | Kind::Slat => {}
+            }
+        }
+    }
     let end = worker.intervals.last().map(|interval| interval.at);
     worker.runtime = end.unwrap_or_default();
     worker.job_runtime = worker.runtime;
@@ -342,6 +355,29 @@ fn intervals(windows: Windows) -> Vec<Interval> {
         before = msec;
     }
     intervals
+}
+
+/// Latencies over time of the single I/Os of one direction; a mean over a window does not qualify.
+fn over_time(entries: &[LogLine], op: Op) -> Vec<LatencyInterval> {
+    let single = || {
+        entries
+            .iter()
+            .filter(|entry| entry.op == op && entry.bs > 0)
+    };
+    let end = single().map(|entry| entry.msec).max().unwrap_or(0);
+    let width = (end + 1).div_ceil(MAX_LATENCY_INTERVALS as u64);
+    let mut counted: BTreeMap<u64, LatencyStepCounts> = BTreeMap::new();
+    for entry in single() {
+        let step = latency_step(Nanos(entry.value));
+        let counts = counted.entry(entry.msec / width).or_default();
+        counts.add(&LatencyStepCounts::of([(step, 1)]));
+    }
+    let interval = |(nth, counts)| LatencyInterval {
+        at: Nanos::from_millis((nth + 1) * width),
+        length: Nanos::from_millis(width),
+        counts,
+    };
+    counted.into_iter().map(interval).collect()
 }
 
 /// Returns the window start of each entry: the end of the previous one of its direction. In a log

@@ -216,7 +216,7 @@ fn value(block: &ReportedBlock, name: &str) -> Option<f64> {
 fn latency(block: &ReportedBlock, count: u64) -> Latency {
     Latency {
         stat: samples(block, count, unit(block)),
-        histogram: None,
+        ..Latency::default()
     }
 }
 

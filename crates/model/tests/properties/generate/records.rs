@@ -21,7 +21,11 @@ fn latency() -> impl Strategy<Value = Latency> {
         histogram
     };
     let histogram = prop::collection::vec(any::<u64>(), 0..20).prop_map(counted);
-    (samples(), option::of(histogram)).prop_map(|(stat, histogram)| Latency { stat, histogram })
+    (samples(), option::of(histogram)).prop_map(|(stat, histogram)| Latency {
+        stat,
+        histogram,
+        over_time: Vec::new(),
+    })
 }
 
 fn op_record() -> impl Strategy<Value = OpRecord> {

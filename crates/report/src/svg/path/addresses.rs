@@ -206,7 +206,11 @@ fn pixels(canvas: &mut Canvas, area: &PlotArea, data: &AddressPlot, unit: f64) {
             raster.set(x + dx - 1, y + dy - 1, color);
         }
     }
-    let colors: Vec<[u8; 3]> = palette.iter().map(|paint| paint.rgb()).collect();
+    let color = |paint: &Paint| {
+        let [red, green, blue] = paint.rgb();
+        [red, green, blue, u8::MAX]
+    };
+    let colors: Vec<[u8; 4]> = palette.iter().map(color).collect();
     let place = (area.left, area.top);
     canvas.picture(place, (width, height), &raster.png(&colors));
 }

@@ -2,6 +2,7 @@
 //!
 //! A title says what the data shows; if no difference is shown, it says so.
 
+use super::heat::{noun, of_syncs, slow_when};
 use super::{counted, listed};
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::number;
@@ -12,6 +13,29 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
     match title {
         ChartTitle::HostBound { work, cards, value } => {
             format!("{work}: all {cards} cards stop at the host’s {value}")
+        }
+        ChartTitle::Plateau {
+            work,
+            cards,
+            of,
+            low,
+            high,
+        } => {
+            let cards = match cards == of {
+                true => format!("all {of} cards"),
+                false => format!("{cards} of {of} cards"),
+            };
+            let speed = super::span(low, high);
+            format!("{work}: {cards} reach {speed} MB/s; the limit is probably the host’s bus")
+        }
+        ChartTitle::Rated { met, of, low, high } => {
+            let share = format!("{}% of it", super::span(low, high));
+            match (*met, *of) {
+                (0, 1) => format!("The rated speed is not reached: {share}"),
+                (0, _) => format!("No rated speed is reached: {share}"),
+                (met, of) if met == of => format!("Every rated speed is reached: {share}"),
+                (met, of) => format!("{met} of {of} rated speeds are reached: {share}"),
+            }
         }
         ChartTitle::LayerCosts {
             work,
@@ -99,6 +123,27 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             )
         }
         ChartTitle::LatenciesOnly { work } => format!("{work}: latency"),
+        ChartTitle::SlowIos {
+            work,
+            sync,
+            count,
+            from,
+            when,
+        } => {
+            let times = counted(*count, noun(*sync));
+            format!(
+                "{}: {times} took {from} or longer{}",
+                of_syncs(work, *sync),
+                slow_when(*when, *count)
+            )
+        }
+        ChartTitle::NoSlowIos { work, sync, limit } => {
+            let work = of_syncs(work, *sync);
+            match limit {
+                Some(limit) => format!("{work}: no {} took {limit} or longer", noun(*sync)),
+                None => format!("{work}: no {} took 10 times the median", noun(*sync)),
+            }
+        }
         ChartTitle::Falls {
             phase,
             before,
@@ -204,6 +249,9 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
     }
     if marks.boxes {
         parts.push("box: quartiles of the runs".to_owned());
+    }
+    if marks.rated {
+        parts.push("mark: rated speed".to_owned());
     }
     if marks.letters {
         parts.push("same letter: no difference shown".to_owned());
@@ -331,6 +379,10 @@ pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> S
         ""
     };
     format!("{quantity}; {runs}{whisker}.")
+}
+
+pub(in crate::text) fn rated_quantity() -> &'static str {
+    "Measured sequential speed and rated speed, MB/s"
 }
 
 pub(in crate::text) fn workload_kind(

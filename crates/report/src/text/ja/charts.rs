@@ -2,6 +2,7 @@
 //!
 //! A title says what the data shows; if no difference is shown, it says so.
 
+use super::heat::{of_syncs, slow_when};
 use super::listed;
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
 use crate::number;
@@ -12,6 +13,28 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
     match title {
         ChartTitle::HostBound { work, cards, value } => {
             format!("{work}: 全{cards}枚がホストの上限{value}で頭打ち")
+        }
+        ChartTitle::Plateau {
+            work,
+            cards,
+            of,
+            low,
+            high,
+        } => {
+            let cards = match cards == of {
+                true => format!("全{of}枚"),
+                false => format!("{of}枚中{cards}枚"),
+            };
+            let speed = super::span(low, high);
+            format!("{work}: {cards}が{speed} MB/sで頭打ち、ホストのバスが上限の可能性大")
+        }
+        ChartTitle::Rated { met, of, low, high } => {
+            let share = super::span(low, high);
+            match (*met, *of) {
+                (0, _) => format!("カタログ値に届くものなし（達成率{share}%）"),
+                (met, of) if met == of => format!("すべてカタログ値を達成（達成率{share}%）"),
+                (met, of) => format!("{of}件のカタログ値のうち{met}件を達成（達成率{share}%）"),
+            }
         }
         ChartTitle::LayerCosts {
             work,
@@ -91,6 +114,27 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             )
         }
         ChartTitle::LatenciesOnly { work } => work.clone(),
+        ChartTitle::SlowIos {
+            work,
+            sync,
+            count,
+            from,
+            when,
+        } => {
+            let count = number::grouped(*count);
+            format!(
+                "{}: {from}以上が{count}件{}",
+                of_syncs(work, *sync),
+                slow_when(*when)
+            )
+        }
+        ChartTitle::NoSlowIos { work, sync, limit } => {
+            let work = of_syncs(work, *sync);
+            match limit {
+                Some(limit) => format!("{work}: すべて{limit}未満"),
+                None => format!("{work}: 中央値の10倍に達するものなし"),
+            }
+        }
         ChartTitle::Falls {
             phase,
             before,
@@ -185,6 +229,9 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
     }
     if marks.boxes {
         parts.push("箱は各回の四分位".to_owned());
+    }
+    if marks.rated {
+        parts.push("縦の印はカタログ値".to_owned());
     }
     if marks.letters {
         parts.push("同じ文字は有意差なし".to_owned());
@@ -294,6 +341,10 @@ pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> S
         ""
     };
     format!("{quantity}。{runs}{whisker}")
+}
+
+pub(in crate::text) fn rated_quantity() -> &'static str {
+    "シーケンシャルアクセスの測定値とカタログ値、MB/s"
 }
 
 pub(in crate::text) fn workload_kind(

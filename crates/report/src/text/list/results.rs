@@ -53,6 +53,16 @@ texts! {
     pub(crate) fn chart_source_line(runs: &str, conditions: &[String], origin: &[String], days: &str) -> String;
     /// Subtitle of a latency chart.
     pub(crate) fn latency_note() -> &'static str;
+    /// Subtitle of a heat map of latency over time; `slow` is the latency from which I/Os are slow.
+    pub(crate) fn heat_note(runs: u64, slow: Option<&str>) -> String;
+    /// Shares of the I/Os in the legend of a heat map, smallest first.
+    pub(crate) fn heat_shares() -> [&'static str; 5];
+    /// Latencies from this one on.
+    pub(crate) fn latency_from(latency: &str) -> String;
+    /// Heads of the table of a heat map: time, I/Os, median, longest.
+    pub(crate) fn heat_heads() -> [&'static str; 4];
+    /// The summary line of the collapsed heat maps.
+    pub(crate) fn heat_maps() -> &'static str;
     /// Subtitle of a chart over time: how many runs are drawn, and what the horizontal axis is.
     pub(crate) fn over_time_note(drawn: usize, of: usize, single: bool, median: bool, by_bytes: bool) -> String;
     /// Label of the speed before or after a permanent drop.
@@ -67,6 +77,8 @@ texts! {
     pub(crate) fn sweep_value(axis: SweepAxis, value: f64, alone: bool) -> String;
     /// Subtitle of a sweep.
     pub(crate) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> String;
+    /// Quantity of a chart of rated speeds.
+    pub(crate) fn rated_quantity() -> &'static str;
     /// Kind of a workload: `Random writes`, `Random reads of a 70/30 mix`.
     pub(crate) fn workload_kind(op: Op, random: bool, read_percent: u32, synced: bool) -> String;
     /// The P99 latency of a kind of workload.
