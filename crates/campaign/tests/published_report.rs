@@ -259,6 +259,43 @@ fn what_the_article_could_not_know_is_said() {
     }
 }
 
+/// The article says of sequential reads that the host's bus is the limit; the bus itself is unknown here.
+#[test]
+fn cards_that_all_read_at_one_speed_are_on_a_plateau() {
+    let charts = campaign_charts(summary());
+    let title = |name: &str| {
+        let chart = charts.iter().find(|chart| chart.name == name);
+        let svg = chart.unwrap().svg(720);
+        let from = svg.find("<title").unwrap();
+        let title = svg[from..].split(['<', '>']).nth(2).unwrap();
+        title.to_owned()
+    };
+    let reads = title("speed-seq-read-1m");
+    assert!(
+        reads.contains("all 6 cards reach 39.9 to 41.3 MB/s; the limit is probably the host’s bus"),
+        "{reads}"
+    );
+    let writes = title("speed-seq-write-1m");
+    assert!(!writes.contains("host"), "{writes}");
+}
+
+/// Rated speeds are a chart with a mark for each, and its data has them in a column.
+#[test]
+fn rated_speeds_are_marks_beside_the_measured_ones() {
+    let charts = campaign_charts(summary());
+    let chart = charts.iter().find(|chart| chart.name == "rated-speed");
+    let chart = chart.expect("the article lists rated speeds");
+    let csv = chart.csv();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    assert_eq!(head.last(), Some(&"rated"));
+    let rated: Vec<f64> = lines.map(|cells| cells[7].parse().unwrap()).collect();
+    assert!(rated.len() >= 6 && rated.contains(&100.0), "{csv}");
+    let svg = chart.svg(720);
+    assert_eq!(svg.matches("class=\"hk-rated\"").count(), rated.len());
+    assert!(svg.contains("No rated speed is reached") && svg.contains("mark: rated speed"));
+}
+
 #[test]
 fn the_report_is_the_same_each_time_and_in_every_form() {
     let again = make();
@@ -277,6 +314,7 @@ fn the_report_is_the_same_each_time_and_in_every_form() {
             "cost-vfat-seq-read-1m",
             "cost-vfat-rand-write-4k",
             "cost-vfat-rand-read-4k",
+            "rated-speed",
         ]
     );
     let linked = campaign_markdown(summary(), Some("charts"));

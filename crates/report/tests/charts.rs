@@ -5,10 +5,14 @@
 mod support;
 
 use hakaru_model::facts::Filesystem;
-use hakaru_model::finding::{Summary, WorkloadShape};
-use hakaru_model::units::Bytes;
+use hakaru_model::finding::{
+    LatencyMap, LatencyMapColumn, SlowIos, SlowWhen, Summary, WorkloadShape,
+};
+use hakaru_model::record::LatencyStepCounts;
+use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::{
-    Chart, ChartStyle, ChartTheme, Section, campaign_charts, charts, comparison_charts,
+    Chart, ChartStyle, ChartTheme, Language, Section, campaign_charts, charts, comparison_charts,
+    with_language,
 };
 
 /// A series whose only phase has this shape; `factor` scales its speed.
@@ -203,6 +207,125 @@ fn campaigns_order_cards_and_state_findings() {
     );
     let falls = named(&all, "over-time-sustained");
     assert!(title(falls).contains("fall"), "{}", title(falls));
+}
+
+/// Regression: bars of single runs had the letter `a`, as if a likeness had been shown.
+#[test]
+fn single_runs_have_no_letters() {
+    let mut campaign = support::campaign::campaign();
+    for layer in campaign.cards.iter_mut().flat_map(|card| &mut card.layers) {
+        for phase in &mut layer.summary.phases {
+            phase.bandwidth.values.truncate(1);
+            phase.iops.values.truncate(1);
+        }
+    }
+    let all = campaign_charts(&campaign);
+    let speed = named(&all, "speed-rand-write");
+    assert!(speed.csv().lines().skip(1).all(|line| line.ends_with(',')));
+    assert!(!speed.svg(720).contains("same letter"));
+}
+
+/// The title names the layer with the largest effect, not the first one.
+#[test]
+fn the_only_card_has_its_largest_effect_as_title() {
+    let mut campaign = support::campaign::campaign();
+    campaign.cards.truncate(1);
+    let card = &mut campaign.cards[0];
+    let mut f2fs = card.layers[1].clone();
+    f2fs.layer = "f2fs".into();
+    card.layers.push(f2fs);
+    let mut cost = card.costs[0].clone();
+    cost.comparison.ratio = 0.9;
+    let mut larger = cost.clone();
+    (larger.layer, larger.comparison.ratio) = ("f2fs".into(), 1.8);
+    card.costs = vec![cost, larger];
+    let all = campaign_charts(&campaign);
+    let found = title(named(&all, "speed-rand-write"));
+    assert!(found.contains("f2fs reaches 180% of raw"), "{found}");
+}
+
+fn latency_map(slow: Option<SlowIos>) -> LatencyMap {
+    let column = |nth: u32| LatencyMapColumn {
+        from_s: f64::from(nth),
+        to_s: f64::from(nth) + 1.0,
+        counts: LatencyStepCounts::of([
+            (16, 900),
+            (18, u64::from(nth % 4)),
+            (28, u64::from(slow.is_some() && nth > 40 && nth % 5 == 0)),
+        ]),
+    };
+    LatencyMap {
+        runs: 2,
+        columns: (0..60).map(column).collect(),
+        limit: Some(Nanos(5_623_000)),
+        slow,
+    }
+}
+
+#[test]
+fn latency_over_time_is_a_heat_map_with_its_finding() {
+    let mut summary = support::sandisk();
+    let slow = SlowIos {
+        from: Nanos::from_secs(1),
+        count: 12,
+        when: SlowWhen::After(40.0),
+    };
+    summary.phases[3].detail.latency_map = Some(latency_map(Some(slow)));
+    summary.phases[3].detail.sync_map = Some(latency_map(None));
+    let drawn = || charts(std::slice::from_ref(&summary));
+    let all = drawn();
+    let maps: Vec<&Chart> = all
+        .iter()
+        .filter(|chart| chart.name.contains("-over-time-"))
+        .collect();
+    let maps: Vec<&Chart> = maps
+        .into_iter()
+        .filter(|chart| chart.section == Section::Latency)
+        .collect();
+    assert_eq!(maps.len(), 2);
+    let (map, sync) = (title(maps[0]), title(maps[1]));
+    assert!(
+        map.ends_with("12 I/Os took 1 s or longer, all after 40.0 s"),
+        "{map}"
+    );
+    assert!(sync.ends_with("no fsync took 5.62 ms or longer"), "{sync}");
+    let svg = maps[0].svg(720);
+    assert!(svg.contains("2 runs together") && svg.contains(">1 s or longer</text>"));
+    let csv = maps[0].csv();
+    assert!(
+        csv.starts_with("from_s,to_s,latency_from_ns,latency_to_ns,ios\n0,1,1000000,1778000,900\n")
+    );
+    assert!(csv.contains("\n45,46,1000000000,1778000000,1\n"), "{csv}");
+    let page = hakaru_report::html(std::slice::from_ref(&summary));
+    assert!(page.contains("Latency over time, as heat maps</summary>"));
+    let japanese = with_language(Language::Japanese, || {
+        let found = drawn();
+        let found = found.iter().find(|chart| chart.name == maps[0].name);
+        title(found.unwrap())
+    });
+    assert!(
+        japanese.ends_with("1 s以上が12件（すべて40.0秒以降）"),
+        "{japanese}"
+    );
+}
+
+#[test]
+fn subtitles_describe_the_workload_in_the_language_of_the_reader() {
+    let mut summary = support::sandisk();
+    summary.phases.retain(|phase| phase.phase == "rand-read");
+    let subtitle = |language| {
+        with_language(language, || {
+            let all = charts(std::slice::from_ref(&summary));
+            named(&all, "iops").svg(900)
+        })
+    };
+    assert!(subtitle(Language::English).contains("random read, 4 KiB"));
+    let japanese = subtitle(Language::Japanese);
+    assert!(
+        japanese.contains("ランダム読み込み、4 KiB、キュー深度1"),
+        "{japanese}"
+    );
+    assert!(!japanese.contains("random read"), "{japanese}");
 }
 
 #[test]
