@@ -379,6 +379,7 @@ impl ChartParts<'_> {
                     | Section::Latency
                     | Section::Sustained
                     | Section::Map
+                    | Section::Claims
                     | Section::Path => *at < OPEN_CHARTS,
                 });
         let charts = |all: Vec<(usize, Chart)>| all.into_iter().map(|(_, chart)| chart).collect();
