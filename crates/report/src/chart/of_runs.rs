@@ -175,7 +175,7 @@ fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Cha
                 "{}, {}, {}",
                 (quantity.title)(),
                 quantity.unit,
-                workload.unwrap_or_default()
+                crate::escape::plain(&workload.unwrap_or_default())
             )
         }
         _ => format!("{}, {}", (quantity.title)(), quantity.unit),

@@ -89,8 +89,11 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let PlotArea { right, bottom, .. } = area;
     let ticks = area.x_scale.ticks(0).into_iter();
     let ticks = ticks.map(|q| (area.x(q), format!("P{}", number::exact(q * 100.0, 5))));
-    for (at, text) in without_overlaps(ticks.collect()) {
-        canvas.line("hk-g", (at, top), (at, bottom));
+    let ticks = without_overlaps(ticks.collect());
+    for (at, _) in &ticks {
+        canvas.line("hk-g", (*at, top), (*at, bottom));
+    }
+    for (at, text) in ticks {
         canvas.centered((at, bottom + 16.0), width, "hk-m", &text);
     }
     let axis = text::axis_percentile();
