@@ -558,6 +558,7 @@ mod tests {
     #[test]
     fn latencies_over_time_hold_what_came_in_each_interval() {
         let mut t = tally();
+        t.sync = Latency::with_histogram();
         write(&mut t, 10);
         t.close_interval(Nanos::from_millis(500), true);
         t.close_interval(Nanos::from_millis(1000), true);

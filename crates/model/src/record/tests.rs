@@ -1,6 +1,7 @@
 //! Tests of `record`.
 
 use super::*;
+use crate::job::Op;
 use proptest::prelude::*;
 
 #[test]
