@@ -6,8 +6,9 @@ mod support;
 
 use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::{
-    LatencyMap, LatencyMapColumn, SlowIos, SlowWhen, Summary, WorkloadShape,
+    JobDescription, LatencyMap, LatencyMapColumn, SlowIos, SlowWhen, Summary, WorkloadShape,
 };
+use hakaru_model::job::Op;
 use hakaru_model::record::LatencyStepCounts;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::{
@@ -316,6 +317,13 @@ fn latency_over_time_is_a_heat_map_with_its_finding() {
 fn subtitles_describe_the_workload_in_the_language_of_the_reader() {
     let mut summary = support::sandisk();
     summary.phases.retain(|phase| phase.phase == "rand-read");
+    summary.phases[0].detail.jobs = vec![JobDescription {
+        op: Some(Op::Read),
+        random: Some(true),
+        iodepth: Some(1),
+        numjobs: 1,
+        ..JobDescription::default()
+    }];
     let subtitle = |language| {
         with_language(language, || {
             let all = charts(std::slice::from_ref(&summary));
@@ -325,7 +333,7 @@ fn subtitles_describe_the_workload_in_the_language_of_the_reader() {
     assert!(subtitle(Language::English).contains("random read, 4 KiB"));
     let japanese = subtitle(Language::Japanese);
     assert!(
-        japanese.contains("ランダム読み込み、4 KiB、キュー深度1"),
+        japanese.contains("ランダム読み込み、キュー深度1"),
         "{japanese}"
     );
     assert!(!japanese.contains("random read"), "{japanese}");

@@ -253,7 +253,7 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         unit: "MB/s",
         quantity: text::rated_quantity().to_owned(),
         runs: text::runs_between(runs().min()?, runs().max()?),
-        rows: "Card",
+        rows: text::Head::Card.text(),
     };
     let mut chart = about.of(series.collect(), groups.collect());
     chart.table = table;

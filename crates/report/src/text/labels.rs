@@ -288,6 +288,7 @@ labels! {
         Sustained: "Sustained speed", "持続性能";
         OverTime: "Speed over time", "スループットの推移";
         Map: "Speed along the device", "位置ごとの速度";
+        Claims: "Rated vs. measured", "公称値と実測値";
         Path: "Path of an I/O", "I/Oの経路";
     }
 
