@@ -49,7 +49,11 @@ impl DiskWatch {
 
 /// Returns the names of the disks below these files; each disk once.
 fn disks_below(files: &[FilePlan]) -> Vec<String> {
-    let mut names: Vec<String> = files.iter().filter_map(|f| disk_below(&f.path)).collect();
+    // Thousands of files may be on one device.
+    let mut devices: Vec<u64> = files.iter().filter_map(|f| device_of(&f.path)).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    let mut names: Vec<String> = devices.into_iter().filter_map(disk_of).collect();
     names.sort();
     names.dedup();
     names
@@ -243,8 +247,8 @@ fn node_of(device: u64) -> Option<PathBuf> {
     std::fs::canonicalize(node).ok()
 }
 
-/// Returns the kernel name of the disk of a path. `None` without a disk (tmpfs, network).
-fn disk_below(path: &Path) -> Option<String> {
+/// Returns the number of the block device that a path is, or that contains it.
+fn device_of(path: &Path) -> Option<u64> {
     // For a missing file, its parent directory is used; a bare file name has an empty parent.
     let folder = path.parent().map(|folder| {
         if folder.as_os_str().is_empty() {
@@ -256,10 +260,14 @@ fn disk_below(path: &Path) -> Option<String> {
     let stat = rustix::fs::stat(path)
         .ok()
         .or_else(|| rustix::fs::stat(folder?).ok())?;
-    let device = match FileType::from_raw_mode(stat.st_mode) {
+    Some(match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => stat.st_rdev,
         _ => stat.st_dev,
-    };
+    })
+}
+
+/// Returns the kernel name of the disk of a block device. `None` without a disk (tmpfs, network).
+fn disk_of(device: u64) -> Option<String> {
     let node = node_of(device)?;
     // A partition is a directory inside the directory of its disk.
     let disk = if node.join("partition").exists() {
@@ -327,6 +335,7 @@ mod tests {
 
     #[test]
     fn a_path_without_a_disk_has_none() {
-        assert_eq!(disk_below(Path::new("/proc/self/stat")), None);
+        let device = device_of(Path::new("/proc/self/stat")).unwrap();
+        assert_eq!(disk_of(device), None);
     }
 }

@@ -5,6 +5,54 @@ use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
 use crate::job::{BufferContent, IoEngine, Job, Op};
 use crate::units::Bytes;
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+/// The files of a phase, in the order of their first use, found by path without a search through all of them.
+#[derive(Debug, Default)]
+pub(super) struct PlannedFiles {
+    list: Vec<FilePlan>,
+    indices: HashMap<PathBuf, u32>,
+}
+
+impl PlannedFiles {
+    /// Returns the file with this path.
+    pub(super) fn find(&self, path: &Path) -> Option<&FilePlan> {
+        Some(&self.list[self.index_of(path)? as usize])
+    }
+
+    /// Removes all files after the first `len`.
+    pub(super) fn truncate(&mut self, len: usize) {
+        for file in self.list.drain(len.min(self.list.len())..) {
+            self.indices.remove(&file.path);
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<FilePlan> {
+        self.list
+    }
+
+    fn index_of(&self, path: &Path) -> Option<u32> {
+        self.indices.get(path).copied()
+    }
+
+    /// Adds a file whose path is new, and returns its index.
+    fn push(&mut self, file: FilePlan) -> u32 {
+        let index = self.list.len() as u32;
+        self.indices.insert(file.path.clone(), index);
+        self.list.push(file);
+        index
+    }
+}
+
+impl Deref for PlannedFiles {
+    type Target = [FilePlan];
+
+    fn deref(&self) -> &[FilePlan] {
+        &self.list
+    }
+}
 
 /// Returns the smallest block size of the operations of a job, in bytes.
 pub(super) fn smallest_block(job: &Job) -> u64 {
@@ -72,12 +120,7 @@ fn trims_files(job: &Job) -> bool {
 }
 
 /// Adds a file, or extends the requirements of an earlier worker. Returns its index.
-pub(super) fn add_file(
-    job: &Job,
-    facts: &TargetFacts,
-    size: u64,
-    files: &mut Vec<FilePlan>,
-) -> u32 {
+pub(super) fn add_file(job: &Job, facts: &TargetFacts, size: u64, files: &mut PlannedFiles) -> u32 {
     let reads =
         job.access.does(Op::Read) || job.files.overwrite || job.ioengine.traits().cannot_extend;
     let missing = matches!(facts.kind, TargetKind::Absent | TargetKind::File)
@@ -105,8 +148,8 @@ pub(super) fn add_file(
         unlink: job.files.unlink,
         job: job.name.clone(),
     };
-    if let Some(index) = files.iter().position(|f| f.path == file.path) {
-        let known = &mut files[index];
+    if let Some(index) = files.index_of(&file.path) {
+        let known = &mut files.list[index as usize];
         known.size = known.size.max(file.size);
         known.unlink |= file.unlink;
         known.empty_first |= file.empty_first;
@@ -116,8 +159,7 @@ pub(super) fn add_file(
         ) {
             known.lay_out = file.lay_out;
         }
-        return index as u32;
+        return index;
     }
-    files.push(file);
-    files.len() as u32 - 1
+    files.push(file)
 }

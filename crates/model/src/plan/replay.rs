@@ -1,8 +1,8 @@
 //! Regions of the files that a replay needs.
 
-use super::files::{add_file, measurable};
+use super::PlanError;
+use super::files::{PlannedFiles, add_file, measurable};
 use super::resolver::Resolver;
-use super::{FilePlan, PlanError};
 use crate::facts::TargetKind;
 use crate::job::Job;
 use crate::replay::Trace;
@@ -15,7 +15,7 @@ impl Resolver {
         &self,
         job: &Job,
         trace: &Trace,
-        files: &mut Vec<FilePlan>,
+        files: &mut PlannedFiles,
     ) -> Result<Vec<Region>, PlanError> {
         let mut regions = Vec::new();
         for (index, path) in trace.files.iter().enumerate() {

@@ -10,7 +10,7 @@ use later_starts::later_starts;
 use regions::percent_of;
 
 use super::checks::check;
-use super::files::{alignment_of_offsets, smallest_block};
+use super::files::{PlannedFiles, alignment_of_offsets, smallest_block};
 use super::resolver::Resolver;
 use super::writers::match_writer;
 use super::{
@@ -34,7 +34,7 @@ impl Resolver {
         phase_index: usize,
         phase: &Phase,
     ) -> Result<PhasePlan, PlanError> {
-        let mut files: Vec<FilePlan> = Vec::new();
+        let mut files = PlannedFiles::default();
         let mut workers = Vec::new();
         self.empty_files(phase);
         for (index, job) in phase.jobs.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Resolver {
         Ok(PhasePlan {
             name: phase.name.clone(),
             pause: longest_pause(phase),
-            files,
+            files: files.into_vec(),
             workers,
         })
     }
@@ -69,7 +69,7 @@ impl Resolver {
         job: &Job,
         (phase, index): (usize, u32),
         seed: u64,
-        files: &mut Vec<FilePlan>,
+        files: &mut PlannedFiles,
     ) -> Result<Vec<WorkerPlan>, PlanError> {
         let seed = job.seed.map_or(seed, |own| Rng::fork(own, 7).next_u64());
         let mut workers = Vec::new();
@@ -124,7 +124,7 @@ impl Resolver {
         index: u32,
         clone: u32,
         seed: u64,
-        files: &mut Vec<FilePlan>,
+        files: &mut PlannedFiles,
     ) -> Result<WorkerPlan, PlanError> {
         let (regions, room) = self.regions(job, clone, seed, files)?;
         let (regions, fits) = room::fitting(job, (regions, room), files, self.skips)?;

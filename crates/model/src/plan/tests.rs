@@ -812,3 +812,29 @@ fn create_only_lays_files_out_and_issues_nothing() {
     assert_eq!((limits, worker.ramp_time), ((Some(0), Some(0)), Nanos(0)));
     assert!(matches!(plan.phases[0].files[0].lay_out, LayOut::Write(_)));
 }
+
+/// Returns the shortest of five times that planning a job of `count` files takes.
+fn planning_time(count: u32) -> std::time::Duration {
+    let known: Vec<TargetFacts> = (0..count)
+        .map(|file| facts(&format!("dir/f.{file}"), TargetKind::File, 4096))
+        .collect();
+    let mut job = job(Op::Read);
+    job.target = Target::Paths(known.iter().map(|facts| facts.path.clone()).collect());
+    job.extent.size = None;
+    job.extent.filesize = Some(Bytes(4096));
+    job = job.with_block(Bytes(4096));
+    let time = |_| {
+        let begun = std::time::Instant::now();
+        let plan = resolve(job.clone(), &known).unwrap();
+        assert_eq!(plan.phases[0].files.len(), count as usize);
+        begun.elapsed()
+    };
+    (0..5).map(time).min().unwrap()
+}
+
+#[test]
+fn planning_time_grows_in_proportion_to_the_files() {
+    // 16 times the files take 16 times as long, and 256 times with a search through all files for each.
+    let (few, many) = (planning_time(1_000), planning_time(16_000));
+    assert!(many < few * 64, "{few:?} and {many:?}");
+}

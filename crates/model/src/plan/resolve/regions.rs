@@ -5,10 +5,12 @@ use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
 use crate::job::{BlockSize, Distribution, Extent, Job, Op, SizeSpec, Target};
 use crate::plan::distribution_zones::within;
-use crate::plan::files::{add_file, alignment_of_offsets, measurable, smallest_block};
+use crate::plan::files::{
+    PlannedFiles, add_file, alignment_of_offsets, measurable, smallest_block,
+};
 use crate::plan::resolver::Resolver;
 use crate::plan::sizes::FileSizes;
-use crate::plan::{FilePlan, LayOut, PlanError, clone_paths};
+use crate::plan::{LayOut, PlanError, clone_paths};
 use crate::stream::Region;
 use crate::units::Bytes;
 use std::path::Path;
@@ -24,7 +26,7 @@ impl Resolver {
         job: &Job,
         clone: u32,
         seed: u64,
-        files: &mut Vec<FilePlan>,
+        files: &mut PlannedFiles,
     ) -> Result<(Vec<Region>, u64), PlanError> {
         if let Some(trace) = job.replay.trace_of(clone) {
             let regions = self.replayed_regions(job, trace, files)?;
@@ -59,8 +61,8 @@ impl Resolver {
             // As in fio, an offset in percent refers to the size of the file before the job: for a new file it is 0,
             // unless an earlier job of the phase creates the file.
             let made = files
-                .iter()
-                .find(|file| file.path == path && file.lay_out != LayOut::Ready);
+                .find(&path)
+                .filter(|file| file.lay_out != LayOut::Ready);
             let base = if device {
                 fixed
             } else {
