@@ -53,6 +53,8 @@ enum Command {
     Rank(cmd::rank::RankArgs),
     /// Import results of fio, iozone, hdparm, dd and CSV tables into the database
     Import(cmd::import::ImportArgs),
+    /// Move old runs to another database, which every command accepts with `--db`
+    Archive(cmd::archive::ArchiveArgs),
     /// Export stored records as JSON lines
     Export(cmd::export::ExportArgs),
     /// Change label, title and note of stored results
@@ -133,6 +135,7 @@ impl Cli {
             Command::History(args) => cmd::history::main(&args, db),
             Command::Rank(args) => cmd::rank::main(&args, db),
             Command::Import(args) => cmd::import::main(&args, db),
+            Command::Archive(args) => cmd::archive::main(&args, db),
             Command::Export(args) => cmd::export::main(&args, db),
             Command::Relabel(args) => cmd::relabel::main(&args, db),
             Command::Reference(args) => cmd::reference::main(&args, db),

@@ -28,7 +28,14 @@ const GROUPS: [CommandGroup; 5] = [
     ),
     (
         || both!("Keep results", "結果の管理"),
-        &["import", "export", "relabel", "reference", "recover"],
+        &[
+            "import",
+            "export",
+            "archive",
+            "relabel",
+            "reference",
+            "recover",
+        ],
     ),
     (
         || both!("Check and set up", "検査と準備"),

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes or replaces a file. Other types (a pipe, a terminal) are written directly.
@@ -13,23 +13,35 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The I/O error; an existing file is then unchanged.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_with(path, &mut |out| out.write_all(content))
+}
+
+/// Like [`write`], with a function that writes the content part by part.
+///
+/// # Errors
+/// The I/O error or that of the function; an existing file is then unchanged.
+pub(crate) fn write_with<E: From<io::Error>>(
+    path: &Path,
+    content: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
+) -> Result<(), E> {
     let (path, there) = match path.metadata() {
         // Keep a link, and replace the file it leads to.
         Ok(there) if there.is_file() => (path.canonicalize()?, Some(there)),
-        Ok(_) => return std::fs::write(path, content),
+        Ok(_) => return in_place(path, content),
         // A dangling link is followed when the file is created.
-        Err(_) if path.symlink_metadata().is_ok() => return std::fs::write(path, content),
+        Err(_) if path.symlink_metadata().is_ok() => return in_place(path, content),
         Err(_) => (path.to_owned(), None),
     };
     let beside = beside(&path)?;
     let done = match File::create_new(&beside) {
         // The user may be permitted to write a file but not its directory.
         Err(error) if error.kind() == ErrorKind::PermissionDenied && there.is_some() => {
-            return std::fs::write(&path, content);
+            return in_place(&path, content);
         }
-        made => made.and_then(|file| filled(file, content, there.as_ref())),
+        Err(error) => Err(error.into()),
+        Ok(file) => filled(file, content, there.as_ref()),
     };
-    let done = done.and_then(|()| std::fs::rename(&beside, &path));
+    let done = done.and_then(|()| Ok(std::fs::rename(&beside, &path)?));
     if done.is_err() {
         // The file belongs to this process: its name contains the process ID.
         let _ = std::fs::remove_file(&beside);
@@ -37,13 +49,29 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     done
 }
 
-fn filled(mut file: File, content: &[u8], there: Option<&Metadata>) -> io::Result<()> {
+/// Writes an existing file, or what a link leads to, without a new file beside it.
+fn in_place<E: From<io::Error>>(
+    path: &Path,
+    content: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut file = BufWriter::new(File::create(path)?);
+    content(&mut file)?;
+    Ok(file.flush()?)
+}
+
+fn filled<E: From<io::Error>>(
+    file: File,
+    content: &mut dyn FnMut(&mut dyn Write) -> Result<(), E>,
+    there: Option<&Metadata>,
+) -> Result<(), E> {
     if let Some(there) = there {
         file.set_permissions(there.permissions())?;
     }
-    file.write_all(content)?;
+    let mut file = BufWriter::new(file);
+    content(&mut file)?;
+    file.flush()?;
     // Some file systems report a lack of space only now.
-    file.sync_all()
+    Ok(file.get_ref().sync_all()?)
 }
 
 /// Returns the path of the temporary file, such as `.report.html.1234.new` for `report.html`.

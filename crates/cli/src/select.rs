@@ -6,7 +6,7 @@
 use crate::exit::not_there;
 use anyhow::{Context, Result, bail};
 use hakaru_model::record::RunRecord;
-use hakaru_store::{Filter, FindError, OutcomeKind, Store};
+use hakaru_store::{FindError, RunTerm, Store};
 use jiff::civil::Date;
 use jiff::{Span, tz::TimeZone};
 use std::collections::BTreeSet;
@@ -43,8 +43,6 @@ const SHORTEST_ID: usize = 4;
 pub(crate) struct Term {
     pub(crate) kind: SelectorKind,
     pub(crate) value: String,
-    /// Series that have the value as a label given later, which is not in their records.
-    called: Vec<String>,
 }
 
 impl Term {
@@ -56,7 +54,6 @@ impl Term {
         Some(Term {
             kind,
             value: value.trim().to_owned(),
-            called: Vec::new(),
         })
     }
 
@@ -65,6 +62,31 @@ impl Term {
             .iter()
             .find(|(_, kind)| *kind == self.kind)
             .map_or("", |(name, _)| name)
+    }
+
+    /// Returns the condition by which the database selects the runs of the term.
+    fn in_store(&self, store: &Store) -> Result<RunTerm> {
+        let name = self.value.clone();
+        Ok(match self.kind {
+            SelectorKind::Series if name.len() < SHORTEST_ID => NO_RUN,
+            SelectorKind::Series => RunTerm::Series(name.to_ascii_lowercase()),
+            SelectorKind::Label => RunTerm::Label {
+                series: store.series_called(&name)?,
+                name,
+            },
+            SelectorKind::Card => RunTerm::Card {
+                series: store.series_called(&name)?,
+                name,
+            },
+            SelectorKind::Layer => RunTerm::Layer(name),
+            SelectorKind::Host => RunTerm::Host(name),
+            SelectorKind::Date => {
+                let (from, until) = days(&name)?;
+                RunTerm::Started { from, until }
+            }
+            SelectorKind::Campaign => RunTerm::Campaign(name),
+            SelectorKind::Workload => RunTerm::Workload(name),
+        })
     }
 
     /// Whether a run matches the term.
@@ -78,10 +100,9 @@ impl Term {
             let value = self.value.to_ascii_lowercase();
             return Ok(value.len() >= SHORTEST_ID && record.series.starts_with(&value));
         }
-        Ok(self.called.contains(&record.series)
-            || values(record, self.kind)
-                .iter()
-                .any(|value| value.eq_ignore_ascii_case(&self.value)))
+        Ok(values(record, self.kind)
+            .iter()
+            .any(|value| value.eq_ignore_ascii_case(&self.value)))
     }
 }
 
@@ -135,19 +156,30 @@ pub(crate) fn runs(
     terms: &[Term],
     notes: &mut BTreeSet<String>,
 ) -> Result<Vec<RunRecord>> {
-    let rows = store.runs(&Filter {
-        outcome: Some(OutcomeKind::Completed),
-        ..Filter::default()
-    })?;
-    let found = readable(rows.iter().rev().map(|row| store.run(&row.id)), notes)?;
-    let mut terms = terms.to_vec();
-    for term in &mut terms {
-        if matches!(term.kind, SelectorKind::Card | SelectorKind::Label) {
-            term.called = store.series_called(&term.value)?;
+    let mut groups: Vec<Vec<RunTerm>> = Vec::new();
+    for (_, kind) in KINDS {
+        let mut group = Vec::new();
+        for term in terms.iter().filter(|term| term.kind == kind) {
+            let wanted = term.in_store(store)?;
+            groups.push(vec![wanted.clone()]);
+            let is_there = wanted != NO_RUN && store.has_runs_with(&groups)?;
+            groups.pop();
+            if !is_there {
+                let there = store.values_of(&wanted, &groups, SHOWN + 1)?;
+                return Err(not_there(nothing(term, &there)));
+            }
+            group.push(wanted);
+        }
+        if !group.is_empty() {
+            groups.push(group);
         }
     }
-    narrow(found, &terms)
+    let found = store.runs_with(&groups)?;
+    readable(found.iter().map(|id| store.run(id)), notes)
 }
+
+/// A term for which no run is meant: a series ID that is too short.
+const NO_RUN: RunTerm = RunTerm::Series(String::new());
 
 /// Returns the readable records. A damaged record, or a record of a newer version, is listed in the notes and does not
 /// affect the others.
@@ -200,7 +232,8 @@ pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<
                 found |= term.means(record)?;
             }
             if !found {
-                return Err(not_there(nothing(term, &records)));
+                let there = values_there(&records, term.kind);
+                return Err(not_there(nothing(term, &there)));
             }
         }
         let mut kept = Vec::new();
@@ -222,15 +255,17 @@ pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<
 /// Maximum number of values listed in an error.
 const SHOWN: usize = 10;
 
-fn nothing(term: &Term, records: &[RunRecord]) -> String {
-    let there: BTreeSet<String> = records
-        .iter()
-        .filter_map(|record| {
-            values(record, term.kind)
-                .into_iter()
-                .find(|v| !v.is_empty())
-        })
-        .collect();
+/// Returns the values of runs that a user would type, in order.
+fn values_there(records: &[RunRecord], kind: SelectorKind) -> Vec<String> {
+    let all = records.iter().filter_map(|record| {
+        let mut values = values(record, kind).into_iter();
+        values.find(|value| !value.is_empty())
+    });
+    all.collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// Describes that no run matches a term; `there` are the values that runs have.
+fn nothing(term: &Term, there: &[String]) -> String {
     let mut named: Vec<&str> = there.iter().take(SHOWN).map(String::as_str).collect();
     if there.len() > SHOWN {
         named.push("…");
@@ -267,6 +302,14 @@ fn days(text: &str) -> Result<Days> {
         ));
     }
     Ok((from.map(|(first, _)| first), until.map(|(_, end)| end)))
+}
+
+/// Returns the start of a day, month or year in milliseconds since 1970 UTC.
+///
+/// # Errors
+/// If the text is not a date.
+pub(crate) fn day_start(text: &str) -> Result<i64> {
+    Ok(day(text)?.0)
 }
 
 /// Returns the start of a day, month or year, and the start of the next one.

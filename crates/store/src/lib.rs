@@ -12,6 +12,7 @@
 
 mod annotations;
 mod append;
+mod archive;
 mod derive;
 mod exchange;
 mod find;
@@ -23,18 +24,21 @@ mod points;
 mod prices;
 mod reading;
 mod rows;
+mod select;
 mod spool;
 mod trust;
 mod verified;
 
 pub use annotations::with_annotations;
 pub use append::{AppendError, Appended};
+pub use archive::ArchiveError;
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::{FindError, Readable};
 pub use fingerprint::fingerprint;
 pub use open::{JournalMode, OpenError, Store, default_path};
 pub use points::PointRow;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
+pub use select::RunTerm;
 pub use spool::{LeftError, OrphanedRun, Spool, SpoolError, WorkerHeader, left};
 pub use verified::{export_verification, import_verification};
 

@@ -288,3 +288,43 @@ fn rubbish_is_named_and_stays() {
     assert_eq!(left(&database).len(), 1);
     assert!(left(&database.with_file_name("other.db")).is_empty());
 }
+
+/// Pipes, links and directories beside the database are not spools: a pipe would wait for ever, and a link leads to a
+/// file of somebody else.
+#[test]
+fn only_regular_files_are_spools() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let (dir, mut store) = support::empty();
+    let folder = store.spool_folder();
+    std::fs::create_dir(&folder).unwrap();
+    let (pipe, link, other) = (
+        folder.join("a.jsonl"),
+        folder.join("b.jsonl"),
+        dir.path().join("notes"),
+    );
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    std::fs::write(&other, "notes").unwrap();
+    std::os::unix::fs::symlink(&other, &link).unwrap();
+    std::fs::create_dir(folder.join("c.jsonl")).unwrap();
+    assert!(left(store.path()).is_empty());
+    for path in [&pipe, &link, &folder.join("c.jsonl")] {
+        store.look_into(path).unwrap_err();
+        store.keep_cut_short(path).unwrap_err();
+    }
+
+    // A new spool overwrites nothing through a link, and does not wait for a reader.
+    let (one, two) = (support::record(1), support::record(2));
+    let unborn = |of: &RunRecord| folder.join(format!("{}.new", of.id));
+    std::os::unix::fs::symlink(&other, unborn(&one)).unwrap();
+    mknodat(
+        CWD,
+        unborn(&two),
+        FileType::Fifo,
+        Mode::RUSR | Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    assert!(store.spool(&one).is_err());
+    assert!(store.spool(&two).is_err());
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "notes");
+}

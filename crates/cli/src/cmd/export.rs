@@ -1,15 +1,15 @@
 //! `hakaru export`: writes stored records and verifications as JSON lines, for another database or program.
 
-use super::print;
-use super::unreadable::Unreadable;
+use super::unreadable::{self, Unreadable};
 use crate::exit::{Exit, NamedPath};
+use crate::imports;
 use crate::names;
 use crate::place;
 use anyhow::Result;
-use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
-use hakaru_store::{Filter, Readable, Store};
+use hakaru_store::{Readable, Store};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru export`.
@@ -29,29 +29,58 @@ pub(crate) struct ExportArgs {
 pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let mut unreadable = Unreadable::default();
-    let (names, mut verifications) = match args.runs.as_slice() {
-        [] => everything(&store, &mut unreadable)?,
-        named => (named.to_vec(), Vec::new()),
-    };
-    let mut text = String::new();
+    let path = args.output.as_deref();
+    match path.filter(|path| !place::is_stdout(Some(path))) {
+        None => {
+            let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+            write_all(args, &store, &mut unreadable, &mut out)?;
+            out.flush()?;
+        }
+        Some(path) => {
+            crate::output::write_with(path, &mut |out| {
+                write_all(args, &store, &mut unreadable, out)
+            })
+            .map_err(|error| match error.downcast::<std::io::Error>() {
+                Ok(error) => named_output(error, path),
+                Err(error) => error,
+            })?;
+        }
+    }
+    Ok(unreadable.exit())
+}
+
+fn named_output(error: std::io::Error, path: &Path) -> anyhow::Error {
+    let named = Err::<(), _>(error).named(|| {
+        both!("cannot write the records to {}; help: name another file with --output", "記録を{}に書き込めません; help: --outputで別のファイルを指定してください"; path.display())
+    });
+    named
+        .err()
+        .unwrap_or_else(|| anyhow::anyhow!("{}", path.display()))
+}
+
+/// Writes record by record, so that a database of any size needs little memory.
+fn write_all(
+    args: &ExportArgs,
+    store: &Store,
+    unreadable: &mut Unreadable,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut verifications = Vec::new();
     let mut seen = BTreeSet::new();
-    for name in &names {
-        if !args.runs.is_empty()
-            && let Some(found) = place::readable_verification(&store, name)?
-        {
+    for name in &args.runs {
+        if let Some(found) = place::readable_verification(store, name)? {
             verifications.splice(0..0, unreadable.skip("verification", found));
             continue;
         }
-        for record in unreadable.skip("run", runs(&store, name, args.series)?) {
+        for record in unreadable.skip("run", runs(store, name, args.series)?) {
             if seen.insert(record.id.clone()) {
-                // Labels given later are beside the record, which is exported as it was measured.
-                let line = hakaru_store::export(&store.raw_run(&record.id)?)?;
-                let annotations = store.annotations(&record.series)?;
-                text += &(hakaru_store::with_annotations(line, &annotations) + "\n");
+                write_run(store, &record.id, unreadable, out)?;
             }
         }
     }
     if args.runs.is_empty() {
+        imports::each_run(store, &mut |id| write_run(store, id, unreadable, out))?;
+        verifications = unreadable.skip("verification", store.verifications(u32::MAX)?);
         for id in store.unlisted()? {
             let because = anyhow::anyhow!(both!(
                 "cannot rebuild the derived tables of the database",
@@ -66,11 +95,28 @@ pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
             let verification = store.raw_verification(&verification.id)?;
             let line = hakaru_store::export_verification(&verification)?;
             let annotations = store.annotations(&verification.id)?;
-            text += &(hakaru_store::with_annotations(line, &annotations) + "\n");
+            let line = hakaru_store::with_annotations(line, &annotations);
+            writeln!(out, "{line}")?;
         }
     }
-    write(args.output.as_deref(), &text)?;
-    Ok(unreadable.exit())
+    Ok(())
+}
+
+/// Writes a run as it was measured; labels given later are beside the record.
+fn write_run(
+    store: &Store,
+    id: &str,
+    unreadable: &mut Unreadable,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let found = unreadable::one(id, store.raw_run(id))?;
+    for record in unreadable.skip("run", found) {
+        let line = hakaru_store::export(&record)?;
+        let annotations = store.annotations(&record.series)?;
+        let line = hakaru_store::with_annotations(line, &annotations);
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// The runs that a name stands for; of a label, the runs of all its series.
@@ -96,26 +142,4 @@ fn runs(store: &Store, name: &str, series: bool) -> Result<Readable<RunRecord>> 
         all.unreadable.extend(unreadable);
     }
     Ok(all)
-}
-
-/// IDs of all runs, oldest first, and all verifications.
-fn everything(
-    store: &Store,
-    unreadable: &mut Unreadable,
-) -> Result<(Vec<String>, Vec<Verification>)> {
-    let runs = store.runs(&Filter::default())?.into_iter().rev();
-    let verifications = store.verifications(u32::MAX)?;
-    Ok((
-        runs.map(|row| row.id).collect(),
-        unreadable.skip("verification", verifications),
-    ))
-}
-
-fn write(output: Option<&Path>, text: &str) -> Result<()> {
-    let Some(path) = output.filter(|path| !place::is_stdout(Some(path))) else {
-        return print(text);
-    };
-    crate::output::write(path, text.as_bytes()).named(|| {
-        both!("cannot write the records to {}; help: name another file with --output", "記録を{}に書き込めません; help: --outputで別のファイルを指定してください"; path.display())
-    })
 }

@@ -11,6 +11,7 @@ use crate::place;
 use anyhow::Result;
 use hakaru_dialects::import::ImportResult;
 use hakaru_model::annotation::{AnnotationKind, Annotations};
+use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
 use hakaru_store::{Appended, Store};
 use serde::Serialize;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct ImportArgs {
-    /// Files, directories, or `-` for standard input: output of fio, iozone, hdparm and dd, CSV tables, and exported records
+    /// Files, directories, or `-` for standard input: output of fio, iozone, hdparm and dd, CSV tables, exported records, and databases of hakaru
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Name of the device under test; X=NAME applies to the heading X, the file X or the disk X (repeatable) [default: the name of each file without the number of the run]
@@ -53,29 +54,40 @@ bandwidth_deviation, bandwidth_unit, iops, iops_deviation, runs, source; rw and 
   rw = \"randread\"
   bs = \"4KiB\"
 
-A measurement given in several formats (text and JSON of one fio run) is stored once. Limits: 1 GiB per file, 256 MiB through a pipe.
+A measurement given in several formats (text and JSON of one fio run) is stored once. Limits: 1 GiB per file, 256 MiB through a pipe; none for exported records.
 
 Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage error, or a file does not exist.";
 
 /// Reads, reports and stores results.
 pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
-    let texts = imports::read_all(&args.files)?;
+    let (sources, others) = imports::split(&args.files)?;
+    let texts = imports::read_all(&others)?;
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
-    let (own, mut notes) = imports::own_results(&texts);
+    let (own, of_own) = imports::own_results(&texts);
     let found = imports::find(&texts, &own, mapping.as_ref());
-    notes += &describe(&texts, &found);
+    let mut notes = of_own + &describe(&texts, &found);
     notes += &imports::about_the_clock(&found);
     let rules = LabelRules::read(&args.label, &texts, &found)?;
     let (labels, apart) = imports::labels(&texts, &found, &rules);
     notes += &apart;
     let foreign = imports::records_of(&texts, &found, &labels);
-    let total = own.records.len() + foreign.len();
-    let verified = own.verifications.len();
-    let count = total + verified;
-    if args.dry_run || count == 0 {
+    let mut target = ImportTarget {
+        db,
+        dry_run: args.dry_run,
+        store: None,
+    };
+    let mut stored = ImportedResults::default();
+    let mut streamed = String::new();
+    for source in &sources {
+        streamed += &source.read(&mut |batch| stored.store_own(&mut target, batch))?;
+    }
+    stored.store_own(&mut target, own)?;
+    stored.runs += foreign.len();
+    let notes = streamed + &notes;
+    if args.dry_run || stored.found() == 0 {
         let (runs, verified) = (
-            counted(total, CountedNoun::Run),
-            imports::and_verified(verified),
+            counted(stored.runs, CountedNoun::Run),
+            imports::and_verified(stored.verifications),
         );
         let end = match args.dry_run {
             true => both!(
@@ -84,37 +96,48 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
             ),
             false => both!("No results were found.", "結果が見つかりません。"),
         };
-        let stored = ImportedResults {
-            notes,
-            found: count,
-            ..ImportedResults::default()
-        };
+        stored.notes = notes;
         stored.print(args, &end)?;
         return Ok(match args.dry_run {
             true => Exit::Ok,
             false => Exit::Failed,
         });
     }
-    let mut store = place::open(db)?;
-    let mut stored = ImportedResults {
-        found: count,
-        ..ImportedResults::default()
-    };
     let mut duplicates = DuplicateResults {
         notes,
         ..DuplicateResults::default()
     };
-    let result = stored.store(&mut store, own, foreign, &mut duplicates)?;
-    stored.finish(&mut store, args, duplicates)?;
+    let store = target.open()?;
+    let result = stored.store_others(store, foreign, &mut duplicates)?;
+    stored.finish(store, args, duplicates)?;
     stored.print(args, &format!("{result}."))?;
     Ok(Exit::Ok)
+}
+
+/// The database of an import, which is opened, and created, when there is something to store.
+struct ImportTarget<'a> {
+    db: Option<&'a Path>,
+    dry_run: bool,
+    store: Option<Store>,
+}
+
+impl ImportTarget<'_> {
+    fn open(&mut self) -> Result<&mut Store> {
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => place::open(self.db)?,
+        };
+        Ok(self.store.insert(store))
+    }
 }
 
 /// What an import stored.
 #[derive(Default)]
 struct ImportedResults {
     notes: String,
-    found: usize,
+    /// Number of runs and verifications found.
+    runs: usize,
+    verifications: usize,
     /// IDs of the new runs and verifications.
     new: Vec<String>,
     new_verifications: Vec<String>,
@@ -136,43 +159,63 @@ struct SeriesLine {
 }
 
 impl ImportedResults {
-    /// Stores the records that are new, and describes how many they were.
-    fn store(
-        &mut self,
-        store: &mut Store,
-        own: OwnRecords,
-        foreign: Vec<Imported>,
-        duplicates: &mut DuplicateResults,
-    ) -> Result<String> {
-        let foreign = imports::without_duplicates(store, foreign, duplicates)?;
-        for record in own
-            .records
-            .iter()
-            .chain(foreign.iter().map(|made| &made.record))
-        {
-            if store.is_stored(&record.id)? {
-                self.known.push(record.id.clone());
-            }
+    fn found(&self) -> usize {
+        self.runs + self.verifications
+    }
+
+    /// Stores records of hakaru that are new, and counts them.
+    fn store_own(&mut self, target: &mut ImportTarget<'_>, own: OwnRecords) -> Result<()> {
+        let count = (own.records.len(), own.verifications.len());
+        self.runs += count.0;
+        self.verifications += count.1;
+        if target.dry_run || count == (0, 0) {
+            return Ok(());
         }
-        let known: BTreeSet<String> = self.known.iter().cloned().collect();
-        self.known.append(&mut duplicates.stored);
-        let mut records = own.records;
-        records.extend(imports::joined(store, foreign, &mut duplicates.notes)?);
-        store.append_all(&records)?;
-        let new = records.iter().map(|record| record.id.clone());
-        self.new = new.filter(|id| !known.contains(id)).collect();
+        let store = target.open()?;
+        self.append(store, &own.records)?;
         for verification in &own.verifications {
             if store.append_verification(verification)? == Appended::Stored {
                 self.new_verifications.push(verification.id.clone());
             }
         }
+        annotate_missing(store, &own.annotations)
+    }
+
+    fn append(&mut self, store: &mut Store, records: &[RunRecord]) -> Result<()> {
+        let mut new = Vec::new();
+        for RunRecord { id, .. } in records {
+            match store.is_stored(id)? {
+                true => self.known.push(id.clone()),
+                false => new.push(id.clone()),
+            }
+        }
+        store.append_all(records)?;
+        self.new.append(&mut new);
+        Ok(())
+    }
+
+    /// Stores results of other programs that are new, and describes how many were new in all.
+    fn store_others(
+        &mut self,
+        store: &mut Store,
+        foreign: Vec<Imported>,
+        duplicates: &mut DuplicateResults,
+    ) -> Result<String> {
+        let foreign = imports::without_duplicates(store, foreign, duplicates)?;
+        for Imported { record, .. } in &foreign {
+            if store.is_stored(&record.id)? {
+                self.known.push(record.id.clone());
+            }
+        }
+        self.known.append(&mut duplicates.stored);
+        let joined = imports::joined(store, foreign, &mut duplicates.notes)?;
+        self.append(store, &joined)?;
         let (new, verified) = (self.new.len(), self.new_verifications.len());
-        let rest = match self.found - verified - new {
+        let rest = match self.found() - verified - new {
             0 => String::new(),
             1 => both!(", 1 was stored already", "、1件は保存済み"),
             there => both!(", {there} were stored already", "、{there}件は保存済み"),
         };
-        annotate_missing(store, &own.annotations)?;
         let (runs, verified) = (
             counted(new, CountedNoun::Run),
             imports::and_verified(verified),
@@ -228,7 +271,7 @@ impl ImportedResults {
     fn print(&self, args: &ImportArgs, end: &str) -> Result<()> {
         if args.json {
             let body = ImportJson {
-                found: self.found,
+                found: self.found(),
                 new: &self.new,
                 known: &self.known,
                 new_verifications: &self.new_verifications,

@@ -1,5 +1,6 @@
 //! The subcommands.
 
+pub(crate) mod archive;
 pub(crate) mod bench;
 pub(crate) mod campaign;
 pub(crate) mod card;

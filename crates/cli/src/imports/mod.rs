@@ -5,6 +5,7 @@
 mod duplicates;
 mod jobs;
 mod labels;
+mod own;
 mod record;
 mod series;
 mod texts;
@@ -12,6 +13,7 @@ mod texts;
 pub(crate) use duplicates::{DuplicateResults, without_duplicates};
 pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
+pub(crate) use own::{each_run, split};
 pub(crate) use record::{Imported, about_the_clock, records_of};
 pub(crate) use series::joined;
 pub(crate) use texts::{ImportText, read_all};

@@ -23,10 +23,26 @@ pub(crate) struct ImportText {
     pub(crate) is_file: bool,
 }
 
+/// Returns the paths of files; in place of directories, all files in them, sorted.
+pub(super) fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            let mut files = Vec::new();
+            files_below(path, 0, &mut files)?;
+            files.sort();
+            all.append(&mut files);
+        } else {
+            all.push(path.clone());
+        }
+    }
+    Ok(all)
+}
+
 /// Reads the texts of paths; for directories, of all files in them, sorted.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     let mut texts = Vec::new();
-    for path in paths {
+    for path in &files_of(paths)? {
         if path == Path::new("-") {
             texts.push(ImportText {
                 name: "standard input".to_owned(),
@@ -34,16 +50,6 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
                 changed_unix_ms: hakaru_campaign::now_unix_ms(),
                 is_file: false,
             });
-        } else if path.is_dir() {
-            let mut files = Vec::new();
-            files_below(path, 0, &mut files)?;
-            files.sort();
-            texts.extend(
-                files
-                    .iter()
-                    .map(|file| read(file))
-                    .collect::<Result<Vec<_>>>()?,
-            );
         } else {
             texts.push(read(path)?);
         }

@@ -23,6 +23,7 @@ use hakaru_model::record::{Interval, PhaseRecord, RunRecord};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -131,16 +132,53 @@ fn folder_of(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Flags to open a spool with: a symbolic link is an error, and opening a pipe does not wait.
+const NO_SURPRISES: i32 = rustix::fs::OFlags::NOFOLLOW
+    .union(rustix::fs::OFlags::NONBLOCK)
+    .bits() as i32;
+
+/// Maximum length of a spool; a day of a hundred workers is shorter.
+const LONGEST: u64 = 1 << 30;
+
+/// Opens an existing spool for reading.
+fn open_existing(path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(NO_SURPRISES)
+        .open(path)?;
+    let meta = file.metadata()?;
+    match meta.is_file() {
+        false => Err(not_a_file()),
+        true if meta.len() > LONGEST => {
+            let message = "it is longer than 1 GiB";
+            Err(std::io::Error::new(
+                std::io::ErrorKind::InvalidData,
+                message,
+            ))
+        }
+        true => Ok(file),
+    }
+}
+
+fn not_a_file() -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file")
+}
+
 /// Creates the file with its first line atomically. A running measurement holds its lock.
 fn begin(folder: &Path, path: &Path, first: &str) -> std::io::Result<File> {
     std::fs::create_dir_all(folder)?;
     let unborn = path.with_extension(UNBORN);
+    // A link would lead to a file of somebody else, and a pipe would wait for a reader.
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
-        .truncate(true)
+        .custom_flags(NO_SURPRISES)
         .open(&unborn)?;
+    if !file.metadata()?.is_file() {
+        return Err(not_a_file());
+    }
     file.lock()?;
+    file.set_len(0)?;
     file.write_all(format!("{first}\n").as_bytes())?;
     reserve(&file);
     file.sync_all()?;

@@ -7,7 +7,7 @@ use hakaru_model::job::Op;
 use hakaru_model::record::{
     Interval, OpRecord, Outcome, PhaseRecord, RunRecord, StopReason, WorkerRecord,
 };
-use std::fs::{File, TryLockError};
+use std::fs::{DirEntry, File, TryLockError};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,10 @@ pub fn left(database: &Path) -> Vec<PathBuf> {
         path.extension()
             .is_some_and(|ending| ending == ENDING || ending == UNBORN)
     };
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_spool).collect();
+    // Links, pipes and directories are not made by hakaru.
+    let is_file = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    let files = entries.filter(is_file).map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = files.filter(is_spool).collect();
     // IDs sort by time.
     found.sort();
     found
@@ -87,7 +90,7 @@ impl Store {
             path: spool.to_owned(),
             source,
         };
-        let file = File::open(spool).map_err(failed)?;
+        let file = super::open_existing(spool).map_err(failed)?;
         if is_locked(&file).map_err(failed)? {
             return Ok(OrphanedRun::Running);
         }

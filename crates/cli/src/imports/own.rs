@@ -1,0 +1,293 @@
+//! Reads exported records of hakaru one by one, so that an export of any length needs little memory.
+
+use super::{OwnRecords, and_verified};
+use crate::cmd::{CountedNoun, counted};
+use crate::exit::NamedPath;
+use anyhow::{Context, Result};
+use hakaru_report::plain;
+use hakaru_store::{Store, StoreError, export, export_verification, with_annotations};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+/// Length of the text after which the records so far are passed on.
+const BATCH: usize = 2 << 20;
+
+/// Maximum length of one record; a record of a day with a hundred workers is shorter.
+const LONGEST_RECORD: u64 = 256 << 20;
+
+/// Bytes at the start of a file that show what it is.
+const START: u64 = 64 << 10;
+
+/// A file with exported records of hakaru, or a database.
+pub(crate) struct OwnSource {
+    path: PathBuf,
+    name: String,
+    form: OwnForm,
+}
+
+/// How records are written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnForm {
+    /// One object per line, as `hakaru export` writes them.
+    Lines,
+    /// A list of objects, as `hakaru show --json --series` writes it.
+    Array,
+    /// A database, such as an archive.
+    Database,
+}
+
+/// Separates files of exported records from others, which are read whole.
+///
+/// # Errors
+/// If a directory cannot be read. A file that cannot be read is among the others.
+pub(crate) fn split(paths: &[PathBuf]) -> Result<(Vec<OwnSource>, Vec<PathBuf>)> {
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for path in super::texts::files_of(paths)? {
+        let is_pipe = path == Path::new("-");
+        let form = match is_pipe {
+            true => form_of_input(),
+            false => form_of_file(&path),
+        };
+        match form {
+            Some(form) => own.push(OwnSource {
+                name: match is_pipe {
+                    true => "standard input".to_owned(),
+                    false => path.display().to_string(),
+                },
+                path,
+                form,
+            }),
+            None => others.push(path),
+        }
+    }
+    Ok((own, others))
+}
+
+fn form_of_file(path: &Path) -> Option<OwnForm> {
+    // A pipe would lose what is read here.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut start = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(START).read_to_end(&mut start).ok()?;
+    form(&start)
+}
+
+/// The form of standard input, without taking anything from it. Only lines are recognized by the little that a pipe
+/// shows of itself.
+fn form_of_input() -> Option<OwnForm> {
+    let mut input = std::io::stdin().lock();
+    let start = input.fill_buf().ok()?;
+    form(start).filter(|form| *form == OwnForm::Lines)
+}
+
+fn form(start: &[u8]) -> Option<OwnForm> {
+    if start.starts_with(b"SQLite format 3\0") {
+        return Some(OwnForm::Database);
+    }
+    let text = String::from_utf8_lossy(start);
+    let text = text.trim_start();
+    if text.starts_with("{\"format\":") {
+        return Some(OwnForm::Lines);
+    }
+    let keys = ["\"scenario\":", "\"verdict\":"];
+    let is_record = text.contains("\"format\":") && keys.iter().any(|key| text.contains(key));
+    (text.starts_with('[') && is_record).then_some(OwnForm::Array)
+}
+
+/// Passes records on in batches, and counts them.
+struct BatchReader<'a> {
+    name: &'a str,
+    batch: OwnRecords,
+    /// Length of the text of the batch.
+    length: usize,
+    records: usize,
+    verifications: usize,
+    notes: String,
+    each: &'a mut dyn FnMut(OwnRecords) -> Result<()>,
+}
+
+impl BatchReader<'_> {
+    /// Reads one record; `number` is that of its line or its position.
+    fn add(&mut self, number: usize, line: &str) -> Result<()> {
+        let name = self.name;
+        if let Err(why) = self.batch.read(line) {
+            self.notes += &(plain(&both!(
+                "{name}:{number}: not read: {why}",
+                "{name}:{number}: 読み込めません: {why}"
+            )) + "\n");
+        }
+        self.length += line.len();
+        if self.length >= BATCH {
+            self.pass_on()?;
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> Result<()> {
+        self.length = 0;
+        self.records += self.batch.records.len();
+        self.verifications += self.batch.verifications.len();
+        (self.each)(std::mem::take(&mut self.batch))
+    }
+}
+
+impl OwnSource {
+    /// Reads all records, and passes them on in batches. Returns notes.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or the error of `each`.
+    pub(crate) fn read(&self, each: &mut dyn FnMut(OwnRecords) -> Result<()>) -> Result<String> {
+        let mut reader = BatchReader {
+            name: &self.name,
+            batch: OwnRecords::default(),
+            length: 0,
+            records: 0,
+            verifications: 0,
+            notes: String::new(),
+            each,
+        };
+        let open = || {
+            let name = &self.name;
+            File::open(&self.path).named(|| both!("cannot read {name}", "{name}を読み込めません"))
+        };
+        match self.form {
+            OwnForm::Lines if self.path == Path::new("-") => {
+                lines(&mut std::io::stdin().lock(), &mut reader)?;
+            }
+            OwnForm::Lines => lines(&mut BufReader::new(open()?), &mut reader)?,
+            OwnForm::Array => array(open()?, &mut reader)?,
+            OwnForm::Database => database(&Store::read(&self.path)?, &mut reader)?,
+        }
+        reader.pass_on()?;
+        let verified = and_verified(reader.verifications);
+        let records = counted(reader.records, CountedNoun::Record);
+        let mut notes = reader.notes;
+        notes += &both!("{}: {records}{verified} of hakaru\n", "{}: hakaruの{records}{verified}\n"; plain(&self.name));
+        Ok(notes)
+    }
+}
+
+fn lines(from: &mut dyn BufRead, reader: &mut BatchReader<'_>) -> Result<()> {
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let name = reader.name;
+        let failed = || both!("cannot read {name}", "{name}を読み込めません");
+        let mut limited = from.take(LONGEST_RECORD);
+        if limited.read_until(b'\n', &mut line).with_context(failed)? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&line);
+        // The rest of a longer line is read as one more, and is no record either.
+        if !text.trim().is_empty() {
+            reader.add(number, text.trim_end_matches(['\r', '\n']))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the objects of a list one by one.
+fn array(mut file: File, reader: &mut BatchReader<'_>) -> Result<()> {
+    file.rewind()?;
+    let mut failure = None;
+    let mut list = serde_json::Deserializer::from_reader(BufReader::new(file));
+    let seed = ArrayReader {
+        reader,
+        failure: &mut failure,
+    };
+    let read = seed.deserialize(&mut list).and_then(|()| list.end());
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    if let Err(why) = read {
+        let (name, number) = (reader.name, why.line());
+        reader.notes += &(plain(&both!(
+            "{name}:{number}: not read: {why}",
+            "{name}:{number}: 読み込めません: {why}"
+        )) + "\n");
+    }
+    Ok(())
+}
+
+struct ArrayReader<'a, 'b> {
+    reader: &'a mut BatchReader<'b>,
+    /// The error of whoever takes the records.
+    failure: &'a mut Option<anyhow::Error>,
+}
+
+impl<'de> DeserializeSeed<'de> for ArrayReader<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ArrayReader<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut number = 0;
+        while let Some(one) = list.next_element::<serde_json::Value>()? {
+            number += 1;
+            if let Err(failure) = self.reader.add(number, &one.to_string()) {
+                *self.failure = Some(failure);
+                return Err(A::Error::custom("the records cannot be stored"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads all records of a database.
+fn database(store: &Store, reader: &mut BatchReader<'_>) -> Result<()> {
+    let mut number = 0;
+    each_run(store, &mut |id| {
+        number += 1;
+        match store.raw_run(id) {
+            Ok(record) => {
+                let annotations = store.annotations(&record.series)?;
+                reader.add(number, &with_annotations(export(&record)?, &annotations))
+            }
+            // Reported as a line that cannot be read.
+            Err(error) if error.is_unreadable() => reader.add(number, &format!("{id}: {error}")),
+            Err(error) => Err(error.into()),
+        }
+    })?;
+    for verification in store.verifications(u32::MAX)?.records.iter().rev() {
+        number += 1;
+        let verification = store.raw_verification(&verification.id)?;
+        let annotations = store.annotations(&verification.id)?;
+        let line = with_annotations(export_verification(&verification)?, &annotations);
+        reader.add(number, &line)?;
+    }
+    Ok(())
+}
+
+/// Number of IDs that are read at a time.
+const PAGE: u32 = 1000;
+
+/// Calls a function with the IDs of all runs, first started first.
+pub(crate) fn each_run(store: &Store, each: &mut dyn FnMut(&str) -> Result<()>) -> Result<()> {
+    let mut last = None;
+    loop {
+        let page: Vec<(i64, String)> = store
+            .runs_after(last.as_ref(), PAGE)
+            .map_err(|error: StoreError| error)?;
+        for (_, id) in &page {
+            each(id)?;
+        }
+        match page.into_iter().next_back() {
+            Some(end) => last = Some(end),
+            None => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Moves series to another database of the same form.
+//!
+//! A series is removed only after the other database has stored it durably, so a series that is moved when the program
+//! is killed is in one of the two databases or in both, and moving it again completes it.
+
+use crate::pack::{self, BODY, PackedBody};
+use crate::{AppendError, FindError, ImportError, Store, StoreError, import};
+use hakaru_model::record::RunRecord;
+use rusqlite::{Connection, TransactionBehavior, params};
+
+/// Errors of [`Store::move_series`].
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// A record cannot be read.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The other database cannot store a record.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// SQLite reports an error.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A copy differs from its record.
+    #[error("failed to move run {id}: its copy differs; nothing was removed")]
+    Differs {
+        /// The run.
+        id: String,
+    },
+}
+
+/// Number of records that are compressed in one transaction.
+const BATCH: i64 = 200;
+
+/// Triggers that prevent the removal of records, with their definitions.
+const GUARDS: &str =
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'record'";
+
+impl Store {
+    /// Returns the series whose last run started before a time in milliseconds since 1970 UTC, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn series_before(&self, until_unix_ms: i64) -> Result<Vec<String>, StoreError> {
+        let select = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT series FROM run GROUP BY series HAVING max(started_unix_ms) < ?1
+                 ORDER BY max(started_unix_ms), series";
+            self.connection
+                .prepare(sql)?
+                .query_map([until_unix_ms], |row| row.get(0))?
+                .collect()
+        };
+        select().map_err(self.failed("list the series"))
+    }
+
+    /// Returns all series except the newest ones, oldest first. A series is as old as its last run.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn series_except_newest(&self, keep: usize) -> Result<Vec<String>, StoreError> {
+        let mut all = self.series_before(i64::MAX)?;
+        all.truncate(all.len().saturating_sub(keep));
+        Ok(all)
+    }
+
+    /// Moves a series with its labels, title and note; returns the number of its runs. The annotations stay here too.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]; the series is then still here.
+    pub fn move_series(&mut self, series: &str, to: &mut Store) -> Result<u64, ArchiveError> {
+        let ids = self.run_ids(series).map_err(self.failed("read a series"))?;
+        to.annotate(&self.annotation_history(series)?)?;
+        for id in &ids {
+            let record = self.raw_run(id)?;
+            to.append(&record)?;
+            if to.raw_run(id)? != record {
+                return Err(ArchiveError::Differs { id: id.clone() });
+            }
+        }
+        self.remove(&ids)
+            .map_err(self.failed("remove moved runs"))?;
+        self.settle();
+        Ok(ids.len() as u64)
+    }
+
+    fn run_ids(&self, series: &str) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT id FROM run WHERE series = ?1 ORDER BY repeat, id";
+        self.connection
+            .prepare_cached(sql)?
+            .query_map([series], |row| row.get(0))?
+            .collect()
+    }
+
+    /// Removes runs in one transaction, in which the triggers that prevent it are absent.
+    fn remove(&mut self, ids: &[String]) -> rusqlite::Result<()> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        without_guards(&transaction, |connection| {
+            for id in ids {
+                for table in ["point", "phase"] {
+                    let sql = format!(
+                        "DELETE FROM {table} WHERE run = (SELECT seq FROM run WHERE id = ?1)"
+                    );
+                    connection.prepare_cached(&sql)?.execute([id])?;
+                }
+                for table in ["run", "record"] {
+                    let sql = format!("DELETE FROM {table} WHERE id = ?1");
+                    connection.prepare_cached(&sql)?.execute([id])?;
+                }
+            }
+            Ok(())
+        })?;
+        transaction.commit()
+    }
+
+    /// Compresses the records that earlier versions stored as text, removes scenarios without a record, and returns
+    /// free space to the file system.
+    ///
+    /// # Errors
+    /// [`StoreError`]; each record is then stored in one of the two forms.
+    pub fn compact(&mut self) -> Result<(), StoreError> {
+        let path = self.path().to_owned();
+        let mut compacted = || -> rusqlite::Result<()> {
+            let mut last = 0;
+            while let Some(seq) = self.compress_after(last)? {
+                last = seq;
+                self.work.renew();
+            }
+            self.connection.execute(
+                "DELETE FROM scenario
+                 WHERE hash NOT IN (SELECT scenario FROM record WHERE scenario IS NOT NULL)",
+                [],
+            )?;
+            self.work.renew();
+            self.connection.execute_batch("VACUUM")
+        };
+        compacted().map_err(|source| StoreError {
+            action: "compress the records",
+            path,
+            source,
+        })?;
+        self.settle();
+        Ok(())
+    }
+
+    /// Compresses some records after one in one transaction; returns the last of them.
+    fn compress_after(&mut self, last: i64) -> rusqlite::Result<Option<i64>> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let sql = "SELECT seq FROM record WHERE seq > ?1 AND packed IS NULL ORDER BY seq LIMIT ?2";
+        let batch: Vec<i64> = transaction
+            .prepare(sql)?
+            .query_map([last, BATCH], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        without_guards(&transaction, |connection| {
+            batch.iter().try_for_each(|seq| compress(connection, *seq))
+        })?;
+        transaction.commit()?;
+        Ok(batch.last().copied())
+    }
+}
+
+/// Compresses a record. The text of a damaged one stays.
+fn compress(connection: &Connection, seq: i64) -> rusqlite::Result<()> {
+    let sql = format!("SELECT {BODY} FROM record WHERE seq = ?1");
+    let stored = connection
+        .prepare_cached(&sql)?
+        .query_row([seq], |row| pack::body(row, 0))?;
+    let parsed: Result<RunRecord, ImportError> = import(&stored);
+    let Ok(record) = parsed else {
+        return Ok(());
+    };
+    let Some(PackedBody { scenario, packed }) = pack::pack(connection, &record, &stored)? else {
+        return Ok(());
+    };
+    connection
+        .prepare_cached("UPDATE record SET body = '', scenario = ?2, packed = ?3 WHERE seq = ?1")?
+        .execute(params![seq, scenario, packed])?;
+    let unpacked = connection
+        .prepare_cached(&sql)?
+        .query_row([seq], |row| pack::body(row, 0))?;
+    match unpacked == stored {
+        true => Ok(()),
+        // The transaction is rolled back.
+        false => Err(rusqlite::Error::IntegralValueOutOfRange(0, seq)),
+    }
+}
+
+/// Calls a function within a transaction while the triggers that protect records are absent.
+fn without_guards(
+    connection: &Connection,
+    change: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let guards: Vec<(String, String)> = connection
+        .prepare(GUARDS)?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (name, _) in &guards {
+        connection.execute_batch(&format!("DROP TRIGGER {name}"))?;
+    }
+    change(connection)?;
+    for (_, sql) in &guards {
+        connection.execute_batch(sql)?;
+    }
+    Ok(())
+}
