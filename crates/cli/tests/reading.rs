@@ -231,17 +231,26 @@ fn dry_runs_print_json() {
 fn damage(home: &Home, id: &str) {
     let path = home.path().join("hakaru.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    let begins = format!("\"id\":\"{id}\",\"series\":");
-    // A database page that is no longer in use may contain an older copy.
+    // The ID is followed by the 8 bytes of the scenario's hash, and by the packed text: its form, its length, its
+    // check and the position of the scenario. A database page that is no longer in use may contain an older copy.
+    let number = |at: usize| {
+        let number = bytes.get(at..at + 4).map(|four| four.try_into().unwrap());
+        number.map_or(u32::MAX, u32::from_le_bytes)
+    };
+    let is_packed = |at: &usize| {
+        let length = number(at + 1);
+        bytes.get(*at) == Some(&1) && (1..1 << 20).contains(&length) && number(at + 9) < length
+    };
     let copies: Vec<usize> = bytes
-        .windows(begins.len())
+        .windows(id.len())
         .enumerate()
-        .filter(|(_, part)| *part == begins.as_bytes())
-        .map(|(at, _)| at + begins.len() - 9)
+        .filter(|(_, part)| *part == id.as_bytes())
+        .map(|(at, _)| at + id.len() + 8)
+        .filter(is_packed)
         .collect();
-    assert!(!copies.is_empty(), "the record stands in the file as text");
+    assert!(!copies.is_empty(), "the packed record follows its ID");
     for at in copies {
-        bytes[at..at + 9].copy_from_slice(b"\"serious\"");
+        bytes[at + 5] ^= 1;
     }
     std::fs::write(&path, bytes).unwrap();
 }

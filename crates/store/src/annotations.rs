@@ -99,12 +99,12 @@ impl Store {
     /// [`FindError`]: no match, or an unreadable record.
     pub fn raw_run(&self, id: &str) -> Result<RunRecord, FindError> {
         let body = self.body(id).map_err(self.failed("read a run"))?;
-        Ok(import(&body)?)
+        Ok(pack::parse(id, &body)?)
     }
 
     /// Parses a record, and gives it its current label.
-    pub(crate) fn labelled(&self, body: &str) -> Result<RunRecord, FindError> {
-        let mut record = import(body)?;
+    pub(crate) fn labelled(&self, id: &str, body: &str) -> Result<RunRecord, FindError> {
+        let mut record = pack::parse(id, body)?;
         if let Some(label) = self.annotations(&record.series)?.label {
             record.target.label = Some(label);
         }

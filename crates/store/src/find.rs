@@ -77,7 +77,7 @@ impl Store {
             .resolve(Key::Run, id_or_prefix)?
             .ok_or_else(|| self.not_found("run", id_or_prefix))?;
         let body = self.body(&id).map_err(self.failed("read a run"))?;
-        self.labelled(&body)
+        self.labelled(&id, &body)
     }
 
     /// Returns the runs of a series in order, by the ID or unique prefix of the series or of one of
@@ -109,11 +109,10 @@ impl Store {
             },
         };
         let bodies = self.bodies(&series).map_err(self.failed("read a series"))?;
-        Readable::collect(
-            bodies
-                .into_iter()
-                .map(|(id, body)| (id, self.labelled(&body))),
-        )
+        Readable::collect(bodies.into_iter().map(|(id, body)| {
+            let parsed = self.labelled(&id, &body);
+            (id, parsed)
+        }))
     }
 
     /// Returns the series ID of a run, given its ID or unique prefix, without reading its record.
@@ -156,7 +155,7 @@ impl Store {
             .map_err(self.failed("find the latest run"))?;
         let Some(id) = id else { return Ok(None) };
         let body = self.body(&id).map_err(self.failed("read a run"))?;
-        self.labelled(&body).map(Some)
+        self.labelled(&id, &body).map(Some)
     }
 
     /// Returns the number of runs.

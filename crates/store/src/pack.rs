@@ -3,8 +3,9 @@
 //! A body is the JSON text of a record. What is stored is the text before and after its scenario, compressed (raw
 //! deflate, RFC 1951) with a preset dictionary of the words that every record has. See "Database" in `docs/FORMAT.md`.
 
+use crate::{ImportError, import};
 use hakaru_model::hash::fnv1a;
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{FORMAT, RunRecord};
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, TDEFLStatus, compress_to_output, create_comp_flags_from_zip_params,
 };
@@ -101,6 +102,18 @@ pub(crate) fn body(row: &Row<'_>, at: usize) -> rusqlite::Result<String> {
         _ => None,
     };
     Ok(unpack(packed, scenario).unwrap_or_default())
+}
+
+/// Parses a stored body. The error of a damaged one names its ID, which its text may lack.
+pub(crate) fn parse(id: &str, body: &str) -> Result<RunRecord, ImportError> {
+    import(body).map_err(|error| match error {
+        ImportError::NotARecord { source } => ImportError::Damaged {
+            id: id.to_owned(),
+            format: FORMAT,
+            source,
+        },
+        error => error,
+    })
 }
 
 fn unpack(packed: &[u8], scenario: Option<&[u8]>) -> Option<String> {
