@@ -5,9 +5,12 @@ mod support;
 use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Summary, TracedPhase};
-use hakaru_model::io_path::{IoClass, IoPath, NoTraceCost, TimePart};
+use hakaru_model::io_path::{
+    IoClass, IoPath, Issuer, IssuerKind, NoTraceCost, TimePart, TraceMethod,
+};
 use hakaru_model::job::Op;
 use hakaru_model::record::RunRecord;
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -183,6 +186,157 @@ fn a_benchmark_traces_one_more_round_and_finds_its_unnamed_file() {
     assert!(!text(&shown.stdout).contains("Traced: "));
 }
 
+/// Returns how often each recorded event occurred in the last run.
+fn counted(path: &IoPath) -> BTreeMap<&str, u64> {
+    let events = path.tracer.events.iter();
+    events
+        .map(|event| (event.name.as_str(), event.counted))
+        .collect()
+}
+
+#[test]
+fn records_two_events_a_request_at_depth_1_of_a_raw_device() {
+    for (options, minimal) in [
+        ("--iodepth=1", true),
+        ("--iodepth=4", false),
+        ("--iodepth=1 --fsync=8", false),
+    ] {
+        let home = Home::new();
+        let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+            return;
+        };
+        let mut command = hakaru(&home);
+        command.args(["fio", "--hakaru-trace=whole", "--name=job"]);
+        command.args(["--rw=randwrite", "--bs=4k", "--size=2m", "--direct=1"]);
+        command.args(["--ioengine=libaio", "--filename", disk.device()]);
+        let out = command.args(options.split(' ')).output().unwrap();
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        let record = &records(&home)[0];
+        if !is_traceable(record) {
+            return;
+        }
+        let path = &record.phases[0].paths[0];
+        if path.tracer.method != TraceMethod::Perf || path.tracer.lost_share() > 0.0 {
+            return eprintln!("SKIPPED: perf loses events here: {:?}", path.tracer);
+        }
+        let queue = disk.queue();
+        if queue.contains("rotational 1") || !queue.contains("scheduler none") {
+            return eprintln!("SKIPPED: loop devices are slow or scheduled here: {queue}");
+        }
+        check_sums(path);
+        let events = counted(path);
+        assert_eq!(events.contains_key("block_bio_queue"), !minimal);
+        assert!(events["block_rq_issue"] >= 512, "{events:?}");
+        // Even so, it is known whose requests they are and where their time went.
+        assert_eq!(path.tracer.unmatched, 0);
+        let data = path.classes.iter().find(|c| c.class == IoClass::Data);
+        let issuers = &data.unwrap().issuers;
+        let by_worker = |issuer: &&Issuer| issuer.kind == IssuerKind::Worker;
+        let bytes = issuers
+            .iter()
+            .filter(by_worker)
+            .map(|it| it.bytes.0)
+            .sum::<u64>();
+        assert_eq!(bytes, 2 << 20, "{issuers:?}");
+        let writes = path.operations.iter().find(|of| of.op == Some(Op::Write));
+        assert!(writes.unwrap().mean.of(TimePart::Data) > 0.0);
+    }
+}
+
+/// Checks that a text has a mark of traced runs.
+fn check_mark(marked: bool, mark: &str, what: &str, content: &str) {
+    assert_eq!(content.contains(mark), marked, "{what}: {content}");
+}
+
+#[test]
+fn every_output_marks_a_traced_run() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    for option in ["--hakaru-trace=whole", "--hakaru-store"] {
+        let mut command = hakaru(&home);
+        let label = format!("--hakaru-label=with{}", &option[8..13]);
+        command.args(["fio", option, &label, "--name=job", "--rw=randread"]);
+        command.args([
+            "--bs=4k",
+            "--size=1m",
+            "--direct=1",
+            "--filename",
+            disk.device(),
+        ]);
+        let out = command.output().unwrap();
+        assert!(out.status.success(), "{}", text(&out.stderr));
+    }
+    if !records(&home).iter().all(|run| is_traceable(run)) {
+        return;
+    }
+    let stdout = |line: &str| {
+        let out = execute(&home, line);
+        assert!(out.status.success(), "{line}: {}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    let sentence = "Traced: recording the path of each I/O adds to its latency";
+    for (name, marked) in [("with-trac", true), ("with-stor", false)] {
+        let check = |mark, line: &str| check_mark(marked, mark, line, &stdout(line));
+        check(sentence, &format!("show {name}"));
+        check(r#""caveat": "traced""#, &format!("show {name} --json"));
+        check(r#""caveat":"traced""#, &format!("export {name}"));
+        check(sentence, &format!("report {name} --format html -o -"));
+        check(sentence, &format!("report {name} --format markdown -o -"));
+        // Lines are folded on a terminal.
+        check(
+            "Traced: recording",
+            &format!("report {name} --format terminal -o -"),
+        );
+        check(
+            ",,,traced,1,,1,",
+            &format!("report {name} --format csv -o -"),
+        );
+        let report = format!("report {name} --json");
+        let json: serde_json::Value = serde_json::from_str(&stdout(&report)).unwrap();
+        check_mark(
+            marked,
+            "\"traced\"",
+            &report,
+            &json.to_string().replace("\"traced\":", ""),
+        );
+    }
+    // One of two is traced: the one that is is named.
+    let compared = "compare with-stor with-trac";
+    check_mark(
+        true,
+        "only one side was traced",
+        compared,
+        &stdout(compared),
+    );
+    let line = format!("{compared} --json");
+    check_mark(true, "\"traced\"", &line, &stdout(&line));
+    for ending in ["html", "md"] {
+        let file = home.path().join(format!("compared.{ending}"));
+        stdout(&format!("{compared} -o {}", file.display()));
+        let page = std::fs::read_to_string(file).unwrap();
+        check_mark(true, "only one side was traced", ending, &page);
+        check_mark(true, sentence, ending, &page);
+    }
+    let list = stdout("list");
+    for line in list.lines() {
+        assert_eq!(
+            line.contains("(traced)"),
+            line.contains("with-trac"),
+            "{list}"
+        );
+    }
+    let list: serde_json::Value = serde_json::from_str(&stdout("list --json")).unwrap();
+    for series in list["series"].as_array().unwrap() {
+        assert_eq!(
+            series["traced"] == true,
+            series["label"] == "with-trac",
+            "{list}"
+        );
+    }
+}
+
 /// Runs a command as an unprivileged user, if this user is privileged.
 fn unprivileged(mut command: Command) -> Command {
     if rustix::process::geteuid().is_root() {
@@ -328,4 +482,33 @@ fn a_campaign_traces_one_more_run_of_each_point() {
     assert!(csv.status.success(), "{}", text(&csv.stderr));
     let summary = hakaru_analysis::summarize(&records);
     assert_eq!(summary.runs.len(), 2);
+    if !is_traceable(traced[0]) {
+        return;
+    }
+    // The figures are those of the others; what comes from the traced run has names of its own.
+    let csv = text(&csv.stdout);
+    assert!(csv.contains(",path_") && !csv.contains(",traced,"), "{csv}");
+    let parquet = home.path().join("traced.parquet");
+    for (form, file) in [("html", "traced.html"), ("markdown", "traced.md")] {
+        let file = home.path().join(file);
+        let line = format!(
+            "campaign report {} --format {form} -o {}",
+            path.display(),
+            file.display()
+        );
+        assert!(execute(&home, &line).status.success());
+        let page = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            page.contains("Traced run: its figures are not pooled"),
+            "{form}"
+        );
+    }
+    let line = format!(
+        "campaign report {} --format parquet -o {}",
+        path.display(),
+        parquet.display()
+    );
+    assert!(execute(&home, &line).status.success());
+    let table = std::fs::read(&parquet).unwrap();
+    assert!(table.windows(11).any(|bytes| bytes == b"path_window"));
 }

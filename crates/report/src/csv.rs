@@ -6,6 +6,7 @@ use crate::escape::csv as quoted;
 use crate::results::quantile;
 use crate::{ids, naming, number, path, time};
 use hakaru_model::advice::RunFindings;
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Estimate, IntervalCaveat, LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::Quantile;
 use std::fmt::Display;
@@ -65,6 +66,10 @@ pub fn csv_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
                 let (cells, caveats) = (cells(&row), &row.caveats);
                 out += &format!("{of_phase},{figure},{unit},{cells},{caveats}\r\n");
             }
+        }
+        if summary.caveats.contains(&Caveat::Traced) {
+            let cells = cells(&CsvStats::single(1));
+            out += &format!("{of_series},,,traced,1,{cells},\r\n");
         }
         for (phase, line) in path::csv::all_lines(summary) {
             let (phase, figure) = (quoted(phase), quoted(&line.figure));

@@ -24,6 +24,9 @@ pub use disk::DiskFacts;
 pub use error::{Capability, TraceError};
 pub use options::{DiskNumber, EventSet, RecorderOptions};
 
+#[cfg(test)]
+pub(crate) use decode::parse_flags;
+
 use crate::event::TraceEvent;
 use decode::Decoder;
 use error::Privileges;
@@ -408,5 +411,7 @@ fn select(
     }
 }
 
+#[cfg(test)]
+mod fixtures;
 #[cfg(test)]
 mod tests;

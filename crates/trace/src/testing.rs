@@ -1,31 +1,12 @@
 //! Streams of events for tests.
 
-use crate::event::{BlockOp, EventKind, RequestFlags, SectorRange, ThreadName, TraceEvent};
+use crate::event::{EventKind, RequestFlags, SectorRange, ThreadName, TraceEvent};
 use hakaru_model::io_path::TracedOperation;
 use hakaru_model::job::Op;
 
 /// Decodes `rwbs` as the kernel prints it.
 pub(crate) fn flags(rwbs: &str) -> RequestFlags {
-    let (preflush, rest) = match rwbs.strip_prefix('F') {
-        Some(rest) => (true, rest),
-        None => (false, rwbs),
-    };
-    let op = match rest.chars().next() {
-        Some('R') => BlockOp::Read,
-        Some('W') => BlockOp::Write,
-        Some('D') => BlockOp::Discard,
-        Some('F') => BlockOp::Flush,
-        _ => BlockOp::Other,
-    };
-    let has = |flag| rest.get(1..).unwrap_or_default().contains(flag);
-    RequestFlags {
-        op,
-        preflush,
-        fua: has('F'),
-        sync: has('S'),
-        meta: has('M'),
-        ahead: has('A'),
-    }
+    crate::recorder::parse_flags(rwbs.as_bytes())
 }
 
 /// Returns a range of sectors.

@@ -135,6 +135,22 @@ fn attach(image: PathBuf) -> Option<Loop> {
 }
 
 impl Loop {
+    /// Returns what decides which events are recorded: whether it rotates, and its scheduler.
+    pub(crate) fn queue(&self) -> String {
+        let name = Path::new(&self.device).file_name().unwrap();
+        let queue = Path::new("/sys/block").join(name).join("queue");
+        let read = |file: &str| std::fs::read_to_string(queue.join(file)).unwrap_or_default();
+        let scheduler = read("scheduler");
+        let chosen = scheduler
+            .split(['[', ']'])
+            .nth(1)
+            .unwrap_or(scheduler.trim());
+        format!(
+            "rotational {}, scheduler {chosen}",
+            read("rotational").trim()
+        )
+    }
+
     pub(crate) fn device(&self) -> &str {
         &self.device
     }

@@ -234,7 +234,7 @@ impl Fields<'_> {
 }
 
 /// Decodes the letters of `rwbs`: an `F` for a flush before the operation, the operation, then its flags.
-pub(super) fn parse_flags(letters: &[u8]) -> RequestFlags {
+pub(crate) fn parse_flags(letters: &[u8]) -> RequestFlags {
     let mut flags = RequestFlags {
         op: BlockOp::Other,
         preflush: false,

@@ -120,17 +120,7 @@ impl PerfSource {
         for cpu in &mut self.cpus {
             self.buffer.clear();
             cpu.ring.drain(&mut self.buffer);
-            for (kind, record) in Records(&self.buffer) {
-                match kind {
-                    RECORD_SAMPLE => {
-                        if let Some(sample) = Sample::parse(record) {
-                            decode(&sample, decoder, queue);
-                        }
-                    }
-                    RECORD_LOST => self.lost_records += word(record, 8).unwrap_or(0),
-                    _ => {}
-                }
-            }
+            self.lost_records += decode_records(&self.buffer, decoder, queue);
         }
     }
 
@@ -251,6 +241,23 @@ pub(super) fn open_error(errno: Errno) -> TraceError {
     }
 }
 
+/// Moves the events of records to the queue. Returns how many the kernel lost in between.
+fn decode_records(records: &[u8], decoder: &mut Decoder, queue: &mut EventQueue) -> u64 {
+    let mut lost = 0;
+    for (kind, record) in Records(records) {
+        match kind {
+            RECORD_SAMPLE => {
+                if let Some(sample) = Sample::parse(record) {
+                    decode(&sample, decoder, queue);
+                }
+            }
+            RECORD_LOST => lost += word(record, 8).unwrap_or(0),
+            _ => {}
+        }
+    }
+    lost
+}
+
 fn decode(sample: &Sample<'_>, decoder: &mut Decoder, queue: &mut EventQueue) {
     let Some(index) = decoder.index_of(sample.raw) else {
         return;
@@ -320,6 +327,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder::fixtures::Kernel;
 
     fn record(kind: u32, content: &[u8]) -> Vec<u8> {
         let mut record = kind.to_ne_bytes().to_vec();
@@ -329,16 +337,67 @@ mod tests {
         record
     }
 
-    #[test]
-    fn walks_samples_and_losses() {
+    /// Content of a sample of thread 1235.
+    fn sample(time: u64, cpu: u32, raw: &[u8]) -> Vec<u8> {
         let mut content = Vec::new();
         content.extend(1234u32.to_ne_bytes());
         content.extend(1235u32.to_ne_bytes());
-        content.extend(77_000_000_000u64.to_ne_bytes());
-        content.extend(3u32.to_ne_bytes());
+        content.extend(time.to_ne_bytes());
+        content.extend(cpu.to_ne_bytes());
         content.extend(0u32.to_ne_bytes());
-        content.extend(12u32.to_ne_bytes());
-        content.extend([7; 12]);
+        content.extend((raw.len() as u32).to_ne_bytes());
+        content.extend(raw);
+        content
+    }
+
+    /// A second with 200,000 requests on two processors, in batches of 100 ms as the reader takes them.
+    #[test]
+    fn follows_200_000_requests_a_second_in_bounded_memory() {
+        const REQUESTS: u64 = 200_000;
+        let kernel = Kernel::named("6.18");
+        let mut decoder = kernel.decoder();
+        let names = ["block_bio_queue", "block_rq_issue", "block_rq_complete"];
+        let raw = names.map(|name| kernel.record(name).0);
+        let mut queue = EventQueue::default();
+        let (mut taken, mut last, mut most) = (0, 0, 0);
+        let mut ring = Vec::new();
+        let begin = std::time::Instant::now();
+        let mut spent = std::time::Duration::ZERO;
+        for batch in 0..10 {
+            ring.clear();
+            for request in 0..REQUESTS / 10 {
+                let time = batch * 100_000_000 + request * 5_000;
+                for (step, raw) in raw.iter().enumerate() {
+                    let cpu = (request % 2) as u32;
+                    let content = sample(time + step as u64 * 1_000, cpu, raw);
+                    ring.extend(record(RECORD_SAMPLE, &content));
+                }
+            }
+            let decoding = std::time::Instant::now();
+            assert_eq!(decode_records(&ring, &mut decoder, &mut queue), 0);
+            queue.complete_until((batch + 1) * 100_000_000 - 1);
+            let events = queue.take();
+            spent += decoding.elapsed();
+            most = most.max(events.capacity());
+            taken += events.len() as u64;
+            assert!(events.is_sorted_by_key(|event| event.time));
+            assert!(events.first().is_some_and(|event| event.time >= last));
+            last = events.last().map_or(last, |event| event.time);
+        }
+        assert_eq!(taken, 3 * REQUESTS);
+        assert_eq!(queue.dropped_in_total(), 0);
+        assert_eq!(decoder.received().sum::<u64>(), 3 * REQUESTS);
+        // A batch has 60,000 events: what was taken does not stay.
+        assert!(most <= 1 << 17, "{most}");
+        println!(
+            "{taken} events of 1 s decoded in {spent:?}, with their making in {:?}",
+            begin.elapsed()
+        );
+    }
+
+    #[test]
+    fn walks_samples_and_losses() {
+        let content = sample(77_000_000_000, 3, &[7; 12]);
         let mut ring = record(RECORD_SAMPLE, &content);
         let mut lost = 5u64.to_ne_bytes().to_vec();
         lost.extend(9u64.to_ne_bytes());

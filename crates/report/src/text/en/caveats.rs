@@ -211,12 +211,8 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
         TraceObstacle::NoPermission { missing } if missing.is_empty() => {
             "a security policy forbids recording kernel events; run as root outside the container".to_owned()
         }
-        TraceObstacle::NoPermission { missing } => {
-            let missing = missing.join(",");
-            format!(
-                "no permission to record kernel events; use sudo, or: sudo setcap {missing}+ep \"$(command -v hakaru)\""
-            )
-        }
+        // Setting capabilities replaces those that are there, so all are named, not only the missing ones.
+        TraceObstacle::NoPermission { .. } => "no permission to record kernel events; use sudo, or: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$(command -v hakaru)\"".to_owned(),
         TraceObstacle::UserNamespace => {
             "kernel events cannot be recorded in a rootless container; run on the host".to_owned()
         }

@@ -206,12 +206,8 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
         TraceObstacle::NoPermission { missing } if missing.is_empty() => {
             "セキュリティポリシーによりカーネルイベントを記録できない。コンテナの外でrootとして実行".to_owned()
         }
-        TraceObstacle::NoPermission { missing } => {
-            let missing = missing.join(",");
-            format!(
-                "カーネルイベントを記録する権限なし。sudoを使うか、次を実行: sudo setcap {missing}+ep \"$(command -v hakaru)\""
-            )
-        }
+        // Setting capabilities replaces those that are there, so all are named, not only the missing ones.
+        TraceObstacle::NoPermission { .. } => "カーネルイベントを記録する権限なし。sudoを使うか、次を実行: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$(command -v hakaru)\"".to_owned(),
         TraceObstacle::UserNamespace => {
             "rootlessコンテナではカーネルイベントを記録できない。ホスト上で実行".to_owned()
         }

@@ -1,6 +1,7 @@
 //! Tests of decoding: the flags of requests.
 
 use super::*;
+use crate::recorder::fixtures::{EventRecord, FILESYSTEM, KERNELS};
 
 fn flags(letters: &str) -> (BlockOp, String) {
     let flags = parse_flags(letters.as_bytes());
@@ -50,148 +51,6 @@ fn decodes_operations_and_flags() {
     }
 }
 
-/// Formats of a kernel, and where its records differ from those of others.
-struct Kernel {
-    name: &'static str,
-    formats: &'static str,
-    /// Offsets of `rwbs` in the events of bios, of requests, of completions and of requeues.
-    rwbs: [usize; 4],
-    /// Offsets of the thread's name in the events of bios, and of issued requests.
-    comm: [usize; 2],
-    /// Bytes of a pointer.
-    pointer: usize,
-    /// Whether the MMC and F2FS formats are in the file.
-    has_modules: bool,
-}
-
-const KERNELS: [Kernel; 6] = [
-    Kernel {
-        name: "5.10",
-        formats: include_str!("../../../testdata/formats/5.10-x86_64.txt"),
-        rwbs: [28, 32, 32, 28],
-        comm: [36, 40],
-        pointer: 8,
-        has_modules: true,
-    },
-    Kernel {
-        name: "6.1",
-        formats: include_str!("../../../testdata/formats/6.1-x86_64.txt"),
-        rwbs: [28, 32, 32, 28],
-        comm: [36, 40],
-        pointer: 8,
-        has_modules: true,
-    },
-    Kernel {
-        name: "6.1 on 32-bit ARM",
-        formats: include_str!("../../../testdata/formats/6.1-arm.txt"),
-        rwbs: [28, 32, 32, 28],
-        comm: [36, 40],
-        pointer: 4,
-        has_modules: true,
-    },
-    Kernel {
-        name: "6.6",
-        formats: include_str!("../../../testdata/formats/6.6-x86_64.txt"),
-        rwbs: [28, 32, 32, 28],
-        comm: [36, 40],
-        pointer: 8,
-        has_modules: true,
-    },
-    Kernel {
-        name: "6.12",
-        formats: include_str!("../../../testdata/formats/6.12-x86_64.txt"),
-        rwbs: [28, 34, 34, 30],
-        comm: [36, 42],
-        pointer: 8,
-        has_modules: true,
-    },
-    Kernel {
-        name: "6.18",
-        formats: include_str!("../../../testdata/formats/6.18-x86_64.txt"),
-        rwbs: [28, 34, 34, 30],
-        comm: [38, 44],
-        pointer: 8,
-        has_modules: false,
-    },
-];
-
-const FILESYSTEM: DiskNumber = DiskNumber {
-    major: 179,
-    minor: 2,
-};
-
-impl Kernel {
-    /// Returns the formats of all events, as the files of tracefs hold them.
-    fn parsed(&self) -> Vec<EventFormat> {
-        let starts: Vec<_> = self
-            .formats
-            .match_indices("name: ")
-            .filter(|&(at, _)| at == 0 || self.formats.as_bytes()[at - 1] == b'\n')
-            .map(|(at, _)| at)
-            .chain([self.formats.len()])
-            .collect();
-        starts
-            .windows(2)
-            .map(|range| EventFormat::parse(&self.formats[range[0]..range[1]]).unwrap())
-            .collect()
-    }
-
-    fn decoder(&self) -> Decoder {
-        let mut decoder = Decoder::new(Some((FILESYSTEM, 8_192)));
-        for format in self.parsed() {
-            let event = EVENTS.iter().position(|spec| spec.name == format.name);
-            if let Some(event) = event {
-                assert!(EVENTS[event].can_filter(&format), "{}", format.name);
-                assert!(
-                    decoder.add(event, &format),
-                    "{}: {}",
-                    self.name,
-                    format.name
-                );
-            }
-        }
-        decoder
-    }
-
-    /// Builds a record of an event.
-    fn record(&self, event: &str) -> Record {
-        let format = self
-            .parsed()
-            .into_iter()
-            .find(|format| format.name == event);
-        let mut record = Record(vec![0; 160]);
-        record.put(0, &format.unwrap().id.to_ne_bytes());
-        record.put(4, &4242u32.to_ne_bytes());
-        record
-    }
-}
-
-/// A record of an event, with 0 where nothing was put.
-struct Record(Vec<u8>);
-
-impl Record {
-    fn put(&mut self, at: usize, bytes: &[u8]) {
-        self.0[at..at + bytes.len()].copy_from_slice(bytes);
-    }
-
-    /// Puts the address of a block event.
-    fn range(mut self, sector: u64, sectors: u32) -> Record {
-        self.put(16, &sector.to_ne_bytes());
-        self.put(24, &sectors.to_ne_bytes());
-        self
-    }
-
-    fn number(mut self, at: usize, number: u32) -> Record {
-        self.put(at, &number.to_ne_bytes());
-        self
-    }
-
-    fn text(mut self, at: usize, text: &str) -> Record {
-        self.put(at, text.as_bytes());
-        self
-    }
-}
-
 /// Far behind the first 2 TiB, so that 32 bits do not suffice.
 const SECTOR: u64 = 0x12_3456_7890;
 
@@ -213,7 +72,7 @@ fn range() -> SectorRange {
     }
 }
 
-fn decode(decoder: &mut Decoder, record: &Record) -> Option<EventKind> {
+fn decode(decoder: &mut Decoder, record: &EventRecord) -> Option<EventKind> {
     let event = decoder.decode(&record.0, 77, 3, 4242)?;
     assert_eq!((event.time, event.cpu, event.tid), (77, 3, 4242));
     Some(event.kind)
@@ -221,10 +80,10 @@ fn decode(decoder: &mut Decoder, record: &Record) -> Option<EventKind> {
 
 #[test]
 fn decodes_the_same_request_from_each_kernel() {
-    for kernel in KERNELS {
+    for kernel in &KERNELS {
         let [of_bio, of_request, of_completion, of_requeue] = kernel.rwbs;
         let mut decoder = kernel.decoder();
-        let mut expect = |record: Record, kind: EventKind| {
+        let mut expect = |record: EventRecord, kind: EventKind| {
             assert_eq!(decode(&mut decoder, &record), Some(kind), "{}", kernel.name);
         };
         let record = |event: &str, rwbs: usize| {
@@ -263,9 +122,9 @@ fn decodes_the_same_request_from_each_kernel() {
 
 #[test]
 fn decodes_what_explains_from_each_kernel() {
-    for kernel in KERNELS {
+    for kernel in &KERNELS {
         let mut decoder = kernel.decoder();
-        let mut expect = |record: Record, kind: EventKind| {
+        let mut expect = |record: EventRecord, kind: EventKind| {
             assert_eq!(decode(&mut decoder, &record), Some(kind), "{}", kernel.name);
         };
         expect(

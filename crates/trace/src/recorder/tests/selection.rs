@@ -1,19 +1,19 @@
 //! Tests of the selection of events, with the formats of older kernels.
 
 use super::super::*;
+use crate::recorder::fixtures::Kernel;
 
 /// Writes the formats of a kernel as tracefs has them, except those of a system.
-fn tracefs_of(formats: &str, except: &str) -> tempfile::TempDir {
+fn tracefs_of(kernel: &str, except: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
-    for spec in EVENTS.iter().filter(|spec| spec.system != except) {
-        let begin = format!("name: {}\n", spec.name);
-        let Some((_, text)) = formats.split_once(&begin) else {
+    for (name, text) in Kernel::named(kernel).texts() {
+        let spec = EVENTS.iter().find(|spec| spec.name == name);
+        let Some(spec) = spec.filter(|spec| spec.system != except) else {
             continue;
         };
-        let text = text.split("\nname: ").next().unwrap();
-        let directory = root.path().join("events").join(spec.system).join(spec.name);
+        let directory = root.path().join("events").join(spec.system).join(name);
         std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("format"), format!("{begin}{text}")).unwrap();
+        std::fs::write(directory.join("format"), text).unwrap();
     }
     root
 }
@@ -21,10 +21,7 @@ fn tracefs_of(formats: &str, except: &str) -> tempfile::TempDir {
 fn selected(root: &tempfile::TempDir, disk: &DiskFacts, events: EventSet) -> Vec<(String, String)> {
     let options = RecorderOptions {
         events,
-        filesystem: Some(DiskNumber {
-            major: 179,
-            minor: 2,
-        }),
+        filesystem: Some(fixtures::FILESYSTEM),
         ..RecorderOptions::default()
     };
     let tracefs = Tracefs::at(root.path());
@@ -50,8 +47,7 @@ fn card() -> DiskFacts {
 
 #[test]
 fn selects_the_events_that_concern_a_card() {
-    let formats = include_str!("../../../testdata/formats/6.1-arm.txt");
-    let root = tracefs_of(formats, "none");
+    let root = tracefs_of("6.1 on 32-bit ARM", "none");
     let lean = selected(&root, &card(), EventSet::Lean);
     let of_block = |(name, _): &&(String, String)| name.starts_with("block_");
     let of_block: Vec<_> = lean.iter().filter(of_block).cloned().collect();
@@ -92,8 +88,7 @@ fn selects_the_events_that_concern_a_card() {
 
 #[test]
 fn selects_bios_where_there_are_no_requests() {
-    let formats = include_str!("../../../testdata/formats/5.10-x86_64.txt");
-    let root = tracefs_of(formats, "none");
+    let root = tracefs_of("5.10", "none");
     let disk = DiskFacts {
         bio_based: true,
         ..DiskFacts::default()
@@ -111,8 +106,7 @@ fn selects_bios_where_there_are_no_requests() {
 
 #[test]
 fn names_the_events_that_a_kernel_lacks() {
-    let formats = include_str!("../../../testdata/formats/6.1-arm.txt");
-    let root = tracefs_of(formats, "block");
+    let root = tracefs_of("6.1 on 32-bit ARM", "block");
     let tracefs = Tracefs::at(root.path());
     let options = RecorderOptions::default();
     let missing = select(&tracefs, &card(), &options, &mut Decoder::new(None));
