@@ -15,7 +15,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
-use support::{Home, Loop, descriptors_of, execute, hakaru, records, root_loop_sparse, text};
+use support::{
+    Home, Loop, TracingState, descriptors_of, execute, hakaru, records, root_loop_sparse, text,
+};
 
 /// Runs `hakaru fio --hakaru-trace` with these options in a directory.
 fn traced_fio(home: &Home, directory: &Path, options: &str) -> Output {
@@ -330,7 +332,7 @@ fn every_output_marks_a_traced_run() {
     let list: serde_json::Value = serde_json::from_str(&stdout("list --json")).unwrap();
     for series in list["series"].as_array().unwrap() {
         assert_eq!(
-            series["traced"] == true,
+            series["runs"][0]["traced"] == true,
             series["label"] == "with-trac",
             "{list}"
         );
@@ -411,24 +413,15 @@ fn the_option_is_not_part_of_the_language_of_fio() {
     assert_eq!(home.left_behind(), 0);
 }
 
-/// What tracing could leave behind: mounts, and instances of ftrace.
-fn traces_of_tracing() -> (Vec<String>, Vec<String>) {
-    let instances = std::fs::read_dir("/sys/kernel/tracing/instances");
-    let instances = instances.into_iter().flatten();
-    let names = instances.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    // Other tests mount file systems meanwhile.
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let mounts = mounts.lines().filter(|line| line.contains("tracefs"));
-    (mounts.map(str::to_owned).collect(), names.collect())
-}
-
 #[test]
 fn a_killed_run_leaves_nothing_behind() {
     let home = Home::new();
     let Some((_disk, mount)) = mounted(&home) else {
         return;
     };
-    let before = traces_of_tracing();
+    let Some(before) = TracingState::read() else {
+        return eprintln!("SKIPPED: tracefs cannot be read here");
+    };
     let mut command = hakaru(&home);
     command.args(["fio", "--hakaru-trace", "--name=job", "--rw=randwrite"]);
     command.args(["--size=2m", "--time_based=1", "--runtime=60", "--direct=1"]);
@@ -448,10 +441,7 @@ fn a_killed_run_leaves_nothing_behind() {
         eprintln!("SKIPPED: perf events cannot be recorded here");
         return;
     }
-    let after = traces_of_tracing();
-    assert_eq!(after.0, before.0);
-    let is_ours = |name: &&String| name.contains(&child.id().to_string());
-    assert_eq!(after.1.iter().find(is_ours), None);
+    before.check_left_by(child.id());
 }
 
 #[test]

@@ -12,7 +12,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use support::{Home, Loop, descriptors_of, execute, hakaru, records, root_loop_sparse, text};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use support::{
+    Home, Loop, TracingState, descriptors_of, execute, hakaru, records, root_loop_sparse, text,
+};
 
 /// Starts a traced job of a minute on a loop device, and waits until it has done some I/Os. Returns `None`, with the
 /// reason printed, if it is not traced.
@@ -61,23 +64,17 @@ fn ios_of(disk: &Loop) -> u64 {
     fields.first().unwrap_or(&0) + fields.get(4).unwrap_or(&0)
 }
 
-/// Checks that a process left no mount of tracefs and no instance of ftrace.
-fn check_nothing_left(pid: u32, mounts_before: &[String]) {
-    assert_eq!(tracefs_mounts(), mounts_before);
-    let instances = std::fs::read_dir("/sys/kernel/tracing/instances");
-    let names = instances
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let ours = names.filter(|name| name.starts_with(&format!("hakaru-{pid}-")));
-    assert_eq!(ours.collect::<Vec<_>>(), Vec::<String>::new());
-    assert!(descriptors_of(pid).is_empty());
-}
+/// Held by tests that look at the tracing of the whole host, and by the one that changes it.
+static HOST: Mutex<()> = Mutex::new(());
 
-fn tracefs_mounts() -> Vec<String> {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let mounts = mounts.lines().filter(|line| line.contains("tracefs"));
-    mounts.map(str::to_owned).collect()
+/// Holds [`HOST`] and reads the state; `None`, with the reason printed, where it cannot be read.
+fn tracing_of_host() -> Option<(MutexGuard<'static, ()>, TracingState)> {
+    let held = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let state = TracingState::read();
+    if state.is_none() {
+        eprintln!("SKIPPED: tracefs cannot be read here");
+    }
+    Some((held, state?))
 }
 
 /// Returns the path of the only phase of the only record.
@@ -99,7 +96,9 @@ fn keeps_the_path_of_an_interrupted_run() {
         let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
             return;
         };
-        let mounts = tracefs_mounts();
+        let Some((_held, before)) = tracing_of_host() else {
+            return;
+        };
         // At this moment the cost of tracing is being measured, so recording may be on or off.
         let Some(mut child) = start_traced(&home, &disk, "randwrite") else {
             return;
@@ -115,7 +114,7 @@ fn keeps_the_path_of_an_interrupted_run() {
         let requests: u64 = path.classes.iter().map(|class| class.requests).sum();
         assert!(requests > 0, "{path:?}");
         assert!(path.cost.is_some() || path.cost_unknown.is_some());
-        check_nothing_left(child.id(), &mounts);
+        before.check_left_by(child.id());
     }
 }
 
@@ -125,7 +124,9 @@ fn keeps_the_path_of_a_run_whose_medium_fails() {
     let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
         return;
     };
-    let mounts = tracefs_mounts();
+    let Some((_held, before)) = tracing_of_host() else {
+        return;
+    };
     let Some(mut child) = start_traced(&home, &disk, "randread") else {
         return;
     };
@@ -145,7 +146,63 @@ fn keeps_the_path_of_a_run_whose_medium_fails() {
         .sum();
     assert!(errors > 0);
     assert!(path.classes.iter().any(|class| class.requests > 0));
-    check_nothing_left(child.id(), &mounts);
+    before.check_left_by(child.id());
+}
+
+/// An event that another program records with ftrace; it stops when this is dropped.
+struct OtherTracing(&'static str);
+
+impl Drop for OtherTracing {
+    fn drop(&mut self) {
+        support::in_tracefs(&format!(
+            "echo 0 > events/{}/enable; echo 0 > events/{0}/filter",
+            self.0
+        ));
+    }
+}
+
+#[test]
+fn leaves_events_that_others_enabled_as_they_are() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let Some((_held, free)) = tracing_of_host() else {
+        return;
+    };
+    let event = "block/block_rq_complete";
+    if free.enables(event) {
+        return eprintln!("SKIPPED: somebody records {event} here");
+    }
+    // No device has this number, so that nothing is recorded meanwhile.
+    let enable =
+        format!("echo 'dev == 1' > events/{event}/filter && echo 1 > events/{event}/enable");
+    let other = OtherTracing("block/block_rq_complete");
+    if support::in_tracefs(&enable).is_none() {
+        return eprintln!("SKIPPED: events cannot be enabled here");
+    }
+    let filter = || support::in_tracefs(&format!("cat events/{event}/filter"));
+    let (before, filtered) = (TracingState::read().unwrap(), filter());
+    assert!(before.enables(event));
+    for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
+        let Some(mut child) = start_traced(&home, &disk, "randread") else {
+            return;
+        };
+        assert_eq!(TracingState::read().as_ref(), Some(&before));
+        kill_process(Pid::from_child(&child), signal.unwrap_or(Signal::INT)).unwrap();
+        child.wait().unwrap();
+        before.check_left_by(child.id());
+        assert_eq!(filter(), filtered);
+    }
+    drop(other);
+    free.check_left_by(0);
+    // The runs that could end have their paths.
+    let records = records(&home);
+    assert_eq!(records.len(), 2);
+    for record in records {
+        let requests = record.phases[0].paths[0].classes.iter();
+        assert!(requests.map(|class| class.requests).sum::<u64>() > 0);
+    }
 }
 
 /// Runs a short traced job with a shell script in which `hakaru` stands for the command line.

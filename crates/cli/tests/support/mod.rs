@@ -89,6 +89,55 @@ pub(crate) fn descriptors_of(pid: u32) -> Vec<String> {
     names.map(|name| name.display().to_string()).collect()
 }
 
+/// What tracing could leave behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TracingState {
+    /// Mounts of tracefs.
+    mounts: Vec<String>,
+    /// The files of tracefs outside of its instances that have a value: which events are enabled, which tracer runs,
+    /// which probes there are.
+    global: Vec<String>,
+}
+
+/// Runs a shell script in the root of tracefs, which is mounted for it alone. `None` without root or tracefs.
+pub(crate) fn in_tracefs(script: &str) -> Option<String> {
+    let mount = "mount -t tracefs tracefs /sys/kernel/tracing && cd /sys/kernel/tracing";
+    run(
+        "unshare",
+        &["-m", "sh", "-c", &format!("{mount} && {{ {script}; }}")],
+    )
+}
+
+impl TracingState {
+    /// Reads the state; `None` without root or tracefs.
+    pub(crate) fn read() -> Option<TracingState> {
+        let files = "tracing_on current_tracer kprobe_events uprobe_events events/*/*/enable";
+        let global = in_tracefs(&format!("grep -s '' {files} || :"))?;
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let mounts = mounts.lines().filter(|line| line.contains("tracefs"));
+        let is_set = |line: &&str| !line.ends_with("/enable:0");
+        Some(TracingState {
+            mounts: mounts.map(str::to_owned).collect(),
+            global: global.lines().filter(is_set).map(str::to_owned).collect(),
+        })
+    }
+
+    /// Whether an event is enabled.
+    pub(crate) fn enables(&self, event: &str) -> bool {
+        let line = format!("events/{event}/enable:1");
+        self.global.contains(&line)
+    }
+
+    /// Checks that a process that has ended left nothing, and that all else is as before.
+    pub(crate) fn check_left_by(&self, pid: u32) {
+        assert_eq!(TracingState::read().as_ref(), Some(self));
+        let instances = in_tracefs("ls instances").unwrap();
+        let ours = format!("hakaru-{pid}-");
+        assert!(!instances.contains(&ours), "{instances}");
+        assert!(descriptors_of(pid).is_empty());
+    }
+}
+
 fn run(program: &str, args: &[&str]) -> Option<String> {
     let out = Command::new(program).args(args).output().ok()?;
     out.status
