@@ -20,6 +20,8 @@ const LATENCY: f64 = 100_000.0;
 const HIGHEST: f64 = 1.03;
 /// Requests per second of two processors that tracing must follow.
 const RATE: f64 = 200_000.0;
+/// Requests after which a traced run keeps no more of them: memory can grow until then.
+const KEPT: f64 = 1e6;
 /// Growth of the peak memory from a run of 10 s to one of 60 s that is no growth.
 const GROWTH: f64 = 1.1;
 /// Size of the device in bytes.
@@ -265,9 +267,10 @@ impl TracedDevice {
         Ok(device)
     }
 
-    /// Runs random reads on two processors at most, and returns what they did.
-    fn read(&self, traced: bool, seconds: f64, options: &str) -> Result<TracedRun> {
-        let mut command = Command::new(&self.program);
+    /// Runs random reads on these processors, and returns what they did.
+    fn read(&self, traced: bool, seconds: f64, cpus: &str, options: &str) -> Result<TracedRun> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", cpus]).arg(&self.program);
         command.arg("fio").args(options.split_whitespace());
         command.arg(if traced {
             "--hakaru-trace=whole"
@@ -300,7 +303,7 @@ impl TracedDevice {
 
     fn at_depth_1(&self, traced: bool, block: u64, seconds: f64) -> Result<f64> {
         let options = format!("--ioengine=psync --bs={block}");
-        Ok(self.read(traced, seconds, &options)?.latency)
+        Ok(self.read(traced, seconds, "0-1023", &options)?.latency)
     }
 
     /// Returns the block size in bytes whose latency is nearest to that in nanoseconds.
@@ -341,12 +344,13 @@ impl TracedDevice {
 
     /// Reads as fast as two processors can, traced, for a short and for a long time.
     fn follows(&self, lengths: [u64; 2]) -> Result<Vec<TraceBound>> {
-        let options = "--ioengine=io_uring --iodepth=64 --bs=4k --numjobs=2 --cpus_allowed=0,1";
-        let untraced = self.read(false, lengths[0] as f64, options)?;
+        let options = "--ioengine=io_uring --iodepth=64 --bs=4k --numjobs=2";
+        let untraced = self.read(false, lengths[0] as f64, "0,1", options)?;
         let mut bounds = Vec::new();
         let mut peaks = Vec::new();
+        let mut fewest = f64::INFINITY;
         for length in lengths {
-            let run = self.read(true, length as f64, options)?;
+            let run = self.read(true, length as f64, "0,1", options)?;
             let lost = Lost::of(&self.record()?)?;
             bounds.push(TraceBound {
                 text: format!(
@@ -361,6 +365,7 @@ impl TracedDevice {
                 },
             });
             peaks.push(run.peak);
+            fewest = fewest.min(run.iops * length as f64);
         }
         bounds.push(TraceBound {
             text: format!(
@@ -374,6 +379,7 @@ impl TracedDevice {
             ),
             verdict: match peaks[1] <= GROWTH * peaks[0] {
                 true => Verdict::Holds,
+                false if fewest <= KEPT => Verdict::NotReached,
                 false => Verdict::Missed,
             },
         });
