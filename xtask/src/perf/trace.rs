@@ -3,9 +3,12 @@
 //! The device is a loop device over a file in tmpfs. Untraced and traced runs take turns, and only ratios of one pair
 //! count, because a shared machine changes its speed all the time.
 
+mod ratio;
+
 use super::contest::median;
 use crate::workspace::{self, output};
 use anyhow::{Context, Result, bail, ensure};
+use ratio::{BoundVerdict, CostRatio, HIGHEST, middle_mean, sorted};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,8 +19,6 @@ const PAIRS: usize = 40;
 const SECONDS: f64 = 0.5;
 /// Median latency of the device for which the cost is bounded, in nanoseconds.
 const LATENCY: f64 = 100_000.0;
-/// Highest ratio of the latencies, traced over untraced.
-const HIGHEST: f64 = 1.03;
 /// Requests per second of two processors that tracing must follow.
 const RATE: f64 = 200_000.0;
 /// Requests after which a traced run keeps no more of them: memory can grow until then.
@@ -26,11 +27,9 @@ const KEPT: f64 = 1e6;
 const GROWTH: f64 = 1.1;
 /// Size of the device in bytes.
 const SIZE: u64 = 256 << 20;
-/// Part of the latencies that is averaged: the rest is what the host did meanwhile.
-const MIDDLE: (f64, f64) = (0.05, 0.95);
 
 /// Command-line options.
-struct TraceOptions {
+struct TracePerfOptions {
     pairs: usize,
     seconds: f64,
     /// Seconds of the short and of the long run at full rate.
@@ -39,9 +38,9 @@ struct TraceOptions {
     program: Option<PathBuf>,
 }
 
-impl TraceOptions {
-    fn parse(words: &[String]) -> Result<TraceOptions> {
-        let mut options = TraceOptions {
+impl TracePerfOptions {
+    fn parse(words: &[String]) -> Result<TracePerfOptions> {
+        let mut options = TracePerfOptions {
             pairs: PAIRS,
             seconds: SECONDS,
             lengths: [10, 60],
@@ -71,7 +70,7 @@ impl TraceOptions {
 
 /// Measures, and prints a verdict for each bound.
 pub(super) fn main(words: &[String]) -> Result<()> {
-    let options = TraceOptions::parse(words)?;
+    let options = TracePerfOptions::parse(words)?;
     let device = TracedDevice::prepare(options.program.clone())?;
     println!("load of the host: {}", load());
     let block = device.block_of(LATENCY)?;
@@ -87,10 +86,10 @@ pub(super) fn main(words: &[String]) -> Result<()> {
         "cost at queue depth 1, 4 KiB reads of {:.1} µs: {fast} (for information)",
         fast.untraced / 1e3
     );
-    let mut missed = u32::from(slow.verdict() != Verdict::Holds);
+    let mut missed = u32::from(slow.verdict() != BoundVerdict::Holds);
     for bound in device.follows(options.lengths)? {
         println!("{bound}");
-        missed += u32::from(bound.verdict == Verdict::Missed);
+        missed += u32::from(bound.verdict == BoundVerdict::Missed);
     }
     println!("load of the host: {}", load());
     match missed {
@@ -99,106 +98,16 @@ pub(super) fn main(words: &[String]) -> Result<()> {
     }
 }
 
-/// Whether a bound holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    Holds,
-    Missed,
-    /// The interval contains the bound.
-    Undecided,
-    /// The host is too slow for the condition of the bound.
-    NotReached,
-}
-
-impl std::fmt::Display for Verdict {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Verdict::Holds => "holds",
-            Verdict::Missed => "MISSED",
-            Verdict::Undecided => "UNDECIDED: more pairs or a quieter host may decide it",
-            Verdict::NotReached => "not reached by this host",
-        })
-    }
-}
-
 /// A bound other than that of the cost.
 struct TraceBound {
     text: String,
-    verdict: Verdict,
+    verdict: BoundVerdict,
 }
 
 impl std::fmt::Display for TraceBound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.text, self.verdict)
     }
-}
-
-/// Latency with tracing over latency without.
-struct CostRatio {
-    /// Median over the pairs.
-    middle: f64,
-    /// Its 95% interval.
-    interval: (f64, f64),
-    pairs: usize,
-    /// Median over the untraced runs, in nanoseconds.
-    untraced: f64,
-}
-
-impl CostRatio {
-    /// `pairs` are mean latencies in nanoseconds: untraced, traced.
-    fn of(pairs: &[(f64, f64)]) -> CostRatio {
-        let ratios = sorted(pairs.iter().map(|(without, with)| with / without));
-        let (low, high) = ranks(ratios.len());
-        CostRatio {
-            middle: median(&ratios),
-            interval: (ratios[low], ratios[high]),
-            pairs: pairs.len(),
-            untraced: median(&sorted(pairs.iter().map(|(without, _)| *without))),
-        }
-    }
-
-    fn verdict(&self) -> Verdict {
-        match self.interval {
-            (_, high) if high <= HIGHEST => Verdict::Holds,
-            (low, _) if low > HIGHEST => Verdict::Missed,
-            _ => Verdict::Undecided,
-        }
-    }
-}
-
-impl std::fmt::Display for CostRatio {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (low, high) = self.interval;
-        write!(
-            f,
-            "median ratio {:.4} [{low:.4}, {high:.4}] of {} pairs",
-            self.middle, self.pairs
-        )
-    }
-}
-
-/// Returns the ranks (from 0) of the 95% interval of a median, by the binomial distribution.
-fn ranks(count: usize) -> (usize, usize) {
-    let mut probability = 0.5f64.powi(count as i32);
-    let (mut below, mut rank) = (probability, 0);
-    while below <= 0.025 && rank + 1 < count / 2 {
-        rank += 1;
-        probability *= (count - rank + 1) as f64 / rank as f64;
-        below += probability;
-    }
-    // `below` now includes the rank that is one too many, unless it never came so far.
-    let low = if below > 0.025 {
-        rank.saturating_sub(1)
-    } else {
-        rank
-    };
-    (low, count - 1 - low)
-}
-
-fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values
 }
 
 fn load() -> String {
@@ -210,7 +119,7 @@ fn load() -> String {
 
 /// Result of one run.
 struct TracedRun {
-    /// Mean of the latencies in [`MIDDLE`], in nanoseconds.
+    /// Mean of the latencies without the extremes, in nanoseconds.
     latency: f64,
     /// Requests per second.
     iops: f64,
@@ -327,7 +236,7 @@ impl TracedDevice {
     }
 
     /// Runs the pairs; the order within a pair alternates.
-    fn cost(&self, block: u64, options: &TraceOptions) -> Result<CostRatio> {
+    fn cost(&self, block: u64, options: &TracePerfOptions) -> Result<CostRatio> {
         let mut pairs = Vec::with_capacity(options.pairs);
         for number in 0..options.pairs {
             let run = |traced| self.at_depth_1(traced, block, options.seconds);
@@ -351,7 +260,7 @@ impl TracedDevice {
         let mut fewest = f64::INFINITY;
         for length in lengths {
             let run = self.read(true, length as f64, "0,1", options)?;
-            let lost = Lost::of(&self.record()?)?;
+            let lost = EventLoss::of(&self.record()?)?;
             bounds.push(TraceBound {
                 text: format!(
                     "{length} s of 4 KiB reads with 2 jobs at depth 64 on 2 processors: {:.0} requests/s traced, {:.0} \
@@ -359,9 +268,9 @@ impl TracedDevice {
                     run.iops, untraced.iops
                 ),
                 verdict: match lost {
-                    _ if !lost.adds_up => Verdict::Missed,
-                    _ if run.iops < RATE => Verdict::NotReached,
-                    _ => Verdict::Holds,
+                    _ if !lost.adds_up => BoundVerdict::Missed,
+                    _ if run.iops < RATE => BoundVerdict::NotReached,
+                    _ => BoundVerdict::Holds,
                 },
             });
             peaks.push(run.peak);
@@ -378,9 +287,9 @@ impl TracedDevice {
                 lengths[1]
             ),
             verdict: match peaks[1] <= GROWTH * peaks[0] {
-                true => Verdict::Holds,
-                false if fewest <= KEPT => Verdict::NotReached,
-                false => Verdict::Missed,
+                true => BoundVerdict::Holds,
+                false if fewest <= KEPT => BoundVerdict::NotReached,
+                false => BoundVerdict::Missed,
             },
         });
         Ok(bounds)
@@ -398,15 +307,15 @@ impl TracedDevice {
 
 /// Events of a traced run.
 #[derive(Clone, Copy)]
-struct Lost {
+struct EventLoss {
     counted: u64,
     lost: u64,
     /// Whether each event was received, or counted as lost.
     adds_up: bool,
 }
 
-impl Lost {
-    fn of(record: &Value) -> Result<Lost> {
+impl EventLoss {
+    fn of(record: &Value) -> Result<EventLoss> {
         let events = record["phases"][0]["paths"][0]["tracer"]["events"].as_array();
         let events = events.context("the run was not traced")?;
         let sum = |key: &str| {
@@ -420,7 +329,7 @@ impl Lost {
             sum("recorded"),
             sum("lost") + sum("missing"),
         );
-        Ok(Lost {
+        Ok(EventLoss {
             counted,
             lost,
             adds_up: counted > 0 && counted == recorded + lost,
@@ -428,7 +337,7 @@ impl Lost {
     }
 }
 
-impl std::fmt::Display for Lost {
+impl std::fmt::Display for EventLoss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let share = self.lost as f64 / self.counted.max(1) as f64 * 100.0;
         write!(
@@ -437,26 +346,6 @@ impl std::fmt::Display for Lost {
             self.lost, self.counted
         )
     }
-}
-
-/// Returns the mean of the latencies in [`MIDDLE`], from fio's bins (nanoseconds: count).
-fn middle_mean(bins: &Value) -> Option<f64> {
-    let bins = bins.as_object()?.iter();
-    let mut bins: Vec<(u64, u64)> = bins
-        .filter_map(|(latency, count)| Some((latency.parse().ok()?, count.as_u64()?)))
-        .collect();
-    bins.sort_unstable();
-    let all = bins.iter().map(|(_, count)| *count).sum::<u64>() as f64;
-    let (first, last) = (MIDDLE.0 * all, MIDDLE.1 * all);
-    let (mut before, mut sum, mut ios) = (0.0, 0.0, 0.0);
-    for (latency, count) in bins {
-        let until = before + count as f64;
-        let counts = (until.min(last) - f64::max(before, first)).max(0.0);
-        sum += counts * latency as f64;
-        ios += counts;
-        before = until;
-    }
-    (ios > 0.0).then(|| sum / ios)
 }
 
 /// Runs a program. Returns its standard output and its peak memory in KiB, sampled while it runs.
@@ -484,39 +373,4 @@ fn high_water(status: &Path) -> Option<f64> {
     let text = std::fs::read_to_string(status).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches("kB").trim().parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_interval_of_a_median_has_the_tabulated_ranks() {
-        // Conover, table A3: ranks from 1.
-        for (count, low) in [(6, 1), (10, 2), (20, 6), (30, 10), (40, 14)] {
-            assert_eq!(ranks(count), (low - 1, count - low), "{count}");
-        }
-        assert_eq!(ranks(4), (0, 3));
-    }
-
-    #[test]
-    fn a_cost_is_judged_by_its_interval() {
-        let ratio = |with: f64, spread: f64| {
-            let pair = |n: usize| (100.0, with + spread * (n as f64 - 9.5));
-            CostRatio::of(&(0..20).map(pair).collect::<Vec<_>>()).verdict()
-        };
-        assert_eq!(ratio(102.0, 0.01), Verdict::Holds);
-        assert_eq!(ratio(104.0, 0.01), Verdict::Missed);
-        assert_eq!(ratio(102.0, 1.0), Verdict::Undecided);
-    }
-
-    #[test]
-    fn the_middle_of_the_latencies_is_averaged() {
-        let bins = serde_json::json!({"1000": 90, "2000": 5, "9000000": 5});
-        assert_eq!(
-            middle_mean(&bins),
-            Some((85.0 * 1000.0 + 5.0 * 2000.0) / 90.0)
-        );
-        assert_eq!(middle_mean(&serde_json::json!({})), None);
-    }
 }
