@@ -5,8 +5,10 @@
 
 mod layers;
 mod manifests;
+mod readme;
 mod scan;
 mod sources;
+mod untranslated;
 mod words;
 
 use crate::workspace;
@@ -67,6 +69,7 @@ pub(crate) fn main(_args: &[String]) -> Result<()> {
     problems.extend(sources::check(&files));
     problems.extend(sources::check_ratchets(&files)?);
     problems.extend(words::check(&files));
+    problems.extend(readme::check(&files));
     for problem in &problems {
         eprintln!("{problem}");
     }

@@ -1,5 +1,7 @@
 //! The `bench` command: runs the standard suite on one target, with one record for each round.
 
+mod remarks;
+
 use crate::scratch::{Scratch, ScratchError};
 use crate::session::{
     RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy, UnstoredRecord,
@@ -204,7 +206,7 @@ pub fn decide_simulated(
         seed: request.seed,
         ioengine: IoEngine::Sim,
     };
-    let remarks = vec!["simulated card: virtual time, not a measurement of this host".to_owned()];
+    let remarks = vec![remarks::simulated()];
     Ok(BenchPlan {
         suite,
         repeats: request.repeats.unwrap_or(pace.repeats()),
@@ -239,9 +241,7 @@ fn default_pace(
     remarks: &mut Vec<String>,
 ) -> SuiteLength {
     if matches!(place, BenchTarget::Folder(_)) && identity.system_disk {
-        remarks.push(
-            "quick suite: the system runs from this disk (--standard runs the full suite)".into(),
-        );
+        remarks.push(remarks::quick());
         return SuiteLength::Quick;
     }
     SuiteLength::Standard
@@ -290,7 +290,7 @@ fn size_in(
             fits,
         }),
         None if wanted > usable => {
-            remarks.push(format!("{fits} instead of {wanted}: only {free} free"));
+            remarks.push(remarks::smaller(fits, wanted, free));
             Ok(fits)
         }
         Some(_) | None => Ok(whole_mib(wanted)),
@@ -313,7 +313,7 @@ fn choose_workloads(
         return Ok(request.only.clone());
     }
     if !may_write {
-        remarks.push("reads only: writing would erase the device (--erase permits it)".into());
+        remarks.push(remarks::reads_only());
     }
     let deep = DEEP.into_iter().filter(|_| request.deep);
     Ok(SuiteWorkload::ALL

@@ -57,7 +57,7 @@ pub(crate) fn grouped(command: Command) -> Command {
     let literal = *command.get_styles().get_literal();
     let all: Vec<(String, String)> = command
         .get_subcommands()
-        .filter(|command| !command.is_hide_set())
+        .filter(|command| !command.is_hide_set() && command.get_name() != "help")
         .map(|command| {
             let about = command.get_about().map(StyledStr::to_string);
             (command.get_name().to_owned(), about.unwrap_or_default())

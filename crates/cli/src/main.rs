@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 #[macro_use]
-mod both;
+extern crate hakaru_report;
 
 mod args;
 mod cmd;

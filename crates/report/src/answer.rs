@@ -37,7 +37,7 @@ fn of_one(summary: &Summary, findings: Option<&RunFindings>) -> Option<AnswerBlo
         .chain(fall(summary, &nouns));
     let sentences: Vec<String> = sentences.collect();
     Some(AnswerBlock {
-        text: sentences.join(" "),
+        text: text::paragraph(&sentences),
         proof: proof(summary, findings, &nouns),
     })
 }
@@ -50,7 +50,7 @@ fn wrong(findings: &[Finding]) -> Option<&Finding> {
 }
 
 /// A use with this verdict, and the figure that decides it.
-fn judged(advice: &Advice, wanted: Fitness) -> Option<UseAnswer<'_>> {
+fn judged(advice: &Advice, wanted: Fitness) -> Option<UseAnswer> {
     let firm = match advice.verdict() {
         AdviceVerdict::Firm(fitness) if fitness == wanted => true,
         AdviceVerdict::Probable(fitness) if fitness == wanted => false,
@@ -60,7 +60,7 @@ fn judged(advice: &Advice, wanted: Fitness) -> Option<UseAnswer<'_>> {
         | AdviceVerdict::NotMeasured => return None,
     };
     Some(UseAnswer {
-        title: &advice.title,
+        title: text::use_title(&advice.id, &advice.title),
         figure: text::deciding_figure(advice.deciding().next()?),
         firm,
     })
@@ -126,7 +126,7 @@ fn proof(summary: &Summary, findings: Option<&RunFindings>, nouns: &[String]) ->
             found.map(|(noun, _)| text::among_references(noun, &text::standing_verdict(standing))),
         );
     }
-    said.join(" ")
+    text::paragraph(&said)
 }
 
 /// The phase with the largest ratio between the series; a drop of speed has no mean to compare.

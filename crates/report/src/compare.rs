@@ -129,7 +129,7 @@ fn tests(comparisons: &[Comparison]) -> Option<DataTable> {
     let p = |p: Option<f64>| p.map(probability).unwrap_or_default();
     let row = |c: &Comparison| {
         vec![
-            escape::plain(&c.quantity),
+            quantity(c),
             p(c.p_value),
             p(c.p_adjusted),
             p(c.p_equivalence),
@@ -162,6 +162,11 @@ fn side(estimate: &Estimate, scale: f64) -> String {
     MeanText::of(estimate, scale).to_string()
 }
 
+/// The compared figure without control characters.
+fn quantity(c: &Comparison) -> String {
+    escape::plain(&text::compared_quantity(&c.quantity))
+}
+
 /// Display unit of a figure, and its factor.
 fn readable(c: &Comparison) -> (&str, f64) {
     match c.unit.as_str() {
@@ -178,7 +183,7 @@ fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     let row = |c: &Comparison| {
         let (unit, scale) = readable(c);
         vec![
-            format!("{}, {}", escape::plain(&c.quantity), escape::plain(unit)),
+            text::with_unit(&quantity(c), &escape::plain(unit)),
             side(&c.a, scale),
             side(&c.b, scale),
             ratio(c),
@@ -353,7 +358,7 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
     let mut how = text::ratio_direction().to_owned();
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     if comparisons.iter().any(with_caveats) {
-        how = text::paragraph(&[&how, text::intervals()]);
+        how = text::paragraph(&[how.as_str(), text::intervals()]);
     }
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let subjects = [(names.0.to_owned(), sides.0), (names.1.to_owned(), sides.1)];

@@ -232,7 +232,10 @@ fn hardware(device: &DeviceIdentity) -> DeviceFacts {
     facts.fact(DeviceLabel::SerialNumber.text(), &device.serial);
     facts.fact(DeviceLabel::Firmware.text(), &device.firmware);
     facts.fact(DeviceLabel::WorldWideName.text(), &device.wwid);
-    facts.say(DeviceLabel::Aliases.text(), device.aliases.join(", "));
+    facts.say(
+        DeviceLabel::Aliases.text(),
+        text::enumerated(&device.aliases),
+    );
     facts.say(DeviceLabel::Chain.text(), facts::chain(device));
     facts.fact(DeviceLabel::Driver.text(), &device.driver);
     let mut nature = vec![match device.removable {

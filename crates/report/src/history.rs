@@ -164,7 +164,7 @@ fn trend_table(trends: &[&Trend]) -> DataTable {
             ],
         };
         vec![
-            format!("{}, {unit}", trend_name(trend)),
+            text::with_unit(&trend_name(trend), unit),
             trend.points.len().to_string(),
             value(trend.points.first()),
             value(trend.points.last()),

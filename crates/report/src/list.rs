@@ -122,7 +122,7 @@ fn headline(rates: &[ListedRate]) -> String {
             parts.push("…".to_owned());
         }
     }
-    parts.join(", ")
+    crate::text::enumerated(&parts)
 }
 
 /// Renders series and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.

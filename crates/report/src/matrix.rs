@@ -2,6 +2,7 @@
 
 use crate::number::MeanText;
 use crate::table::{self, DataTable};
+use crate::text;
 
 /// A heat table: one row for each card or series, one column for each workload.
 #[derive(Clone, Debug, Default)]
@@ -126,7 +127,7 @@ impl Matrix {
     /// The same figures as a table of text.
     pub(crate) fn table(&self) -> DataTable {
         let names = self.columns.iter();
-        let names = names.map(|column| format!("{}, {}", column.name, column.unit));
+        let names = names.map(|column| text::with_unit(&column.name, &column.unit));
         let rows = self.rows.iter().map(|row| {
             let cells = row.cells.iter();
             let cells = cells.map(|cell| cell.as_ref().map_or("–".to_owned(), MatrixCell::text));

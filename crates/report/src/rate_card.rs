@@ -190,7 +190,7 @@ impl RateCard {
             };
             let deviation = cell.deviation.as_ref();
             let deviation = deviation.map_or(String::new(), |d| format!(" ± {d}"));
-            let notes = cell.notes.join(", ");
+            let notes = text::enumerated(&cell.notes);
             match notes.is_empty() {
                 true => format!("{}{deviation}", cell.figure),
                 false => format!("{}{deviation}\n{notes}", cell.figure),

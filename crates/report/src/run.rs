@@ -395,7 +395,7 @@ fn every_run(summary: &Summary) -> Option<DataTable> {
             false => ("MB/s", 1e6, &phase.bandwidth.values),
         };
         let values = values.iter().map(|value| value / scale);
-        (format!("{of}, {unit}"), values.collect())
+        (text::with_unit(&of, unit), values.collect())
     };
     let columns: Vec<(String, Vec<f64>)> = summary.phases.iter().map(column).collect();
     let head = table::row(Head::Run.text(), columns.iter().map(|c| c.0.clone()));
@@ -437,6 +437,6 @@ fn circumstances(summary: &Summary) -> Vec<Pair> {
     }
     let lines = facts::circumstances(summary).into_iter().map(Pair::from);
     lines
-        .chain([Pair::from((Head::Runs.into(), ids.join(", ")))])
+        .chain([Pair::from((Head::Runs.into(), text::enumerated(&ids)))])
         .collect()
 }

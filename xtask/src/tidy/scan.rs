@@ -4,19 +4,32 @@
 
 /// Replaces comments, strings and character literals with blanks; lines and columns stay the same.
 pub(crate) fn code_only(source: &str) -> String {
+    scanned(source).code
+}
+
+/// The quoted texts with their quotes, and their places in bytes.
+pub(crate) fn strings(source: &str) -> Vec<(usize, &str)> {
+    scanned(source).strings
+}
+
+fn scanned(source: &str) -> CodeScanner<'_> {
     let mut scanner = CodeScanner {
+        source,
         rest: source,
         code: String::with_capacity(source.len()),
+        strings: Vec::new(),
     };
     while !scanner.rest.is_empty() {
         scanner.step();
     }
-    scanner.code
+    scanner
 }
 
 struct CodeScanner<'a> {
+    source: &'a str,
     rest: &'a str,
     code: String,
+    strings: Vec<(usize, &'a str)>,
 }
 
 impl CodeScanner<'_> {
@@ -29,7 +42,10 @@ impl CodeScanner<'_> {
         } else if let Some(len) = raw_string(rest).filter(|_| !self.within_word()) {
             self.blank(len);
         } else if rest.starts_with('"') {
-            self.blank(quoted(rest, '"'));
+            let len = quoted(rest, '"');
+            self.strings
+                .push((self.source.len() - rest.len(), &rest[..len]));
+            self.blank(len);
         } else if let Some(len) = character(rest) {
             self.blank(len);
         } else {
@@ -53,8 +69,10 @@ impl CodeScanner<'_> {
 
     fn blank(&mut self, len: usize) {
         let (gone, rest) = self.rest.split_at(len);
-        self.code
-            .extend(gone.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
+        // As many bytes as before, so that places agree.
+        let blanks = gone.bytes();
+        let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
+        self.code.extend(blanks.map(blank));
         self.rest = rest;
     }
 }

@@ -1,7 +1,7 @@
 //! Rules for Rust files: where unsafe code is allowed, maximum lengths, and unfinished work.
 
 use super::scan::code_only;
-use super::{Problem, TextFile};
+use super::{Problem, TextFile, untranslated};
 use crate::workspace;
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -172,6 +172,7 @@ fn check_unfinished(file: &TextFile, code: &str) -> Vec<Problem> {
 struct TidyRatchet {
     files_over_500_lines: usize,
     functions_over_70_lines: usize,
+    untranslated_sentences: usize,
 }
 
 #[derive(Deserialize)]
@@ -190,6 +191,7 @@ pub(super) fn check_ratchets(files: &[TextFile]) -> Result<Vec<Problem>> {
             TidyRatchet {
                 files_over_500_lines,
                 functions_over_70_lines,
+                untranslated_sentences,
             },
     } = toml::from_str(&text)
         .with_context(|| format!("cannot understand {}", workspace::RATCHETS))?;
@@ -205,6 +207,11 @@ pub(super) fn check_ratchets(files: &[TextFile]) -> Result<Vec<Problem>> {
     let problems = [
         compare("files_over_500_lines", &long_files, files_over_500_lines),
         compare("functions_over_70_lines", &long, functions_over_70_lines),
+        compare(
+            "untranslated_sentences",
+            &untranslated::sentences(files),
+            untranslated_sentences,
+        ),
     ];
     Ok(problems.into_iter().flatten().collect())
 }

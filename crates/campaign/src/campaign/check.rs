@@ -13,6 +13,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::lint::{LintWarning, Severity};
 use hakaru_model::units::{Bytes, Nanos};
+use hakaru_report::both;
 use hakaru_report::text;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -45,29 +46,43 @@ fn turns_words(campaign: &Campaign) -> Option<String> {
     let is_folder =
         |card: &usize| matches!(campaign.cards[*card].location, CardLocation::Folder(_));
     let shares = match campaign.wanted_cards().filter(is_folder).nth(1) {
-        Some(_) => " Directories on one file system share its free space equally.",
-        None => "",
+        Some(_) => both!(
+            " Directories on one file system share its free space equally.",
+            "同じファイルシステムのディレクトリは空き容量を等分する。"
+        ),
+        None => String::new(),
     };
     let prepared = preparation_in_turns(campaign);
-    Some(format!(
+    Some(both!(
         "Cards take turns, one run each (card-order = \"{name}\"): all {cards} must be present at \
-        the same time from the first run to the last.{prepared}{shares}"
+        the same time from the first run to the last.{prepared}{shares}",
+        "カードを1回ずつ交互に測定する（card-order = \"{name}\"）。最初から最後まで{cards}枚すべてを同時に\
+        接続しておくこと。{prepared}{shares}"
     ))
 }
 
 /// Describes how often cards that alternate are prepared.
-fn preparation_in_turns(campaign: &Campaign) -> &'static str {
+fn preparation_in_turns(campaign: &Campaign) -> String {
     let mut layers = campaign.wanted_layers();
     let several = campaign.wanted_layers().nth(1).is_some();
     if campaign.preparation.each_run_anew() {
-        " Each card is prepared before each of its runs."
+        both!(
+            " Each card is prepared before each of its runs.",
+            "各カードは測定のたびに前処理する。"
+        )
     } else if !layers.any(|layer| matches!(campaign.layers[layer].through, LayerKind::Fs(_))) {
-        ""
+        String::new()
     } else if campaign.order == PointOrder::Shuffled && several {
-        " Each card is prepared when its layer changes, and stays mounted in between."
+        both!(
+            " Each card is prepared when its layer changes, and stays mounted in between.",
+            "各カードはレイヤが変わるときに前処理し、その間はマウントしたままにする。"
+        )
     } else {
-        " Each card is prepared once per layer, and stays mounted during the runs of the other \
-        cards."
+        both!(
+            " Each card is prepared once per layer, and stays mounted during the runs of the other \
+            cards.",
+            "各カードはレイヤごとに1回前処理し、他のカードの測定中もマウントしたままにする。"
+        )
     }
 }
 
@@ -92,7 +107,8 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
         let _ = writeln!(out, "\n{words}");
     }
     total += recheck_plan(&mut out, &finder);
-    let _ = writeln!(out, "\nAbout {} in total.", seconds_in_words(total));
+    let time = seconds_in_words(total);
+    out += &both!("\nAbout {time} in total.\n", "\n合計約{time}。\n");
     for note in weaknesses(campaign) {
         let _ = writeln!(out, "! {}", text::plan_note(&note));
     }
@@ -101,7 +117,7 @@ pub fn plan(campaign: &Campaign, journal: &CampaignProgress, roots: &Roots) -> S
 
 /// Describes the name, size and progress of a campaign.
 fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
-    let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
+    let mut out = both!("{} (stored as {})\n", "{}（保存ID {}）\n"; campaign.name, campaign.id);
     if !campaign.about.is_empty() {
         let _ = writeln!(out, "{}", campaign.about);
     }
@@ -110,16 +126,19 @@ fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
     let workloads = campaign.wanted_workloads();
     let workloads = selected("workload", workloads, campaign.workloads.len());
     let repeats = estimate::repeats_in_words(campaign.repeats);
-    let _ = writeln!(
-        out,
-        "\n{cards}, {layers}, {workloads}, each point {repeats}."
+    out += &both!(
+        "\n{cards}, {layers}, {workloads}, each point {repeats}.\n",
+        "\nカード{cards}、レイヤ{layers}、ワークロード{workloads}、各測定点{repeats}。\n"
     );
-    let done = journal.done_of(campaign);
-    let _ = writeln!(out, "{} runs at most, {done} stored.", campaign.count());
+    let (done, most) = (journal.done_of(campaign), campaign.count());
+    out += &both!(
+        "{most} runs at most, {done} stored.\n",
+        "最大{most}回、保存済み{done}回。\n"
+    );
     if journal.other() > 0 {
-        let _ = writeln!(
-            out,
-            "{} stored runs do not count: they were measured with different settings.",
+        out += &both!(
+            "{} stored runs do not count: they were measured with different settings.\n",
+            "保存済みの{}回は測定条件が異なるため数えない。\n";
             journal.other()
         );
     }
@@ -131,8 +150,8 @@ fn selected(what: &str, selected: impl Iterator<Item = usize>, all: usize) -> St
     let selected = selected.count();
     let all_of_them = counted(all as u64, what);
     match selected < all {
-        true => format!("{selected} of {all_of_them}"),
-        false => all_of_them,
+        true => both!("{selected} of {all_of_them}", "{all}中{selected}"),
+        false => both!("{all_of_them}", "{all}"),
     }
 }
 
@@ -146,16 +165,20 @@ fn recheck_plan(out: &mut String, finder: &CardFinder<'_>) -> f64 {
     let seconds = estimate::recheck_seconds(campaign, finder.journal, size_of);
     let time = seconds_in_words(seconds);
     let (name, through) = (&campaign.cards[card].label, &campaign.layers[layer].name);
-    let runs = counted(campaign.recheck_points().len() as u64, "more run");
+    let points = campaign.recheck_points().len();
+    let runs = counted(points as u64, "more run");
     let writes = estimate::recheck_bytes(campaign, size_of(card));
     let again = match campaign.cards[card].location {
-        CardLocation::Reader { .. } => " If cards are swapped by hand, insert it again for that.",
-        CardLocation::Folder(_) | CardLocation::Sim(_) => "",
+        CardLocation::Reader { .. } => both!(
+            " If cards are swapped by hand, insert it again for that.",
+            "手で差し替えている場合は、そのときに挿入し直すこと。"
+        ),
+        CardLocation::Folder(_) | CardLocation::Sim(_) => String::new(),
     };
-    let _ = writeln!(
-        out,
+    *out += &both!(
         "\nRecheck: {name} is measured again through {through} at the end: {runs}, about {time}, writing \
-         about {writes} to it.{again}"
+         about {writes} to it.{again}\n",
+        "\n再測定: 最後に{name}の{through}をもう一度測定する（{points}回、約{time}、書き込み約{writes}）。{again}\n"
     );
     seconds
 }
@@ -170,12 +193,11 @@ fn card_plan(out: &mut String, finder: &CardFinder<'_>, index: usize) -> f64 {
         .map(|layer| campaign.layers[layer].name.as_str())
         .collect();
     let seconds = estimate::card_seconds(campaign, index, finder.journal, size);
-    let _ = writeln!(
-        out,
-        "  {:<18} {place}; {}; about {}",
-        card.label,
-        layers.join(", "),
-        seconds_in_words(seconds)
+    let (label, layers) = (hakaru_report::padded(&card.label, 18), layers.join(", "));
+    let time = seconds_in_words(seconds);
+    *out += &both!(
+        "  {label} {place}; {layers}; about {time}\n",
+        "  {label} {place}、{layers}、約{time}\n"
     );
     if campaign.erases(index) {
         out.push_str(&losses(node.as_deref()));
@@ -187,31 +209,37 @@ fn card_plan(out: &mut String, finder: &CardFinder<'_>, index: usize) -> f64 {
 fn place_of(finder: &CardFinder<'_>, index: usize) -> (String, Option<Bytes>, Option<PathBuf>) {
     let card = &finder.campaign.cards[index];
     match (&card.location, finder.look(card)) {
-        (CardLocation::Sim(_), _) => ("simulated".to_owned(), None, None),
-        (CardLocation::Folder(folder), CardSearch::Found(_)) => {
-            (format!("the folder {}", folder.display()), None, None)
-        }
+        (CardLocation::Sim(_), _) => (both!("simulated", "シミュレーション"), None, None),
+        (CardLocation::Folder(folder), CardSearch::Found(_)) => (
+            both!("the folder {}", "ディレクトリ{}"; folder.display()),
+            None,
+            None,
+        ),
         (_, CardSearch::Found(found)) => {
             let node = found.disk.map(|disk| disk.node).unwrap_or_default();
             let candidate = guard::passive(&node, finder.roots).ok();
             let device = candidate.and_then(|c| c.identity().device.known().cloned());
             let size = device.map(|device| device.size);
-            let at = format!("at {}, {}", node.display(), size.unwrap_or_default());
+            let at = both!("at {}, {}", "{}、{}"; node.display(), size.unwrap_or_default());
             (at, size, Some(node))
         }
-        (_, CardSearch::NotThere(why)) => (format!("to be inserted ({why})"), None, None),
+        (_, CardSearch::NotThere(why)) => (
+            both!("to be inserted ({why})", "要挿入（{why}）"),
+            None,
+            None,
+        ),
     }
 }
 
 /// Describes the content of a card that will be erased.
 fn losses(node: Option<&std::path::Path>) -> String {
     let Some(node) = node else {
-        return format!("{:21}WILL BE ERASED\n", "");
+        return both!("{:21}WILL BE ERASED\n", "{:21}消去されます\n"; "");
     };
     let found = guard::what_would_be_lost(node);
-    let mut out = format!("{:21}WILL BE ERASED: ", "");
+    let mut out = both!("{:21}WILL BE ERASED: ", "{:21}消去されるデータ: "; "");
     if found.is_empty() {
-        out.push_str("no known content\n");
+        out += &both!("no known content\n", "既知の内容なし\n");
         return out;
     }
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -221,37 +249,39 @@ fn losses(node: Option<&std::path::Path>) -> String {
 /// Describes a job: `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.
 fn job_words(job: &Job) -> String {
     let order = match job.access.random {
-        true => "random",
-        false => "sequential",
+        true => both!("random", "ランダム"),
+        false => both!("sequential", "シーケンシャル"),
     };
     let op = match (job.access.mix.read, job.access.mix.write) {
-        (100, _) => "read".to_owned(),
-        (_, 100) => "write".to_owned(),
-        (read, _) => format!("mix ({read} % reads)"),
+        (100, _) => both!("read", "読み込み"),
+        (_, 100) => both!("write", "書き込み"),
+        (read, _) => both!("mix ({read}% reads)", "読み書き混合（読み込み{read}%）"),
     };
     let block = job.blocks_used().map(|b| b.max()).max().unwrap_or(Bytes(0));
-    let mut parts = vec![format!("{order} {op}, {block}")];
+    let mut parts = vec![both!("{order} {op}, {block}", "{order}{op}、{block}")];
     if job.numjobs > 1 {
-        parts.push(format!("{} workers", job.numjobs));
+        parts.push(both!("{} workers", "{}ジョブ"; job.numjobs));
     }
     parts.extend(runtime_words(job));
     if let Some(SizeSpec::Bytes(size)) = job.extent.size {
-        parts.push(format!("on {size}"));
+        parts.push(both!("on {size}", "範囲{size}"));
     }
-    parts.join(", ")
+    parts.join(&both!(", ", "、"))
 }
 
 /// Describes the runtime of a job, if it has one: `60 s after 2 s`.
 fn runtime_words(job: &Job) -> Option<String> {
     let runtime = job.timing.runtime?;
-    let most = if job.timing.time_based {
-        ""
-    } else {
-        "at most "
+    let most = match job.timing.time_based {
+        true => String::new(),
+        false => both!("at most ", "最大"),
     };
     Some(match job.timing.ramp_time {
         Nanos(0) => format!("{most}{runtime}"),
-        ramp => format!("{most}{runtime} after {ramp}"),
+        ramp => both!(
+            "{most}{runtime} after {ramp}",
+            "ウォームアップ{ramp}の後{most}{runtime}"
+        ),
     })
 }
 

@@ -6,6 +6,7 @@ use super::matrix::Point;
 use super::spec::{Campaign, CampaignWorkload, CardLocation, Layer, LayerKind};
 use hakaru_model::job::{Job, SizeSpec};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 use std::time::Duration;
 
 /// Assumed sequential speed of an unmeasured card in bytes per second, between slow and fast cards.
@@ -258,10 +259,10 @@ fn preparations(campaign: &Campaign, runs: u32, layers: usize) -> f64 {
 pub fn words(time: Duration) -> String {
     let s = time.as_secs();
     match s {
-        0..60 => format!("{s} s"),
-        60..3600 => format!("{} min {:02} s", s / 60, s % 60),
-        3600..172_800 => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
-        _ => format!("{} d {} h", s / 86_400, s % 86_400 / 3600),
+        0..60 => both!("{s} s", "{s}秒"),
+        60..3600 => both!("{} min {:02} s", "{}分{:02}秒"; s / 60, s % 60),
+        3600..172_800 => both!("{} h {:02} min", "{}時間{:02}分"; s / 3600, s % 3600 / 60),
+        _ => both!("{} d {} h", "{}日{}時間"; s / 86_400, s % 86_400 / 3600),
     }
 }
 
@@ -279,10 +280,11 @@ pub(super) fn counted(count: u64, thing: &str) -> String {
 /// Describes the number of repeats in words.
 pub(super) fn repeats_in_words(repeats: RepeatRule) -> String {
     match repeats {
-        RepeatRule::Times(1) => "once".to_owned(),
-        RepeatRule::Times(n) => format!("{n} times"),
-        RepeatRule::Until(until) => format!(
+        RepeatRule::Times(1) => both!("once", "1回"),
+        RepeatRule::Times(n) => both!("{n} times", "{n}回"),
+        RepeatRule::Until(until) => both!(
             "until the 95% interval of the mean is within ± {}%, {} to {} times",
+            "平均の95%信頼区間が±{}%以内になるまで{}〜{}回";
             until.until.0 * 100.0,
             until.at_least,
             until.at_most

@@ -17,7 +17,7 @@ use hakaru_model::lint::{Diagnostic, LintWarning, Severity};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::JobProperty;
 use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
-use hakaru_report::text;
+use hakaru_report::text::{self, MessagePrefix};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -455,7 +455,7 @@ fn group<'a>(found: &LintFinding, subject: &'a LintedJobs) -> Group<'a> {
         Severity::Weak => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let level = level.with_name(slip.weight().name());
+    let level = level.with_name(text::severity(slip.weight()));
     let title = match &jobs[..] {
         [] => text::lint(slip),
         jobs => format!("{}: {}", named(jobs), text::lint(slip)),
@@ -471,7 +471,10 @@ fn group<'a>(found: &LintFinding, subject: &'a LintedJobs) -> Group<'a> {
     }
     match text::lint_help(slip) {
         help if help.is_empty() => group,
-        help => group.element(Level::HELP.message(help)),
+        help => {
+            let level = Level::HELP.with_name(text::prefix(MessagePrefix::Help));
+            group.element(level.message(help))
+        }
     }
 }
 

@@ -41,7 +41,7 @@ fn translated(command: Command, path: &str) -> Command {
         command = command.after_help(*after);
     }
     let argument = |arg: Arg| match text(arg.get_help()) {
-        Some(help) => arg.help(help),
+        Some(help) => arg.help(help).long_help(None),
         None => arg,
     };
     let below = |sub: Command| {

@@ -103,7 +103,7 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     let cost = layer_cost(view);
     let sentences: Vec<String> = fastest.into_iter().chain(cost).collect();
     (!sentences.is_empty()).then(|| AnswerBlock {
-        text: sentences.join(" "),
+        text: text::paragraph(&sentences),
         proof: proof(view),
     })
 }
@@ -217,7 +217,7 @@ fn of_layers(view: &View<'_>) -> Option<AnswerBlock> {
         _ => text::layers_not_tested(),
     };
     Some(AnswerBlock {
-        text: sentences.join(" "),
+        text: text::paragraph(&sentences),
         proof: proof.to_owned(),
     })
 }
@@ -266,7 +266,7 @@ fn proof(view: &View<'_>) -> String {
         (_, family) => said.push(text::pairs_proven(proven, pairs().count(), family)),
     }
     said.extend(host_limits(view));
-    said.join(" ")
+    text::paragraph(&said)
 }
 
 /// The workloads that the host limits on all cards.
@@ -433,7 +433,7 @@ pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
                 let leaders = ranked.leaders(view);
                 let leaders = match leaders.len() {
                     n if n == ranking.places.len() => String::new(),
-                    _ => leaders.join(", "),
+                    _ => text::enumerated(&leaders),
                 };
                 (name, text::undecided().to_owned(), leaders)
             }

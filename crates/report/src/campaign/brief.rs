@@ -69,7 +69,7 @@ fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         .collect();
     let name = |(work, ranking): &(&Work, &Ranking)| {
         let (unit, _) = unit_of(ranking);
-        format!("{}, {unit}", work.label)
+        text::with_unit(&work.label, unit)
     };
     let rows = view.cards_through(layer).into_iter().map(|card| {
         let cells = ranked.iter().map(|(_, ranking)| standing(ranking, card));
@@ -148,7 +148,7 @@ fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         };
         row(view.name(*card), quantities.iter().map(cell))
     });
-    table(quantities.iter().map(|q| (*q).to_owned()), rows)
+    table(quantities.iter().map(|q| text::compared_quantity(q)), rows)
 }
 
 /// Formats a ratio: `0.85x [0.84, 0.86]`, with a symbol if the difference is not significant.
@@ -167,7 +167,7 @@ fn claims(view: &View<'_>) -> Vec<DocumentBlock> {
     let judged = judged.filter(|(card, _)| !card.claims.is_empty());
     let items = judged.map(|(card, name)| {
         let claims: Vec<String> = card.claims.iter().map(claim).collect();
-        (name.clone(), claims.join(", "))
+        (name.clone(), text::enumerated(&claims))
     });
     let items: Vec<(String, String)> = items.collect();
     if items.is_empty() {
@@ -207,7 +207,7 @@ pub(super) fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
         .iter()
         .filter(|(.., layer)| !layer.advice.is_empty());
     let rows = judged.map(|(name, card, layer)| {
-        let cell = |(id, _): &(&str, &str)| {
+        let cell = |(id, _): &(&str, String)| {
             let advice = layer.advice.iter().find(|advice| advice.id == *id);
             let sign = advice.map_or("?", |advice| findings::sign(advice.verdict()));
             match ranks::rank_of(view, &layer.layer, *card, id) {
@@ -217,7 +217,7 @@ pub(super) fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
         };
         row(name, uses.iter().map(cell))
     });
-    let mut blocks = table(uses.iter().map(|(_, title)| (*title).to_owned()), rows);
+    let mut blocks = table(uses.iter().map(|(_, title)| title.clone()), rows);
     if !blocks.is_empty() {
         let mut legend = text::fitness_legend().to_owned();
         if view.names.len() > 1 {

@@ -67,7 +67,7 @@ fn facts_of(card: &CardSummary) -> DocumentBlock {
     }
     if !card.printed.is_empty() {
         let printed: Vec<String> = card.printed.iter().copied().map(text::claim).collect();
-        rows.push((CardLabel::PrintedOnIt.into(), printed.join(", ")));
+        rows.push((CardLabel::PrintedOnIt.into(), text::enumerated(&printed)));
     }
     rows.extend(
         card.facts
@@ -85,7 +85,7 @@ fn costs(card: &CardSummary) -> DataTable {
             format!(
                 "{}, {}",
                 escape::plain(&cost.layer),
-                escape::plain(&cost.comparison.quantity)
+                escape::plain(&text::compared_quantity(&cost.comparison.quantity))
             ),
             compare::ratio(&cost.comparison),
             compare::verdict(&cost.comparison),

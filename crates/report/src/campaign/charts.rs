@@ -72,7 +72,7 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
         section: Section::Speed,
         title: text::chart_title(&speed_title(view, work)),
         unit: work.unit(),
-        quantity: format!("{title}, {}, {}", work.unit(), work.workload),
+        quantity: text::enumerated(&[text::with_unit(title, work.unit()), work.workload.clone()]),
         runs: runs(view, work),
         rows: text::Head::Card.text(),
     };

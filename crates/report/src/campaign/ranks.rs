@@ -37,7 +37,10 @@ pub(super) fn best(view: &View<'_>) -> Vec<(String, String)> {
         .iter()
         .filter(|ranking| ranking.places.len() > 1);
     let sentence = |ranking: &UseRanking| {
-        let subject = view.with_layer(&plain(&ranking.title), &plain(&ranking.layer));
+        let subject = view.with_layer(
+            &plain(&text::use_title(&ranking.id, &ranking.title)),
+            &plain(&ranking.layer),
+        );
         (subject, best_for(view, ranking))
     };
     several.map(sentence).collect()
@@ -221,7 +224,10 @@ pub(super) fn document(view: &View<'_>, only: Option<&str>) -> Document {
 fn one_use(view: &View<'_>, id: &str) -> Vec<DocumentBlock> {
     let rankings = view.of.uses.iter().filter(|ranking| ranking.id == id);
     let blocks = rankings.flat_map(|ranking| {
-        let title = view.with_layer(&plain(&ranking.title), &plain(&ranking.layer));
+        let title = view.with_layer(
+            &plain(&text::use_title(&ranking.id, &ranking.title)),
+            &plain(&ranking.layer),
+        );
         let mut facts = Vec::new();
         if ranking.places.len() > 1 {
             facts.push((String::new(), best_for(view, ranking)));

@@ -22,7 +22,7 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
         let error = |share| format!("± {}%{caveats}", percent(share));
         let lag1 = |r: f64| format!("{r:+.2}").replace('-', "−");
         Some(vec![
-            format!("{}, {}", naming::phase(summary, phase), unit.name),
+            text::with_unit(&naming::phase(summary, phase), unit.name),
             by_t,
             by_bootstrap,
             repeated.relative_error.map(error).unwrap_or_default(),

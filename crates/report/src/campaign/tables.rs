@@ -74,7 +74,7 @@ fn runs(cells: &[Option<&PhaseSummary>]) -> String {
         .map(|phase| runs_of(phase).to_string())
         .collect();
     all.dedup();
-    all.join(", ")
+    text::enumerated(&all)
 }
 
 /// Number of runs of a phase, from single values or as published.
@@ -140,11 +140,10 @@ fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
     };
     let like = view.like(ranking, card);
     let like = match like.len() {
-        0..=NAMES => like
-            .into_iter()
-            .map(|other| view.name(other))
-            .collect::<Vec<_>>()
-            .join(", "),
+        0..=NAMES => {
+            let names = like.into_iter().map(|other| view.name(other));
+            text::enumerated(&names.collect::<Vec<_>>())
+        }
         n => text::things_counted(CountedThing::Cards, n as u64),
     };
     [format!("{} {}", place.rank, place.letters), ratio, like]
@@ -392,7 +391,7 @@ pub(super) fn pairs(view: &View<'_>) -> Option<DataTable> {
             .collect();
         let listed = match same.len() {
             0 => text::all_pairs_proven().to_owned(),
-            1..=NAMES => same.join(", "),
+            1..=NAMES => text::enumerated(&same),
             n => text::pairs_counted(n),
         };
         let name = text::capital(&view.with_layer(&work.noun, &escape::plain(layer)));

@@ -271,11 +271,12 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
 }
 
 /// ID and title of each use with advice, once each.
-pub(super) fn uses<'a>(advice: impl IntoIterator<Item = &'a Advice>) -> Vec<(&'a str, &'a str)> {
-    let mut uses: Vec<(&str, &str)> = Vec::new();
+pub(super) fn uses<'a>(advice: impl IntoIterator<Item = &'a Advice>) -> Vec<(&'a str, String)> {
+    let mut uses: Vec<(&str, String)> = Vec::new();
     for advice in advice {
         if uses.iter().all(|(id, _)| *id != advice.id) {
-            uses.push((&advice.id, &advice.title));
+            let title = crate::text::use_title(&advice.id, &advice.title);
+            uses.push((&advice.id, title));
         }
     }
     uses

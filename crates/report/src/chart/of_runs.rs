@@ -108,7 +108,7 @@ pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -
     }
     let rows = rates
         .iter()
-        .map(|c| ratio_row(&escape::plain(&c.quantity), c));
+        .map(|c| ratio_row(&escape::plain(&text::compared_quantity(&c.quantity)), c));
     let ratios = RatioChart {
         name: "ratios".to_owned(),
         section: Section::Speed,
@@ -171,14 +171,15 @@ fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Cha
                 .flatten()
                 .next()
                 .map(|phase| text::described(phase));
-            format!(
-                "{}, {}, {}",
-                (quantity.title)(),
-                quantity.unit,
-                crate::escape::plain(&workload.unwrap_or_default())
-            )
+            {
+                let quantity = text::with_unit((quantity.title)(), quantity.unit);
+                text::enumerated(&[
+                    quantity,
+                    crate::escape::plain(&workload.unwrap_or_default()),
+                ])
+            }
         }
-        _ => format!("{}, {}", (quantity.title)(), quantity.unit),
+        _ => text::with_unit((quantity.title)(), quantity.unit),
     };
     BarChart {
         name: quantity.name.to_owned(),

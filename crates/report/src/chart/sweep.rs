@@ -139,7 +139,7 @@ fn recognized<'i, 'a>(family: &[&'i SweepItem<'a>]) -> Option<(SweepAxis, Vec<It
                 .iter()
                 .filter_map(|axis| Some(value_text(*axis, item.at(*axis)?, true)));
             parts.extend(settings);
-            parts.join(", ")
+            text::enumerated(&parts)
         };
         let names = naming::distinct(family.iter().map(|item| name(item)));
         let line = |name_of: String| {

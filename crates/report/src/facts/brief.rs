@@ -133,7 +133,7 @@ pub(crate) fn brief_of(all: &[FactLine]) -> Vec<(&'static str, String)> {
         });
         (
             text::fact_group(group),
-            values.collect::<Vec<_>>().join(", "),
+            text::enumerated(&values.collect::<Vec<_>>()),
         )
     });
     gathered.filter(|(_, values)| !values.is_empty()).collect()

@@ -219,8 +219,8 @@ fn share_bars(
         ShareBar {
             // The name of a side keeps its spelling.
             label: match side.name.is_empty() {
-                true => text::capital(&words.join(", ")),
-                false => words.join(", "),
+                true => text::capital(&text::enumerated(&words)),
+                false => text::enumerated(&words),
             },
             parts: parts.map(part).collect(),
         }

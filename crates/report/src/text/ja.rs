@@ -23,6 +23,7 @@ mod path;
 mod path_charts;
 mod path_differences;
 mod ranks;
+mod reasons;
 mod statistics;
 mod steps;
 mod summary;

@@ -5,6 +5,7 @@
 //! so that a new variant does not compile without its sentence. `list` names every text once; `en` and `ja` have a
 //! function for each. Identifiers for programs are in `ids` and are never derived from these texts.
 
+mod both;
 mod compared;
 mod en;
 mod figures;
@@ -92,8 +93,11 @@ fn was_restored(scope: &Scope) -> bool {
     )
 }
 
-/// The text with its first letter in upper case.
+/// The text with its first letter in upper case, in languages that begin sentences so.
 pub(crate) fn capital(text: &str) -> String {
+    if language() == Language::Japanese {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| {
         first.to_uppercase().chain(chars).collect()

@@ -167,9 +167,9 @@ pub(crate) struct FastestCard<'a> {
 }
 
 /// Suitable and unsuitable uses with the figures that decide them.
-pub(crate) struct UseAnswer<'a> {
+pub(crate) struct UseAnswer {
     /// The use.
-    pub(crate) title: &'a str,
+    pub(crate) title: String,
     /// The deciding figure: `random read 3,790 IOPS`.
     pub(crate) figure: String,
     /// Whether intervals allow no other verdict.

@@ -12,7 +12,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
 use hakaru_model::facts::*;
 use hakaru_model::finding::*;
-use hakaru_model::job::Op;
+use hakaru_model::job::{BlockSize, Op};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos, Quantile};
 
 /// 2026-01-05 10:00 UTC.
@@ -115,6 +115,20 @@ impl Card {
         }
     }
 
+    fn job(&self) -> JobDescription {
+        let shape = self.shape();
+        JobDescription {
+            op: Some(self.op),
+            random: Some(shape.random),
+            mix_percent: Some(shape.read_percent).filter(|share| *share == 50),
+            block: Some(BlockSize::Fixed(shape.block)),
+            iodepth: Some(shape.iodepth),
+            numjobs: 1,
+            sync_every: shape.sync_every,
+            ..JobDescription::default()
+        }
+    }
+
     fn summary(&self, runs: usize, seconds: u64) -> PhaseSummary {
         let bandwidth = around(self.bandwidth, self.deviation, runs);
         let values = || bandwidth.values.iter();
@@ -136,6 +150,7 @@ impl Card {
             errors: 0,
             detail: PhaseDetail {
                 shape: Some(self.shape()),
+                jobs: vec![self.job()],
                 measured: Nanos::from_secs(seconds),
                 headline: match self.block < 65536.0 {
                     true => HeadlineRate::Iops,

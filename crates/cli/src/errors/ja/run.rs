@@ -20,135 +20,51 @@ fn errno(errno: Errno, advise: bool) -> String {
     format!("{}{advice}", text::os_error(errno.raw_os_error()))
 }
 
+// A table: an arm for each error.
+#[rustfmt::skip]
 pub(super) fn plan(error: &PlanError) -> String {
     let lead = |job: &str| format!("ジョブ「{job}」: ");
     match error {
-        PlanError::NoJobs { scenario } => format!("シナリオ「{scenario}」にジョブがありません"),
-        PlanError::NoFacts { job, path } => {
-            format!("{}{}の情報がありません", lead(job), path.display())
-        }
-        PlanError::NotMeasurable { job, path, what: _ } => format!(
-            "{}{}は測定できない種類のファイルです; help: ファイル、ディレクトリまたはブロックデバイスを指定してください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::Missing { job, path } => format!(
-            "{}{}がなく、ジョブは作成を許可されていません",
-            lead(job),
-            path.display()
-        ),
-        PlanError::MayNotCreate { job, path } => format!(
-            "{}{}がないか短すぎ、ジョブは作成も延長も許可されていません; help: 先に書き込むか、allow_file_create=0を省いてください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::NoFiles { job } => {
-            format!("{}nrfiles=0のためファイルがなく、何もしません", lead(job))
-        }
-        PlanError::OddBlock { job, block, unit } => format!(
-            "{}{block}バイトのブロックは使えません（directまたはfsync、fdatasyncを伴うmmapにはページサイズ{unit}バイトの倍数が必要）",
-            lead(job)
-        ),
-        PlanError::ReadOnly { job, path } => format!(
-            "{}{}は読み込み専用ですが、ジョブは書き込みます",
-            lead(job),
-            path.display()
-        ),
-        PlanError::NoSize { job, path } => format!(
-            "{}{}のサイズが分かりません; help: size=、filesize=または既存のファイルを指定してください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::TooSmall {
-            job,
-            path,
-            room,
-            offset,
-            block,
-        } => format!(
-            "{}{}の位置{offset}からの{room}は1ブロック（{block}）未満です",
-            lead(job),
-            path.display()
-        ),
-        PlanError::BlockTooLarge {
-            job,
-            path,
-            room,
-            block,
-        } => format!(
-            "{}ブロック{block}は、ジョブが使う{}の{room}より大きい値です; help: bsを小さくするか、sizeまたはfilesizeを大きくしてください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::ZonesTooLarge {
-            job,
-            path,
-            zones,
-            room,
-        } => format!(
-            "{}random_distribution=zoned_absのゾーンの合計{zones}は、ジョブが使う{}の{room}より大きい値です; help: ゾーンを小さくするか、sizeを大きくしてください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::OffsetPastEnd {
-            job,
-            path,
-            offset,
-            size,
-        } => format!(
-            "{}位置{offset}は{}のサイズ{size}以上です; help: offsetを小さくしてください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::PastEnd {
-            job,
-            path,
-            size,
-            offset,
-            wanted,
-        } => format!(
-            "{}位置{offset}とサイズ{wanted}の合計が{}の末尾（{size}）を超えます",
-            lead(job),
-            path.display()
-        ),
-        PlanError::NoSpace {
-            job,
-            path,
-            needed,
-            free,
-        } => format!(
-            "{}{}の空き容量が足りません（必要{needed}、空き{free}）; help: サイズを小さくしてください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::Misaligned {
-            job,
-            path,
-            block,
-            offset,
-            logical,
-            better,
-        } => format!(
-            "{}{}はdirect=1でブロック{block}バイト（offset {offset}）のアクセスができません（論理ブロックサイズ{logical}バイトの倍数が必要）; help: bs={better}を使うか、direct=0でページキャッシュを経由してください",
-            lead(job),
-            path.display()
-        ),
-        PlanError::BadBlock { job, block } => format!(
-            "{}ブロック{block}は使えません（1バイト以上1 GiB以下）",
-            lead(job)
-        ),
-        PlanError::BadValue {
-            job,
-            option,
-            value,
-            why,
-        } => format!("{}{option}={value}は使えません: 「{why}」", lead(job)),
-        PlanError::TrimOnFile { job, path } => format!(
-            "{}trimはブロックデバイスだけに使えますが、{}はブロックデバイスではありません",
-            lead(job),
-            path.display()
-        ),
-        PlanError::Endless { job } => format!("{}time_basedにはruntimeが必要です", lead(job)),
+        PlanError::NoJobs { scenario } =>
+            format!("シナリオ「{scenario}」にジョブがありません"),
+        PlanError::NoFacts { job, path } =>
+            format!("{}{}の情報がありません", lead(job), path.display()),
+        PlanError::NotMeasurable { job, path, what: _ } =>
+            format!("{}{}は測定できない種類のファイルです; help: ファイル、ディレクトリまたはブロックデバイスを指定してください", lead(job), path.display()),
+        PlanError::Missing { job, path } =>
+            format!("{}{}がなく、ジョブは作成を許可されていません", lead(job), path.display()),
+        PlanError::MayNotCreate { job, path } =>
+            format!("{}{}がないか短すぎ、ジョブは作成も延長も許可されていません; help: 先に書き込むか、allow_file_create=0を省いてください", lead(job), path.display()),
+        PlanError::NoFiles { job } =>
+            format!("{}nrfiles=0のためファイルがなく、何もしません", lead(job)),
+        PlanError::OddBlock { job, block, unit } =>
+            format!("{}{block}バイトのブロックは使えません（directまたはfsync、fdatasyncを伴うmmapにはページサイズ{unit}バイトの倍数が必要）", lead(job)),
+        PlanError::ReadOnly { job, path } =>
+            format!("{}{}は読み込み専用ですが、ジョブは書き込みます", lead(job), path.display()),
+        PlanError::NoSize { job, path } =>
+            format!("{}{}のサイズが分かりません; help: size=、filesize=または既存のファイルを指定してください", lead(job), path.display()),
+        PlanError::TooSmall { job, path, room, offset, block } =>
+            format!("{}{}の位置{offset}からの{room}は1ブロック（{block}）未満です", lead(job), path.display()),
+        PlanError::BlockTooLarge { job, path, room, block } =>
+            format!("{}ブロック{block}は、ジョブが使う{}の{room}より大きい値です; help: bsを小さくするか、sizeまたはfilesizeを大きくしてください", lead(job), path.display()),
+        PlanError::ZonesTooLarge { job, path, zones, room } =>
+            format!("{}random_distribution=zoned_absのゾーンの合計{zones}は、ジョブが使う{}の{room}より大きい値です; help: ゾーンを小さくするか、sizeを大きくしてください", lead(job), path.display()),
+        PlanError::OffsetPastEnd { job, path, offset, size } =>
+            format!("{}位置{offset}は{}のサイズ{size}以上です; help: offsetを小さくしてください", lead(job), path.display()),
+        PlanError::PastEnd { job, path, size, offset, wanted } =>
+            format!("{}位置{offset}とサイズ{wanted}の合計が{}の末尾（{size}）を超えます", lead(job), path.display()),
+        PlanError::NoSpace { job, path, needed, free } =>
+            format!("{}{}の空き容量が足りません（必要{needed}、空き{free}）; help: サイズを小さくしてください", lead(job), path.display()),
+        PlanError::Misaligned { job, path, block, offset, logical, better } =>
+            format!("{}{}はdirect=1でブロック{block}バイト（offset {offset}）のアクセスができません（論理ブロックサイズ{logical}バイトの倍数が必要）; help: bs={better}を使うか、direct=0でページキャッシュを経由してください", lead(job), path.display()),
+        PlanError::BadBlock { job, block } =>
+            format!("{}ブロック{block}は使えません（1バイト以上1 GiB以下）", lead(job)),
+        PlanError::BadValue { job, option, value, why } =>
+            format!("{}{option}={value}は使えません: 「{why}」", lead(job)),
+        PlanError::TrimOnFile { job, path } =>
+            format!("{}trimはブロックデバイスだけに使えますが、{}はブロックデバイスではありません", lead(job), path.display()),
+        PlanError::Endless { job } =>
+            format!("{}time_basedにはruntimeが必要です", lead(job)),
     }
 }
 

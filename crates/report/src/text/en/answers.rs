@@ -163,11 +163,8 @@ pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) ->
     )
 }
 
-pub(in crate::text) fn suited(
-    good: Option<&UseAnswer<'_>>,
-    bad: Option<&UseAnswer<'_>>,
-) -> Option<String> {
-    let probably = |of: &UseAnswer<'_>| if of.firm { "" } else { "probably " };
+pub(in crate::text) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>) -> Option<String> {
+    let probably = |of: &UseAnswer| if of.firm { "" } else { "probably " };
     Some(match (good, bad) {
         (Some(good), Some(bad)) if good.figure == bad.figure => capital(&format!(
             "{}good for {}, {}not for {}: {}.",

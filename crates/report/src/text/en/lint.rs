@@ -1,7 +1,12 @@
 //! Problems of a job as a benchmark, and their corrections.
 
 use hakaru_model::lint::LintWarning;
+use hakaru_model::severity::Severity;
 use hakaru_model::units::Bytes;
+
+pub(in crate::text) fn severity(of: Severity) -> &'static str {
+    of.name()
+}
 
 pub(in crate::text) fn lint(warning: &LintWarning) -> String {
     match warning {

@@ -8,8 +8,13 @@ use hakaru_model::finding::PhaseSummary;
 use hakaru_model::integrity::Span;
 use hakaru_model::units::Bytes;
 
-pub(in crate::text) fn paragraph(sentences: &[&str]) -> String {
+pub(in crate::text) fn paragraph(sentences: &[impl AsRef<str>]) -> String {
+    let sentences: Vec<&str> = sentences.iter().map(AsRef::as_ref).collect();
     sentences.join(" ")
+}
+
+pub(in crate::text) fn with_unit(quantity: &str, unit: &str) -> String {
+    format!("{quantity}, {unit}")
 }
 
 pub(in crate::text) fn series_compared(n: usize) -> String {
@@ -194,6 +199,10 @@ pub(in crate::text) fn comparison_verdict(verdict: &ComparisonText) -> String {
             }
         }
     }
+}
+
+pub(in crate::text) fn compared_quantity(quantity: &str) -> String {
+    quantity.to_owned()
 }
 
 pub(in crate::text) fn ratio_direction() -> &'static str {

@@ -140,11 +140,8 @@ pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) ->
     format!("{workload}は全{cards}枚が{value}で頭打ちです。上限はカードではなくホストのバスです。")
 }
 
-pub(in crate::text) fn suited(
-    good: Option<&UseAnswer<'_>>,
-    bad: Option<&UseAnswer<'_>>,
-) -> Option<String> {
-    let probably = |of: &UseAnswer<'_>| if of.firm { "" } else { "おそらく" };
+pub(in crate::text) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>) -> Option<String> {
+    let probably = |of: &UseAnswer| if of.firm { "" } else { "おそらく" };
     Some(match (good, bad) {
         (Some(good), Some(bad)) if good.figure == bad.figure => format!(
             "{}には{}向いていますが、{}には{}不向きです。{}。",

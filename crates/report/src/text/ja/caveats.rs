@@ -1,6 +1,7 @@
 //! Sentences for caveats and other findings.
 
 use super::facts::throttled_by;
+use super::reasons::reason;
 use super::{listed, op_did, os_error, rule_of};
 use crate::number;
 use crate::text::figures::{self, correlation, count, load, percent, range};
@@ -16,7 +17,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "iodepth={asked}は無効（{ioengine}の同時発行I/Oは1つ）。ioengine=io_uringを推奨"
         ),
         EngineReplaced { asked, used, because } => {
-            format!("ioengine={asked}を使えないため{used}で測定（{because}）")
+            format!("ioengine={asked}を使えないため{used}で測定（{}）", reason(because))
         }
         NotDirect { path } => format!("ホストのページキャッシュを含む値（{path}はO_DIRECT非対応）"),
         Buffered {} => "メモリの速度を測った可能性あり（direct=0はページキャッシュを経由）".to_owned(),
@@ -56,7 +57,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "未完了: 全{of}フェーズ中{}フェーズまで完了（電源断、クラッシュまたは強制終了）。中断したフェーズはパーセンタイルなし",
             range(*whole)
         ),
-        ClockFallback { used, because } => format!("低速な時計{used}で計時（{because}）"),
+        ClockFallback { used, because } => format!("低速な時計{used}で計時（{}）", reason(because)),
         ClockDrift { clock, ppm } => format!(
             "時間の値に{} ppmの誤差（{clock}がカーネルの時計とずれた）",
             range(*ppm)
@@ -87,7 +88,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "読み込み速度は過大（デバイスからの読み込みは{}。残りはキャッシュまたは未書き込み領域）",
             percent(*share_permille)
         ),
-        NoDiskStats { because } => format!("ディスク統計なし（{because}）"),
+        NoDiskStats { because } => format!("ディスク統計なし（{}）", reason(because)),
         NotInvalidated { path, because } => match path {
             CacheOf::File(path) => format!(
                 "メモリから読み込んだ可能性あり（{path}のページキャッシュを破棄できない: {because}）"

@@ -58,7 +58,10 @@ pub(in crate::text) fn bench_rounds(
     time: Nanos,
 ) -> String {
     let traced = if traced { "とトレース1回" } else { "" };
-    format!("ワークロード{workloads}種類 × {rounds}回{traced}、約{time}")
+    format!(
+        "ワークロード{workloads}種類 × {rounds}回{traced}、約{}",
+        super::duration(time)
+    )
 }
 
 pub(in crate::text) fn bench_writes(written: Bytes, speed: BytesPerSec) -> String {

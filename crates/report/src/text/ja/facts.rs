@@ -1,6 +1,7 @@
 //! Labels of the environment.
 
 use super::listed;
+use super::reasons::reason;
 use crate::facts::{FactGroup, FactKey};
 use crate::number::{self, MeanText};
 use crate::text::figures::{megabytes, throttling};
@@ -180,7 +181,7 @@ fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
 }
 
 pub(in crate::text) fn unknown(because: &str) -> String {
-    format!("不明（{because}）")
+    format!("不明（{}）", reason(because))
 }
 
 pub(in crate::text) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String {
@@ -317,5 +318,5 @@ pub(in crate::text) fn runs(n: u64) -> String {
 }
 
 pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
-    format!("{target}の{scenario}")
+    format!("{target}: {scenario}")
 }

@@ -2,7 +2,16 @@
 
 use crate::text::caveat;
 use hakaru_model::lint::LintWarning;
+use hakaru_model::severity::Severity;
 use hakaru_model::units::Bytes;
+
+pub(in crate::text) fn severity(of: Severity) -> &'static str {
+    match of {
+        Severity::Wrong => "エラー",
+        Severity::Weak => "警告",
+        Severity::Note => "参考",
+    }
+}
 
 pub(in crate::text) fn lint(warning: &LintWarning) -> String {
     match warning {

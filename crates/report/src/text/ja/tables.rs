@@ -9,8 +9,12 @@ use hakaru_model::integrity::Span;
 use hakaru_model::job::{BlockSize, Op};
 use hakaru_model::units::Bytes;
 
-pub(in crate::text) fn paragraph(sentences: &[&str]) -> String {
-    sentences.concat()
+pub(in crate::text) fn paragraph(sentences: &[impl AsRef<str>]) -> String {
+    sentences.iter().map(AsRef::as_ref).collect()
+}
+
+pub(in crate::text) fn with_unit(quantity: &str, unit: &str) -> String {
+    format!("{quantity}({unit})")
 }
 
 pub(in crate::text) fn series_compared(n: usize) -> String {
@@ -195,6 +199,19 @@ pub(in crate::text) fn comparison_verdict(verdict: &ComparisonText) -> String {
 /// A p-value after a verdict.
 fn chance(p: &Option<String>) -> String {
     p.as_ref().map_or_else(String::new, |p| format!(" (p {p})"))
+}
+
+pub(in crate::text) fn compared_quantity(quantity: &str) -> String {
+    let figures = [(" bandwidth", "のスループット"), (" IOPS", "のIOPS")];
+    let plain = figures.iter().find_map(|(english, japanese)| {
+        let phase = quantity.strip_suffix(english)?;
+        Some(format!("{phase}{japanese}"))
+    });
+    plain.unwrap_or_else(|| {
+        quantity
+            .replace(" latency P", "のレイテンシP")
+            .replace(" sync P", "のfsyncのP")
+    })
 }
 
 pub(in crate::text) fn ratio_direction() -> &'static str {

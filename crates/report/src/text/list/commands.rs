@@ -13,6 +13,7 @@ use hakaru_model::io_path::LayoutGap;
 use hakaru_model::job::Op;
 use hakaru_model::lint::LintWarning;
 use hakaru_model::record::IoError;
+use hakaru_model::severity::Severity;
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 texts! {
@@ -87,6 +88,9 @@ texts! {
     // messages
     /// The prefix of a line of a message.
     pub fn prefix(prefix: MessagePrefix) -> &'static str;
+
+    /// The severity of a mistake in a job.
+    pub fn severity(of: Severity) -> &'static str;
 
     // scopes
     /// Text in place of the names if a finding concerns every phase.

@@ -182,7 +182,7 @@ texts! {
     /// All cards reach the limit of the host.
     pub(crate) fn host_limits(workload: &str, value: &str, cards: usize) -> String;
     /// What a card is good for.
-    pub(crate) fn suited(good: Option<&UseAnswer<'_>>, bad: Option<&UseAnswer<'_>>) -> Option<String>;
+    pub(crate) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>) -> Option<String>;
     /// Figures of a run without a verdict.
     pub(crate) fn reached(figures: &[(String, String)]) -> String;
     /// A lasting drop of speed.

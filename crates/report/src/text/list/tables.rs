@@ -10,7 +10,9 @@ use hakaru_model::units::Bytes;
 texts! {
     // tables
     /// Sentences of one paragraph.
-    pub(crate) fn paragraph(sentences: &[&str]) -> String;
+    pub(crate) fn paragraph(sentences: &[impl AsRef<str>]) -> String;
+    /// A quantity with its unit, as a heading: `random writes, IOPS`.
+    pub(crate) fn with_unit(quantity: &str, unit: &str) -> String;
     /// Title of a report on several series.
     pub(crate) fn series_compared(n: usize) -> String;
     /// What the figures of one series are.
@@ -65,6 +67,8 @@ texts! {
     // comparisons
     /// The verdict on a figure.
     pub(crate) fn comparison_verdict(verdict: &ComparisonText) -> String;
+    /// A compared figure of a phase: `rand-write bandwidth`.
+    pub(crate) fn compared_quantity(quantity: &str) -> String;
     /// Which side of a comparison a ratio is about.
     pub(crate) fn ratio_direction() -> &'static str;
     /// Explanation of the statistical tests.
