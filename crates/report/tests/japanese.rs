@@ -72,6 +72,7 @@ fn visible(page: &str) -> String {
 
 /// Words of the samples and of records, and names of options and programs, that stand in Japanese documents.
 const STORED: &[&str] = &[
+    "sandisk, raw",
     "six cards",
     "sustained write",
     "vfat, sustained",
