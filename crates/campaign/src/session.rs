@@ -17,7 +17,7 @@ pub use unstored::{UnstoredCopy, UnstoredRecord};
 use crate::ids::{new_id, now_unix_ms};
 use forwarding::ObserverHook;
 use hakaru_device::guard::{self, Refusal};
-use hakaru_device::{InspectError, Roots};
+use hakaru_device::{InspectError, PathInspector, Roots};
 use hakaru_engine::{ClockChoice, EngineReport, Observer, RunError, RunOptions};
 use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
@@ -159,10 +159,11 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`SessionError::Inspect`] for the first path that cannot be inspected.
     pub fn inspect(scenario: &'a Scenario) -> Result<Session<'a>, SessionError> {
-        let look = |path: PathBuf| -> Result<_, InspectError> {
-            Ok((path.clone(), hakaru_device::inspect(&path)?))
+        let mut inspector = PathInspector::default();
+        let mut look = |path: PathBuf| -> Result<_, InspectError> {
+            Ok((path.clone(), inspector.inspect(&path)?))
         };
-        let facts = scenario.paths().into_iter().map(look);
+        let facts = scenario.paths().into_iter().map(&mut look);
         let mut facts = facts.collect::<Result<Facts, InspectError>>()?;
         // Paths that are only named need not exist.
         let named = scenario

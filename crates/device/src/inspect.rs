@@ -9,6 +9,7 @@ use hakaru_model::facts::{TargetFacts, TargetKind};
 use hakaru_model::units::Bytes;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -79,6 +80,53 @@ pub enum InspectError {
 /// An [`InspectError`] if the path cannot be measured: its directory is missing, it is a dangling
 /// link, or it is neither readable nor writable.
 pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
+    PathInspector::default().inspect(path)
+}
+
+/// Inspects many paths. Missing files of one directory share the facts about the directory, so that it is probed once.
+#[derive(Debug, Default)]
+pub struct PathInspector {
+    /// Facts about a missing file, by directory.
+    directories: HashMap<PathBuf, TargetFacts>,
+}
+
+impl PathInspector {
+    /// See [`inspect`].
+    ///
+    /// # Errors
+    /// See [`inspect`].
+    pub fn inspect(&mut self, path: &Path) -> Result<TargetFacts, InspectError> {
+        if is_missing(path) {
+            self.inspect_missing(path)
+        } else {
+            inspect_other(path)
+        }
+    }
+
+    fn inspect_missing(&mut self, path: &Path) -> Result<TargetFacts, InspectError> {
+        let folder = directory_of(path);
+        let known = match self.directories.get(folder) {
+            Some(known) => known,
+            None => {
+                let found = inspect_absent(path)?;
+                self.directories.entry(folder.to_owned()).or_insert(found)
+            }
+        };
+        Ok(TargetFacts {
+            path: path.to_owned(),
+            ..known.clone()
+        })
+    }
+}
+
+/// Whether nothing is at a path, not even a link without a target.
+fn is_missing(path: &Path) -> bool {
+    let missing = |error: Error| error.kind() == ErrorKind::NotFound;
+    !path.as_os_str().is_empty() && path.symlink_metadata().is_err_and(missing)
+}
+
+/// Inspects a path that exists, is not accessible, or is a dangling link.
+fn inspect_other(path: &Path) -> Result<TargetFacts, InspectError> {
     let io = |source| InspectError::Io {
         path: path.to_owned(),
         source,

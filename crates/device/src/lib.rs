@@ -39,6 +39,6 @@ pub use card::RawCard;
 pub use environment::environment;
 pub use freespace::FreeSpace;
 pub use identify::{Presence, disks, identify, is_same_device, presence, recognise};
-pub use inspect::{InspectError, inspect};
+pub use inspect::{InspectError, PathInspector, inspect};
 pub use oddities::decode_card;
 pub use roots::{DevNum, Roots};

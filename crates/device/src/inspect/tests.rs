@@ -117,3 +117,23 @@ fn closed_files_are_refused_and_read_only_ones_are_not() {
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o000)).unwrap();
     assert!(matches!(inspect(&path), Err(InspectError::Denied { .. })));
 }
+
+#[test]
+fn absent_files_of_a_directory_have_the_facts_of_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut inspector = PathInspector::default();
+    let first = inspector.inspect(&folder.path().join("a")).unwrap();
+    // A directory that is probed anew would be found to take no files.
+    std::fs::remove_dir(folder.path()).unwrap();
+    let second = inspector.inspect(&folder.path().join("b")).unwrap();
+    assert_eq!(second.path, folder.path().join("b"));
+    assert_eq!(
+        TargetFacts {
+            path: first.path.clone(),
+            ..second
+        },
+        first
+    );
+    // What is not missing is looked at, and another directory too.
+    assert!(inspector.inspect(&folder.path().join("sub/c")).is_err());
+}
