@@ -226,6 +226,37 @@ fn single_runs_have_no_letters() {
     assert!(!speed.svg(720).contains("same letter"));
 }
 
+/// A card in two hosts is one row with a bar for each host.
+#[test]
+fn cards_in_two_hosts_have_a_bar_for_each() {
+    let mut campaign = support::campaign::campaign();
+    let both = campaign.cards.clone().into_iter().map(|mut card| {
+        card.host = "zero".into();
+        card
+    });
+    let both: Vec<_> = both.collect();
+    campaign.cards.extend(both);
+    for card in &mut campaign.cards {
+        card.layers.truncate(1);
+    }
+    let all = campaign_charts(&campaign);
+    let csv = named(&all, "speed-rand-write").csv();
+    let rows = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').take(2).collect::<Vec<_>>());
+    let rows: Vec<Vec<&str>> = rows.collect();
+    let wanted = [
+        ["kingston", "pi4"],
+        ["kingston", "zero"],
+        ["sandisk", "pi4"],
+        ["sandisk", "zero"],
+    ];
+    assert_eq!(rows, wanted);
+    let page = hakaru_report::campaign_html(&campaign);
+    assert!(page.contains("kingston (pi4)") && page.contains("sandisk (zero)"));
+}
+
 /// The title names the layer with the largest effect, not the first one.
 #[test]
 fn the_only_card_has_its_largest_effect_as_title() {

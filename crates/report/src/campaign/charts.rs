@@ -7,6 +7,7 @@ use super::words;
 use crate::chart::{
     self, BarChart, Chart, ChartTitle, Plot, RatioChart, Section, SweepItem, slug, sweep_charts,
 };
+use crate::naming::distinct;
 use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::{self, DataTable};
 use crate::text::{self, Head};
@@ -191,6 +192,11 @@ fn bars(
     };
     let measured = |layer: &&String| (0..view.names.len()).any(|card| cell(card, layer).is_some());
     let layers: Vec<&String> = view.layers.iter().filter(measured).collect();
+    if let (Some(hosts), [layer]) = (shared_hosts(view), &layers[..]) {
+        let groups = by_host(view, &hosts, &|card| cell(card, layer));
+        let series = hosts.iter().map(|host| crate::escape::plain(host));
+        return (!groups.is_empty()).then(|| about.of(series.collect(), groups));
+    }
     let groups: Vec<BarGroup> = (0..view.names.len())
         .map(|card| BarGroup {
             label: view.name(card).to_owned(),
@@ -200,6 +206,33 @@ fn bars(
         .collect();
     let series = layers.iter().map(|layer| layer_label(layer));
     (!groups.is_empty()).then(|| about.of(series.collect(), groups))
+}
+
+/// The hosts of a campaign, if some card was measured in several of them.
+fn shared_hosts<'v>(view: &View<'v>) -> Option<Vec<&'v str>> {
+    let cards = || view.of.cards.iter();
+    let hosts = distinct(cards().map(|card| card.host.as_str()));
+    let names = distinct(cards().map(|card| &card.name));
+    (hosts.len() > 1 && names.len() < view.of.cards.len()).then_some(hosts)
+}
+
+/// One group for each card, with one bar for each host.
+fn by_host(view: &View<'_>, hosts: &[&str], bar: &dyn Fn(usize) -> Option<Bar>) -> Vec<BarGroup> {
+    let names = distinct(view.of.cards.iter().map(|card| &card.name));
+    let of_name = |name: &String| {
+        let of_host = |host: &&str| {
+            let is_it = |card: &CardSummary| card.name == *name && card.host == *host;
+            bar(view.of.cards.iter().position(is_it)?)
+        };
+        BarGroup {
+            label: crate::escape::plain(name),
+            bars: hosts.iter().map(of_host).collect(),
+        }
+    };
+    let groups = names.into_iter().map(of_name);
+    groups
+        .filter(|group| group.bars.iter().any(Option::is_some))
+        .collect()
 }
 
 /// Whether at least two cards were measured more than once: single runs show no difference and no likeness.

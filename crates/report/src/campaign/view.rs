@@ -56,12 +56,7 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn of(of: &'a CampaignSummary) -> View<'a> {
-        let names = naming::numbered(
-            of.cards
-                .iter()
-                .map(|card| crate::escape::plain(&card.name))
-                .collect(),
-        );
+        let names = naming::numbered(of.cards.iter().map(|card| card_name(of, card)).collect());
         let measured = of.cards.iter().flat_map(|card| &card.layers);
         let measured = naming::distinct(measured.map(|layer| layer.layer.clone()));
         let mut layers = naming::distinct(of.layers.iter().chain(&measured).cloned());
@@ -228,6 +223,16 @@ impl<'a> View<'a> {
     pub(super) fn summaries(&self) -> Vec<(String, &'a Summary)> {
         let all = self.everything().into_iter();
         all.map(|(name, layer)| (name, &layer.summary)).collect()
+    }
+}
+
+/// Name of a card, with its host if another host measured it too.
+fn card_name(of: &CampaignSummary, card: &CardSummary) -> String {
+    let name = crate::escape::plain(&card.name);
+    let elsewhere = |other: &CardSummary| other.name == card.name && other.host != card.host;
+    match of.cards.iter().any(elsewhere) && !card.host.is_empty() {
+        true => format!("{name} ({})", crate::escape::plain(&card.host)),
+        false => name,
     }
 }
 
