@@ -7,6 +7,7 @@
 
 mod ci;
 mod cross;
+mod dist;
 mod docs;
 mod fuzz;
 mod pages;
@@ -36,6 +37,16 @@ const COMMANDS: &[TaskRow] = &[
         "cross",
         "check the workspace for the ARM targets",
         cross::main,
+    ),
+    (
+        "dist",
+        "build the files of a release: static binaries, tarballs, .deb",
+        dist::main,
+    ),
+    (
+        "dist-check",
+        "install and run the files of a release in other systems",
+        dist::check::main,
     ),
     (
         "docs",

@@ -1,0 +1,357 @@
+//! `cargo xtask dist-check`: installs the files of a release in minimal roots of other systems, runs them there, and
+//! removes them again. Needs root and the files of `cargo xtask dist`.
+//!
+//! Programs for other processors run in the emulator of QEMU, which has no libaio and no io_uring.
+
+use super::{TARGETS, size, sorted};
+use crate::workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A Debian or Ubuntu release, with the mirror if it is not Debian's.
+struct Suite {
+    name: &'static str,
+    mirror: &'static str,
+}
+
+const DEBIAN: &str = "http://deb.debian.org/debian";
+
+const SUITES: &[Suite] = &[
+    Suite {
+        name: "bullseye",
+        mirror: DEBIAN,
+    },
+    Suite {
+        name: "bookworm",
+        mirror: DEBIAN,
+    },
+    Suite {
+        name: "trixie",
+        mirror: DEBIAN,
+    },
+    Suite {
+        name: "focal",
+        mirror: "http://archive.ubuntu.com/ubuntu",
+    },
+];
+
+/// Emulators of the targets, with the oldest processor that the target is for.
+const EMULATORS: &[(&str, &str, &[&str])] = &[
+    (
+        "aarch64-unknown-linux-musl",
+        "qemu-aarch64-static",
+        &["-cpu", "cortex-a53"],
+    ),
+    (
+        "arm-unknown-linux-musleabihf",
+        "qemu-arm-static",
+        &["-cpu", "arm1176"],
+    ),
+    (
+        "armv7-unknown-linux-musleabihf",
+        "qemu-arm-static",
+        &["-cpu", "cortex-a7"],
+    ),
+    ("riscv64gc-unknown-linux-musl", "qemu-riscv64-static", &[]),
+];
+
+/// What is run in each root; `$H` starts hakaru.
+const STEPS: &[(&str, &str)] = &[
+    ("version", "$H --version"),
+    (
+        "bench",
+        "$H bench --quick --only=seq-write,rand-read --size=64MiB .",
+    ),
+    (
+        "fio psync",
+        "$H fio --name=a --rw=randrw --bs=4k --size=4m --ioengine=psync --filename=x",
+    ),
+    (
+        "fio libaio",
+        "$H fio --name=a --rw=randread --bs=4k --size=4m --ioengine=libaio --iodepth=8 --direct=1 --filename=x",
+    ),
+    ("iozone", "$H iozone -s 2m -r 64k -i 0 -i 1 -f y"),
+    ("verify", "$H verify --size=16MiB ."),
+    ("list", "$H list"),
+    ("man", "$H man campaign run"),
+    ("completions", "$H completions bash"),
+    (
+        "link",
+        "$H link links && links/fio --version && links/iozone -v && $H link --remove links",
+    ),
+];
+
+/// Steps that an emulator cannot run.
+const NOT_EMULATED: &[&str] = &["fio libaio"];
+
+/// Runs the checks of the named roots and targets, or of all whose files exist.
+///
+/// # Errors
+/// If a check fails, or nothing could be checked.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    ensure!(
+        rustix::process::geteuid().is_root(),
+        "dist-check needs root, for chroot and debootstrap"
+    );
+    let files = workspace::target().join("dist-files");
+    let wanted = |name: &str| args.is_empty() || args.iter().any(|arg| arg == name);
+    let mut rows = Vec::new();
+    for suite in SUITES.iter().filter(|suite| wanted(suite.name)) {
+        rows.push((suite.name, check_suite(suite, &files)));
+    }
+    if wanted("busybox") {
+        rows.push(("busybox", check_busybox(&files)));
+    }
+    for (target, emulator, options) in EMULATORS.iter().filter(|(target, ..)| wanted(target)) {
+        rows.push((target, check_emulated(target, emulator, options, &files)));
+    }
+    let mut failed = 0;
+    for (name, outcome) in &rows {
+        match outcome {
+            Ok(said) => println!("{name:<32} {said}"),
+            Err(error) => {
+                failed += 1;
+                println!("{name:<32} FAILED: {error:#}");
+            }
+        }
+    }
+    ensure!(
+        !rows.is_empty(),
+        "there is nothing called {}",
+        args.join(" ")
+    );
+    ensure!(failed == 0, "{failed} of {} checks failed", rows.len());
+    Ok(())
+}
+
+/// Installs the Debian package in a minimal root, runs it and purges it.
+fn check_suite(suite: &Suite, files: &Path) -> Result<String> {
+    let package = find(files, "_amd64.deb")?;
+    let root = roots()?.join(suite.name);
+    if !root.join("bin/sh").exists() {
+        let mut debootstrap = Command::new("debootstrap");
+        debootstrap
+            .args(["--variant=minbase", suite.name])
+            .arg(&root)
+            .arg(suite.mirror)
+            .stdout(Stdio::null());
+        workspace::run(&mut debootstrap)?;
+    }
+    std::fs::copy(&package, root.join("hakaru.deb"))?;
+    let before = listing(&root)?;
+    in_root(&root, "dpkg -i /hakaru.deb")?;
+    in_root(&root, "! command -v fio && ! command -v iozone")?;
+    run_steps(&root, "hakaru", |script| in_root(&root, script))?;
+    in_root(&root, "dpkg --purge hakaru")?;
+    let libc = in_root(&root, "ldd --version | head -1")?;
+    compare(&before, &listing(&root)?)?;
+    Ok(format!(
+        "installed, {} steps passed, purged without leftovers; {}",
+        STEPS.len(),
+        libc.trim()
+    ))
+}
+
+/// Unpacks the tarball in a root that contains nothing but busybox.
+fn check_busybox(files: &Path) -> Result<String> {
+    let tarball = find(files, "x86_64-unknown-linux-musl-v")?;
+    let busybox = workspace::find_program("busybox").context("busybox is missing")?;
+    let root = roots()?.join("busybox");
+    let _ = std::fs::remove_dir_all(&root);
+    for directory in ["bin", "proc", "sys", "dev", "tmp", "root"] {
+        std::fs::create_dir_all(root.join(directory))?;
+    }
+    std::fs::copy(busybox, root.join("bin/busybox"))?;
+    workspace::run(
+        Command::new("chroot")
+            .arg(&root)
+            .args(["/bin/busybox", "--install", "/bin"]),
+    )?;
+    let before = listing(&root)?;
+    let mut tar = Command::new("tar");
+    workspace::run(tar.arg("-xzf").arg(&tarball).arg("-C").arg(&root))?;
+    let name = directory_name(&tarball);
+    run_steps(&root, &format!("/{name}/hakaru"), |script| {
+        in_root(&root, script)
+    })?;
+    std::fs::remove_dir_all(root.join(name))?;
+    compare(&before, &listing(&root)?)?;
+    Ok(format!("unpacked, {} steps passed; no libc", STEPS.len()))
+}
+
+/// Runs the program of a target in an emulator.
+fn check_emulated(target: &str, emulator: &str, options: &[&str], files: &Path) -> Result<String> {
+    let tarball = find(files, &format!("{target}-v"))?;
+    let emulator = workspace::find_program(emulator)
+        .with_context(|| format!("{emulator} is missing: apt-get install qemu-user-static"))?;
+    let folder = tempfile::tempdir_in(roots()?)?;
+    let mut tar = Command::new("tar");
+    workspace::run(tar.arg("-xzf").arg(&tarball).arg("-C").arg(folder.path()))?;
+    let program = folder.path().join(directory_name(&tarball)).join("hakaru");
+    let start = format!(
+        "{} {} {}",
+        emulator.display(),
+        options.join(" "),
+        program.display()
+    );
+    let work = folder.path().join("work");
+    std::fs::create_dir(&work)?;
+    let steps = STEPS
+        .iter()
+        .filter(|(name, _)| !NOT_EMULATED.contains(name));
+    let mut passed = 0;
+    for (name, step) in steps {
+        // A link cannot be started without the emulator.
+        let step = step.replace(" && links/fio --version && links/iozone -v", "");
+        let script = format!(
+            "export HOME={0} HAKARU_DB={0}/h.db; cd {0}; {1}",
+            work.display(),
+            step.replace("$H", &start)
+        );
+        output(Command::new("sh").args(["-ec", &script])).with_context(|| (*name).to_owned())?;
+        passed += 1;
+    }
+    let bytes = size(&program)?;
+    Ok(format!(
+        "{passed} steps passed in {}; {bytes} bytes",
+        emulator.display()
+    ))
+}
+
+/// Runs every step in a work directory of a root, which is removed afterwards.
+fn run_steps(root: &Path, program: &str, run: impl Fn(&str) -> Result<String>) -> Result<()> {
+    std::fs::create_dir_all(root.join("work"))?;
+    for (name, step) in STEPS {
+        let step = step.replace("$H", program);
+        let script =
+            format!("export HOME=/work/home HAKARU_DB=/work/h.db HAKARU_LANG=en; cd /work; {step}");
+        run(&script).with_context(|| (*name).to_owned())?;
+    }
+    std::fs::remove_dir_all(root.join("work"))?;
+    Ok(())
+}
+
+/// Runs a shell command in a root with `/proc`, `/sys` and `/dev`, in mounts of its own, which end with it.
+fn in_root(root: &Path, script: &str) -> Result<String> {
+    let mounts = "mount -t proc proc \"$0/proc\" && mount --rbind /sys \"$0/sys\" && mount --rbind /dev \"$0/dev\" && \
+                  exec chroot \"$0\" /bin/sh -ec \"$1\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "--propagation=private", "sh", "-c", mounts])
+        .arg(root)
+        .arg(script)
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    output(&mut command)
+}
+
+/// Output of a command; an error has what it printed.
+fn output(command: &mut Command) -> Result<String> {
+    let out = command.stdin(Stdio::null()).output()?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if !out.status.success() {
+        bail!("{}: {}{}", out.status, text(&out.stdout), text(&out.stderr));
+    }
+    Ok(text(&out.stdout))
+}
+
+/// Directory of the roots, which later checks use again.
+fn roots() -> Result<PathBuf> {
+    let path = workspace::target().join("dist-roots");
+    std::fs::create_dir_all(&path)?;
+    Ok(path)
+}
+
+/// The file of the release whose name contains a text.
+fn find(files: &Path, part: &str) -> Result<PathBuf> {
+    let known: Vec<&str> = TARGETS.iter().map(|target| target.triple).collect();
+    let has = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().contains(part))
+    };
+    let found = sorted(files).ok().and_then(|all| all.into_iter().find(has));
+    found.with_context(|| {
+        format!(
+            "{} has no file for {part}: run cargo xtask dist with one of {}",
+            files.display(),
+            known.join(", ")
+        )
+    })
+}
+
+/// Name of the directory in a tarball.
+fn directory_name(tarball: &Path) -> String {
+    let stem = tarball.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// All paths of a root, without those that dpkg and the mounts change.
+fn listing(root: &Path) -> Result<BTreeSet<String>> {
+    let mut find = Command::new("find");
+    find.current_dir(root).args([
+        ".",
+        "(",
+        "-path",
+        "./proc",
+        "-o",
+        "-path",
+        "./sys",
+        "-o",
+        "-path",
+        "./dev",
+        "-o",
+        "-path",
+        "./var/lib/dpkg",
+        "-o",
+        "-path",
+        "./var/log",
+        "-o",
+        "-path",
+        "./var/cache",
+        ")",
+        "-prune",
+        "-o",
+        "-print",
+    ]);
+    Ok(workspace::output(&mut find)?
+        .lines()
+        .map(str::to_owned)
+        .collect())
+}
+
+fn compare(before: &BTreeSet<String>, after: &BTreeSet<String>) -> Result<()> {
+    let left: Vec<&str> = after.difference(before).map(String::as_str).collect();
+    let gone: Vec<&str> = before.difference(after).map(String::as_str).collect();
+    ensure!(left.is_empty(), "left behind: {}", left.join(", "));
+    ensure!(gone.is_empty(), "removed: {}", gone.join(", "));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::version;
+
+    #[test]
+    fn leftovers_are_found() {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        assert!(compare(&set(&["a"]), &set(&["a"])).is_ok());
+        let error = compare(&set(&["a"]), &set(&["a", "b"]))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(error, "left behind: b");
+        assert!(compare(&set(&["a"]), &set(&[])).is_err());
+    }
+
+    #[test]
+    fn files_are_found_by_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = format!("hakaru-{}-v{}.tgz", TARGETS[0].triple, version().unwrap());
+        std::fs::write(folder.path().join(&name), "").unwrap();
+        let found = find(folder.path(), "x86_64-unknown-linux-musl-v").unwrap();
+        assert_eq!(directory_name(&found), name.trim_end_matches(".tgz"));
+        assert!(find(folder.path(), "_amd64.deb").is_err());
+    }
+}
