@@ -134,9 +134,9 @@ fn ar(epoch: u64, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut archive = b"!<arch>\n".to_vec();
     for (name, content) in members {
         // Ignored: writing to memory does not fail.
-        let _ = write!(
+        let _ = writeln!(
             archive,
-            "{name:<16}{epoch:<12}{:<6}{:<6}{:<8}{:<10}`\n",
+            "{name:<16}{epoch:<12}{:<6}{:<6}{:<8}{:<10}`",
             0,
             0,
             100_644,
