@@ -222,14 +222,15 @@ fn check_emulated(target: &str, emulator: &str, options: &[&str], files: &Path) 
 
 /// Runs every step in a work directory of a root, which is removed afterwards.
 fn run_steps(root: &Path, program: &str, run: impl Fn(&str) -> Result<String>) -> Result<()> {
-    std::fs::create_dir_all(root.join("work"))?;
+    std::fs::create_dir_all(root.join("trial"))?;
     for (name, step) in STEPS {
         let step = step.replace("$H", program);
-        let script =
-            format!("export HOME=/work/home HAKARU_DB=/work/h.db HAKARU_LANG=en; cd /work; {step}");
+        let script = format!(
+            "export HOME=/trial/home HAKARU_DB=/trial/h.db HAKARU_LANG=en; cd /trial; {step}"
+        );
         run(&script).with_context(|| (*name).to_owned())?;
     }
-    std::fs::remove_dir_all(root.join("work"))?;
+    std::fs::remove_dir_all(root.join("trial"))?;
     Ok(())
 }
 
