@@ -256,8 +256,8 @@ fn unlinked(machine: &mut TracedMachine<'_>, layer: &str) -> Result<String> {
     let exported = machine.prepare(&format!(
         "cd /tmp && {hakaru} bench /mnt --quick --repeat 1 --size 4MiB --only rand-write --trace >&2 && {hakaru} export"
     ))?;
-    let records = exported.lines().filter_map(|line| record(line).ok());
-    let path = records.filter_map(|record| path_of(&record).ok()).last();
+    let mut records = exported.lines().rev().filter_map(|line| record(line).ok());
+    let path = records.find_map(|record| path_of(&record).ok());
     let path = path.with_context(|| format!("no round was traced: {exported:.2000}"))?;
     ensure_attributed(&path, false)?;
     let areas = CardAreas::read(machine, layer)?.context("there are no areas")?;

@@ -202,19 +202,7 @@ fn downwards(data: &FlowPicture, frame: &Frame) -> String {
     let last = data.stages.len().saturating_sub(1);
     let (mut top, mut second) = (0.0, row);
     for (i, stage) in data.stages.iter().enumerate() {
-        let name = width_of(&stage.name) * 1.12 + 8.0;
-        canvas.text((0.0, top + 13.0), Anchor::Start, "hk-t hk-b", &stage.name);
-        let room = width - name - beads;
-        let joined = stage.notes.join(", ");
-        let lines = match width_of(&joined) <= room {
-            true => vec![joined],
-            false => stage.notes.clone(),
-        };
-        for (line, note) in lines.iter().enumerate() {
-            let y = top + 13.0 + LINE * line as f64;
-            canvas.text((name, y), Anchor::Start, "hk-m", &fitted(note, room));
-        }
-        top += LINE * lines.len().saturating_sub(1) as f64;
+        top += head(&mut canvas, stage, top, width - beads);
         let mut x = 0.0;
         for band in &data.bands {
             let wide = pixels(band.width, scale);
@@ -262,6 +250,24 @@ fn downwards(data: &FlowPicture, frame: &Frame) -> String {
         &fitted(&data.foot, width * 0.85),
     );
     canvas.finish(frame, y + 22.0)
+}
+
+/// Draws the name of a stage with its notes beside it, one below the other if they do not fit a line, and returns the
+/// height of further lines.
+fn head(canvas: &mut Canvas, stage: &FlowStage, top: f64, width: f64) -> f64 {
+    let name = width_of(&stage.name) * 1.12 + 8.0;
+    canvas.text((0.0, top + 13.0), Anchor::Start, "hk-t hk-b", &stage.name);
+    let room = width - name;
+    let joined = stage.notes.join(", ");
+    let lines = match width_of(&joined) <= room {
+        true => vec![joined],
+        false => stage.notes.clone(),
+    };
+    for (line, note) in lines.iter().enumerate() {
+        let y = top + 13.0 + LINE * line as f64;
+        canvas.text((name, y), Anchor::Start, "hk-m", &fitted(note, room));
+    }
+    LINE * lines.len().saturating_sub(1) as f64
 }
 
 fn named(band: &FlowBand) -> String {
