@@ -17,16 +17,17 @@ pub(in crate::text) fn only_card(card: &str, value: &str) -> String {
 }
 
 pub(in crate::text) fn host_bound(cards: usize, low: &str, high: &str, unit: &str) -> String {
-    let range = span(low, high);
+    let (range, things) = (span(low, high), super::answers::things());
     format!(
-        "all {cards} cards reach {range} {unit}: the host bus is the bottleneck, so this does not rank the cards"
+        "all {cards} {things} reach {range} {unit}: the host bus is the bottleneck, so this does not rank the {things}"
     )
 }
 
 pub(in crate::text) fn no_difference(low: &str, high: &str, unit: &str) -> String {
     format!(
-        "{} {unit}; no significant difference between cards",
-        span(low, high)
+        "{} {unit}; no significant difference between {}",
+        span(low, high),
+        super::answers::things()
     )
 }
 

@@ -24,7 +24,11 @@ pub(in crate::text) fn host_bound(cards: usize, low: &str, high: &str, unit: &st
 }
 
 pub(in crate::text) fn no_difference(low: &str, high: &str, unit: &str) -> String {
-    format!("{} {unit}。カード間に有意差なし", span(low, high))
+    format!(
+        "{} {unit}。{}間に有意差なし",
+        span(low, high),
+        super::answers::things().0
+    )
 }
 
 pub(in crate::text) fn fastest(
