@@ -223,7 +223,12 @@ fn write_cards(home: &Home) {
 /// Leaves a run behind that was killed.
 fn kill_a_run(home: &Home) {
     let mut child = hakaru(home)
-        .args(["bench", "--standard", "--only=rand-read", "--size=16MiB"])
+        .args([
+            "bench",
+            "--quick",
+            "--only=rand-read,sustained",
+            "--size=16MiB",
+        ])
         .args(["--label=samsung"])
         .arg(home.work())
         .stderr(Stdio::null())
@@ -231,14 +236,10 @@ fn kill_a_run(home: &Home) {
         .spawn()
         .unwrap();
     let spools = || std::fs::read_dir(home.path().join("hakaru.db.spool"));
-    let is_spool = |entry: std::io::Result<std::fs::DirEntry>| {
-        entry.is_ok_and(|entry| entry.path().extension() == Some("jsonl".as_ref()))
-    };
-    support::wait_until(|| spools().is_ok_and(|mut all| all.any(is_spool)));
-    // After the header, there is a line for each second.
+    // After the header, there is a line for the first workload once it is measured.
     let has_results = |entry: std::io::Result<std::fs::DirEntry>| {
         let text = std::fs::read_to_string(entry.unwrap().path());
-        text.is_ok_and(|text| text.lines().count() > 2)
+        text.is_ok_and(|text| text.lines().count() > 1)
     };
     support::wait_until(|| spools().is_ok_and(|mut all| all.any(has_results)));
     kill_process(Pid::from_child(&child), Signal::KILL).unwrap();

@@ -63,6 +63,10 @@ pub(in crate::text) fn all_phases() -> &'static str {
     "all phases"
 }
 
+pub(in crate::text) fn some_phases(n: usize, of: usize) -> String {
+    format!("{n} of {} phases", of.max(n))
+}
+
 /// A count with its noun, whose plural ends in `s`: `1 run`, `3 runs`, `1,024 runs`.
 fn counted(n: u64, noun: &str) -> String {
     match n {

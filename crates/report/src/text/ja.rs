@@ -64,6 +64,10 @@ pub(in crate::text) fn all_phases() -> &'static str {
     "全フェーズ"
 }
 
+pub(in crate::text) fn some_phases(n: usize, of: usize) -> String {
+    format!("{}フェーズ中{n}フェーズ", of.max(n))
+}
+
 /// A range whose unit stands once: `28.0〜36.0 MB/s`.
 pub(in crate::text) fn span(low: &str, high: &str) -> String {
     if low == high {

@@ -54,8 +54,14 @@ fn phases(scope: &FindingScope, all: &[&str]) -> String {
     if names.len() > 2 && names.len() == all.len() {
         return all_phases().to_owned();
     }
-    names.join(", ")
+    match names.len() {
+        n if n > NAMED_PHASES => some_phases(n, all.len()),
+        _ => names.join(", "),
+    }
 }
+
+/// Maximum number of phases that a sentence names; the suite has eight.
+const NAMED_PHASES: usize = 8;
 
 /// The reason why a run failed. `None` for a run that did not fail.
 pub fn failed_run(record: &RunRecord) -> Option<String> {

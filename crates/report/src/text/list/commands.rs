@@ -95,6 +95,8 @@ texts! {
     // scopes
     /// Text in place of the names if a finding concerns every phase.
     pub(crate) fn all_phases() -> &'static str;
+    /// A number of phases that are too many to be named.
+    pub(crate) fn some_phases(n: usize, of: usize) -> String;
     /// A range of figures: `1.2 s to 3.4 s`; a single figure if both are equal.
     pub(crate) fn span(low: &str, high: &str) -> String;
 
