@@ -18,7 +18,7 @@ pub(crate) fn of_series(
     match summaries {
         [] => None,
         [single] => of_one(single, findings.first()),
-        many => of_many(many, names),
+        many => of_many(many, names).or_else(|| first_figures(many, names)),
     }
 }
 
@@ -158,6 +158,21 @@ fn of_many(summaries: &[Summary], names: &[String]) -> Option<AnswerBlock> {
     };
     Some(AnswerBlock {
         text: text::highest_of_series(&first, summaries.len()),
+        proof: text::series_not_tested().to_owned(),
+    })
+}
+
+/// The first figures of series that have no phase in common.
+fn first_figures(summaries: &[Summary], names: &[String]) -> Option<AnswerBlock> {
+    let figure = |(summary, name): (&Summary, &String)| {
+        let noun = workload::nouns_of(summary).into_iter().next()?;
+        let phase = summary.phases.first()?;
+        Some((format!("{name}, {noun}"), rate(phase)))
+    };
+    let figures = summaries.iter().zip(names).filter_map(figure);
+    let figures: Vec<(String, String)> = figures.take(FIGURES).collect();
+    (!figures.is_empty()).then(|| AnswerBlock {
+        text: text::reached(&figures),
         proof: text::series_not_tested().to_owned(),
     })
 }

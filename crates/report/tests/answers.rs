@@ -67,6 +67,16 @@ fn a_run_that_is_invalid_says_so_first() {
     assert!(text.contains("OS boot"), "{text}");
 }
 
+/// Regression: the page of two imports without a common workload had no answer.
+#[test]
+fn series_without_a_common_workload_state_their_figures() {
+    let (mut a, mut b) = (support::small(), support::small());
+    a.phases.truncate(1);
+    b.phases.drain(..1);
+    let (text, _) = answer(&html_with(&[a, b], &[]));
+    assert!(text.contains(" for "), "{text}");
+}
+
 /// The answer of a campaign after a change.
 fn changed(change: impl FnOnce(&mut CampaignSummary)) -> (String, String) {
     let mut campaign = campaign();

@@ -91,11 +91,11 @@ const BUDGETS: &[Budget] = &[
     Budget {
         pages: "compare",
         answer: ANSWER,
-        height: [2_400, 5_000],
+        height: [3_500, 7_100],
         chart: SCREENS,
         words: 2_000,
         printed: 6,
-        bytes: 200_000,
+        bytes: 280_000,
     },
     Budget {
         pages: "verify",
@@ -110,8 +110,8 @@ const BUDGETS: &[Budget] = &[
     Budget {
         pages: "crowd",
         answer: [340, 500],
-        height: [8_000, 16_000],
-        chart: [1_300, 3_400],
+        height: [8_000, 17_000],
+        chart: [1_400, 3_500],
         words: 4_000,
         printed: 12,
         bytes: 900_000,

@@ -123,6 +123,8 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
 
 /// Maximum number of names in a list; more are only counted.
 const NAMES: usize = 6;
+/// Total length above which pairs are only counted.
+const NAMES_LENGTH: usize = 240;
 
 /// Rank, ratio, and cards without a significant difference.
 fn place(view: &View<'_>, ranking: &Ranking, card: usize) -> [String; 3] {
@@ -391,7 +393,9 @@ pub(super) fn pairs(view: &View<'_>) -> Option<DataTable> {
             .collect();
         let listed = match same.len() {
             0 => text::all_pairs_proven().to_owned(),
-            1..=NAMES => text::enumerated(&same),
+            1..=NAMES if same.iter().map(String::len).sum::<usize>() <= NAMES_LENGTH => {
+                text::enumerated(&same)
+            }
             n => text::pairs_counted(n),
         };
         let name = text::capital(&view.with_layer(&work.noun, &escape::plain(layer)));

@@ -7,9 +7,9 @@ pub(super) const CSS: &str = "\
 :root{color-scheme:light dark}\
 *{box-sizing:border-box}\
 html{scroll-padding-top:56px;-webkit-text-size-adjust:100%}\
-body{max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
+body{overflow-wrap:break-word;max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
 h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
-h2{font-size:1.25rem;line-height:1.3;margin:16px 0 4px;padding-top:10px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
+h2{font-size:1.25rem;line-height:1.3;margin:12px 0 4px;padding-top:8px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
 p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}\
@@ -24,18 +24,18 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .toc a{display:block;padding:11px 8px;font-size:.875rem;text-decoration:none;color:#1b1f24}.toc a:hover{text-decoration:underline}\
 .answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}\
 .verdict{margin:14px 0;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
-.two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:16px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:16px}\
+.two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:10px}\
 .two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2:first-child,.lead h2:first-child{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\
 .box{background:#f5f7f9;border-radius:6px;padding:10px 14px;font-size:.875rem}.box+.box{margin-top:12px}.box h3{font-size:.9375rem;margin:0 0 4px}.box p{margin:4px 0 0}\
-.warn{border-left:4px solid #e69f00}.limits{margin:0;padding-left:1.3em}.limits li{margin:0 0 4px;max-width:85ch;overflow-wrap:anywhere}main>.limits{scroll-margin-top:110px}\
+.warn{border-left:4px solid #e69f00}.limits{margin:0;padding-left:1.3em}.limits li{margin:0 0 1px;max-width:85ch;overflow-wrap:anywhere}main>.limits{scroll-margin-top:110px}\
 .box dl{display:grid;grid-template-columns:auto 1fr;gap:3px 12px;margin:0;font-size:.8125rem}.box dt{color:#56606b}.box dd{margin:0;font-weight:600;overflow-wrap:anywhere}.box dd small{display:inline;font-size:inherit}\
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:12px;margin:14px 0;padding:0;list-style:none}\
 .tiles li{border:1px solid #d5dbe1;border-radius:8px;padding:8px 12px;min-width:0;overflow-wrap:anywhere}\
 .tiles b{display:block;font-size:1.375rem;line-height:1.3}.tiles b span{font-size:.875rem;font-weight:400}\
 .caveats{margin:12px 0;padding:8px 14px 8px 32px;border-left:4px solid #e69f00;background:#f5f7f9;border-radius:0 6px 6px 0}.caveats li{overflow-wrap:anywhere}\
-.facts{margin:6px 0;padding-left:20px;font-size:.875rem}.facts li{overflow-wrap:anywhere;margin:2px 0;max-width:100ch}\
+.facts{margin:2px 0;padding-left:20px;font-size:.875rem}.facts li{overflow-wrap:anywhere;margin:2px 0;max-width:100ch}\
 .uses{display:grid;grid-template-columns:repeat(auto-fit,minmax(250px,1fr));gap:0 20px;list-style:none;margin:4px 0;padding:0;font-size:.875rem}\
-.uses li{padding:6px 0;border-bottom:1px solid #d5dbe1;overflow-wrap:anywhere}\
+.uses li{padding:4px 0;border-bottom:1px solid #d5dbe1;overflow-wrap:anywhere}\
 .mark{display:inline-block;padding:0 7px;border-radius:10px;font-size:.8125rem;font-weight:600;white-space:nowrap}\
 .ok{color:#00684b;background:#e3f4ee}.care{color:#7a5200;background:#fdf3dc;border-radius:4px}.no{color:#a83a00;background:#fce9df;border-radius:0}.open{color:#56606b;background:#eef1f4;outline:1px dashed #8a949e;outline-offset:-1px}\
 table{border-collapse:collapse;font-size:.875rem}\
@@ -48,10 +48,10 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
 .verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\
 .compact tbody th,.compact td{white-space:nowrap}.compact td,.compact thead th{padding-right:16px}\
-.marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0;white-space:nowrap}.marks thead th{max-width:9em}\
+.marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0}.marks thead th{max-width:9em}\
 .pairs th{font-weight:400;color:#56606b;width:14em}.pairs td{overflow-wrap:anywhere}\
 .heat{width:100%}.heat thead th,.heat tbody th{border:0}.heat thead th{padding:2px 6px;text-align:right}.heat thead th:first-child{text-align:left;padding-left:0}\
-.heat tbody th{font-weight:600;padding:4px 8px 4px 0;white-space:nowrap}\
+.heat tbody th{font-weight:600;padding:4px 8px 4px 0}.heat tbody th,.marks tbody th{max-width:14em;overflow-wrap:break-word}\
 .heat td{border:2px solid #fff;padding:4px 5px;text-align:right;white-space:nowrap;line-height:1.25}\
 .heat b{font-weight:500}.heat .best{box-shadow:inset 0 0 0 2px #0072b2}.heat .best b{font-weight:750}\
 .heat sup{display:inline-block;min-width:1.1em;margin-left:1px;font-size:.75rem;line-height:0;text-align:left}\
@@ -70,13 +70,13 @@ figcaption{margin-bottom:4px}figure svg{display:block;max-width:100%;height:auto
 figure .narrow{display:none}\
 details{margin:2px 0;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
 .scroll{overflow-x:auto;position:relative}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
-footer{margin-top:16px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8125rem;color:#56606b}footer p{max-width:none}\
+footer{margin-top:10px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8125rem;color:#56606b}footer p{max-width:none}\
 @media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}}\
 @media(max-width:699px){\
 body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px}.answer,h2.answer{margin-top:8px}\
 figure .wide-chart{display:none}figure .narrow{display:block}\
 .tiles{grid-template-columns:repeat(2,minmax(0,1fr));gap:8px}.tiles b{font-size:1.2rem}.uses{grid-template-columns:minmax(0,1fr)}\
-.heat{font-size:.8125rem}.heat thead th{font-size:.75rem;padding:2px}.heat td{padding:4px 2px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat sup{min-width:.95em;font-size:.6875rem}\
+.heat{font-size:.8125rem}.heat thead th{font-size:.75rem;padding:2px}.heat td{padding:4px 2px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat tbody th,.marks tbody th{max-width:8em}.heat sup{min-width:.95em;font-size:.6875rem}\
 .heat td small{display:block;min-width:0;margin-right:1.1em;font-size:.75rem;line-height:1.2}\
 .card{padding:8px}.card td{padding:3px 4px}.card thead th{padding:0 4px}.card tbody th{padding-right:4px;font-size:.875rem}.card td b{font-size:1.0625rem}.card td span{font-size:.75rem}\
 .cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
