@@ -286,7 +286,10 @@ fn latency_map(slow: Option<SlowIos>) -> LatencyMap {
         counts: LatencyStepCounts::of([
             (16, 900),
             (18, u64::from(nth % 4)),
-            (28, u64::from(slow.is_some() && nth > 40 && nth % 5 == 0)),
+            (
+                28,
+                u64::from(slow.is_some() && nth > 40 && nth.is_multiple_of(5)),
+            ),
         ]),
     };
     LatencyMap {
