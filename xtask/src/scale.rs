@@ -1,7 +1,7 @@
 //! `cargo xtask scale`: measures a store of ten thousand results, with the release build.
 //!
-//! Imports and lists the published logs, each with a unique process ID. Times on a busy machine mean little; the limits
-//! are for an idle one.
+//! Imports the published logs, each with a unique process ID, and prints time and memory of the commands that read and
+//! write the database. Times on a busy machine mean little; the limits are for an idle one.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -39,16 +39,38 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let (said, import) = timed(&mut hakaru(&["import", &folder]))?;
     // A log may hold more than one result.
     let last = said.lines().next_back().unwrap_or_default();
-    let runs = last.strip_suffix(" run(s) imported.");
+    let runs = last.strip_suffix(" runs imported.");
     let runs: usize = runs.context("import does not print how many")?.parse()?;
     ensure!(
         runs >= LOGS,
         "only {runs} runs were imported of {LOGS} logs"
     );
-    let (list, listing) = timed(&mut hakaru(&["list", "--limit", "10000"]))?;
-    let (_, page) = timed(&mut hakaru(&["report", "latest", "--output", "-"]))?;
+    let export = place.join("export.jsonl").to_string_lossy().into_owned();
+    let archive = place.join("archive.db").to_string_lossy().into_owned();
+    let mut page = Duration::ZERO;
+    println!("{:<44} {:>9} {:>11}", "command", "time", "memory");
+    for words in [
+        &["list", "--limit", "10000"][..],
+        &["show", "latest"],
+        &["report", "latest", "--output", "-"],
+        &["compare", "date=2000..", "date=1970.."],
+        &["export", "--output", &export],
+        &["--db", &archive, "import", &export],
+        &["--db", &archive, "import", &export],
+        &["archive", &archive, "--keep", "100"],
+    ] {
+        let (time, memory) = measured(&mut hakaru(words))?;
+        page = if words[0] == "report" { time } else { page };
+        let names = words.iter().map(|word| match Path::new(word).file_name() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => (*word).to_owned(),
+        });
+        let line = names.collect::<Vec<_>>().join(" ");
+        println!("{line:<44} {time:>9.2?} {:>7} MiB", memory >> 20);
+    }
+    let size = std::fs::metadata(&archive)?.len();
+    println!("a run takes {} bytes in the database", size / runs as u64);
     println!("import of {LOGS} logs with {runs} runs: {import:.1?}, wanted under {IMPORT:?}");
-    println!("list of {} lines: {listing:.2?}", list.lines().count());
     println!("page of one among them: {page:.2?}, wanted under {PAGE:?}");
     std::fs::remove_dir_all(&place)
         .with_context(|| format!("cannot remove {}", place.display()))?;
@@ -57,6 +79,26 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         "too slow for a quiet machine"
     );
     Ok(())
+}
+
+/// Runs a command without its output; returns its time and the most memory it had.
+fn measured(command: &mut Command) -> Result<(Duration, u64)> {
+    let begun = Instant::now();
+    let mut child = command.stdout(Stdio::null()).spawn()?;
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    let ended = loop {
+        if let Some(ended) = child.try_wait()? {
+            break ended;
+        }
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        most = most.max(kib.unwrap_or(0) << 10);
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    ensure!(ended.success(), "{command:?} failed");
+    Ok((begun.elapsed(), most))
 }
 
 /// Writes the published logs in turn.
