@@ -254,7 +254,7 @@ fn compare(
 fn unlinked(machine: &mut TracedMachine<'_>, layer: &str) -> Result<String> {
     let hakaru = format!("{} --db /tmp/unlinked.db", machine.hakaru);
     let exported = machine.prepare(&format!(
-        "cd /tmp && {hakaru} bench /mnt --quick --repeat 1 --size 4MiB --only rand-write --trace >&2 && {hakaru} export"
+        "cd /tmp && {hakaru} bench /mnt --quick --repeat 1 --size 16MiB --only rand-write --trace >&2 && {hakaru} export"
     ))?;
     let mut records = exported.lines().rev().filter_map(|line| record(line).ok());
     let path = records.find_map(|record| path_of(&record).ok());
