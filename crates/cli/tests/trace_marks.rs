@@ -9,6 +9,15 @@ fn check_mark(marked: bool, mark: &str, what: &str, content: &str) {
     assert_eq!(content.contains(mark), marked, "{what}: {content}");
 }
 
+const SENTENCE: &str = "Traced: recording the path of each I/O adds to its latency";
+
+/// Runs a command that succeeds, and returns what it prints.
+fn stdout(home: &Home, line: &str) -> String {
+    let out = execute(home, line);
+    assert!(out.status.success(), "{line}: {}", text(&out.stderr));
+    text(&out.stdout)
+}
+
 #[test]
 fn every_output_marks_a_traced_run() {
     let home = Home::new();
@@ -32,12 +41,8 @@ fn every_output_marks_a_traced_run() {
     if records(&home).iter().filter(|run| run.is_traced()).count() != 1 {
         return eprintln!("SKIPPED: runs cannot be traced here");
     }
-    let stdout = |line: &str| {
-        let out = execute(&home, line);
-        assert!(out.status.success(), "{line}: {}", text(&out.stderr));
-        text(&out.stdout)
-    };
-    let sentence = "Traced: recording the path of each I/O adds to its latency";
+    let stdout = |line: &str| stdout(&home, line);
+    let sentence = SENTENCE;
     for (name, marked) in [("with-trac", true), ("with-stor", false)] {
         let check = |mark, line: &str| check_mark(marked, mark, line, &stdout(line));
         check(sentence, &format!("show {name}"));
@@ -63,7 +68,13 @@ fn every_output_marks_a_traced_run() {
             &json.to_string().replace("\"traced\":", ""),
         );
     }
-    // One of two is traced: the one that is is named.
+    marks_comparisons_and_lists(&home);
+}
+
+fn marks_comparisons_and_lists(home: &Home) {
+    let stdout = |line: &str| stdout(home, line);
+    let sentence = SENTENCE;
+    // One of two is traced: that is said.
     let compared = "compare with-stor with-trac";
     check_mark(
         true,

@@ -11,8 +11,8 @@ use hakaru_model::io_path::{
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::{
-    Language, Section, campaign_charts, campaign_csv, campaign_html, comparison_html, csv, html,
-    markdown, path_charts, path_html, path_markdown, path_terminal, terminal, with_language,
+    Section, campaign_charts, campaign_csv, campaign_html, comparison_html, csv, html, markdown,
+    path_charts, path_html, path_markdown, path_terminal, terminal,
 };
 use proptest::prelude::*;
 use support::paths::{self, traced};
@@ -42,35 +42,6 @@ fn marks_the_weaknesses_of_a_trace() {
     let text = path_terminal(&durable(paths::lossy()), 200, false);
     let marks: Vec<&str> = text.lines().filter(|line| line.starts_with("! ")).collect();
     insta::assert_snapshot!("path_marks", marks.join("\n"));
-}
-
-/// Regression: "Tracing cost 15.5 ± 46%" was printed as a figure.
-#[test]
-fn a_cost_within_a_wide_interval_is_not_measurable() {
-    let shown = |mean: f64, margin: f64, language: Language| {
-        let mut path = paths::vfat();
-        path.cost = Some(TraceCost {
-            mean,
-            margin,
-            pairs: 4,
-        });
-        with_language(language, || path_terminal(&durable(path), 300, false))
-    };
-    for (mean, margin, known) in [
-        (0.155, 0.46, false),
-        (0.001, 0.031, false),
-        (0.001, 0.03, true),
-        (-0.01, 0.02, true),
-        (0.2, 0.1, true),
-    ] {
-        let english = shown(mean, margin, Language::English);
-        assert_eq!(english.contains("Tracing cost "), known, "{english}");
-        assert_eq!(english.contains("not measurable in this run"), !known);
-        let japanese = shown(mean, margin, Language::Japanese);
-        assert_eq!(japanese.contains("測定不能"), !known, "{japanese}");
-    }
-    let unknown = shown(0.155, 0.46, Language::English);
-    assert!(unknown.contains("± 46%") && !unknown.contains("15.5"));
 }
 
 /// The sentences of a page.
