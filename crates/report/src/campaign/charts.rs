@@ -243,7 +243,6 @@ fn tested(view: &View<'_>, layer: &str, work: &Work) -> bool {
 
 /// Measured sequential speeds with a mark at the rated speed: one group for each card with rated speeds.
 pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
-    let table = super::tables::printed(view)?;
     let ops = [Op::Read, Op::Write].into_iter();
     let is_known = |op: &Op| {
         view.of
@@ -288,9 +287,7 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         runs: text::runs_between(runs().min()?, runs().max()?),
         rows: text::Head::Card.text(),
     };
-    let mut chart = about.of(series.collect(), groups.collect());
-    chart.table = table;
-    Some(chart)
+    Some(about.of(series.collect(), groups.collect()))
 }
 
 /// A rated speed of a card that was measured.

@@ -388,12 +388,12 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
 
 /// Rated speeds and claims next to the measured results.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
-    // The chart has the table below it; without measured speeds there is only the table.
-    let printed = charts::rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
-    let printed = printed.or_else(|| {
-        let table = DocumentBlock::Table(TableStyle::Compact, tables::printed(view)?);
-        Some(folded(text::rated_speeds(), vec![table]))
+    let chart = charts::rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
+    let printed = tables::printed(view).map(|table| {
+        let table = DocumentBlock::Table(TableStyle::Compact, table);
+        folded(text::rated_speeds(), vec![table])
     });
+    let printed = chart.into_iter().chain(printed);
     let classes = tables::classes(view).map(DocumentBlock::Marks);
     let how = words::promises(view).unwrap_or_default();
     let legend = classes
