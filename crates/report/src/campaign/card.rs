@@ -22,7 +22,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
         let claims = findings::claims(&card.claims);
         blocks.extend([
             DocumentBlock::Title(text::conclusion_title(kind).to_owned()),
-            DocumentBlock::Uses(claims),
+            DocumentBlock::Conclusions(text::conclusion_about(kind), claims),
         ]);
     }
     if !card.costs.is_empty() {
