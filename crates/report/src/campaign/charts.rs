@@ -319,7 +319,12 @@ impl RatedSpeed<'_> {
     fn bar(self) -> Bar {
         Bar {
             value: self.measured.value,
-            mean: number::significant(self.measured.value),
+            // The label stands behind the mark, so it names both figures.
+            mean: format!(
+                "{} / {}",
+                number::significant(self.measured.value),
+                number::significant(self.rated)
+            ),
             n: Some(u64::from(self.measured.runs)).filter(|runs| *runs > 0),
             rated: Some(self.rated),
             ..Bar::default()
