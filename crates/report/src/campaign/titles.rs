@@ -152,7 +152,7 @@ pub(super) fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u3
 
 /// Which card is the fastest through a layer, if that is shown.
 fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
-    let label = view.with_layer(&work.label, &in_text(layer));
+    let label = view.with_layer(&work.title(), layer);
     let Some(ranking) = view.ranking(layer, work) else {
         return ChartTitle::NoDifference {
             work: label,
