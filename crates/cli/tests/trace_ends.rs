@@ -40,8 +40,8 @@ fn start_traced(home: &Home, disk: &Loop, rw: &str) -> Option<Child> {
         traces |= open
             .iter()
             .any(|name| name.contains("perf_event") || name.contains("trace_pipe_raw"));
-        // More than the probe of the recorder reads.
-        ios_of(disk) > before + 1000 || open.is_empty()
+        // More than the probe of the recorder reads, and than a segment without tracing, by which its cost is measured.
+        ios_of(disk) > before + 5000 || open.is_empty()
     });
     if !traces {
         eprintln!("SKIPPED: kernel events cannot be recorded here");

@@ -101,14 +101,9 @@ pub(crate) fn page(
         .answer
         .or_else(|| answer::of_series(summaries, findings, &names));
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().map(DocumentBlock::Answer).collect();
-    let first = match (parts.first.is_empty(), summaries) {
-        (false, _) => parts.first,
-        (true, []) => vec![DocumentBlock::Text(text::nothing_to_report().to_owned())],
-        (true, [single]) => {
-            let card = rate_card(single).map(DocumentBlock::RateCard);
-            card.into_iter().collect()
-        }
-        (true, many) => answer::matrix_of_series(many, &names),
+    let first = match parts.first.is_empty() {
+        true => first_figures(summaries, &names),
+        false => parts.first,
     };
     let key_chart = charts
         .iter()
@@ -126,12 +121,8 @@ pub(crate) fn page(
         blocks.extend(beside(ColumnStyle::Lead, uses, worst.into_iter().collect()));
     } else {
         blocks.extend(first);
-        let (key_block, worst) = (key_block.into_iter(), worst.into_iter());
-        blocks.extend(beside(
-            ColumnStyle::Lead,
-            key_block.collect(),
-            worst.collect(),
-        ));
+        let (chart, worst) = (key_block.into_iter().collect(), worst.into_iter().collect());
+        blocks.extend(beside(ColumnStyle::Lead, chart, worst));
         blocks.extend(uses);
     }
     blocks.push(DocumentBlock::Facts(sentences(summaries, &names)));
@@ -163,6 +154,18 @@ pub(crate) fn page(
         title,
         under: origins(&subjects),
         blocks,
+    }
+}
+
+/// The figures of the first screen: the card of a single series, or the matrix of several.
+fn first_figures(summaries: &[Summary], names: &[String]) -> Vec<DocumentBlock> {
+    match summaries {
+        [] => vec![DocumentBlock::Text(text::nothing_to_report().to_owned())],
+        [single] => {
+            let card = rate_card(single).map(DocumentBlock::RateCard);
+            card.into_iter().collect()
+        }
+        many => answer::matrix_of_series(many, names),
     }
 }
 

@@ -220,7 +220,7 @@ fn name(record: &RunRecord) -> String {
 fn layer(record: &RunRecord) -> String {
     let of_point = record.campaign.as_ref().map(|point| point.layer.clone());
     let known = of_point.or_else(|| record.target.layer().map(str::to_owned));
-    known.unwrap_or_else(|| "unknown layer".to_owned())
+    known.unwrap_or_else(|| both!("unknown layer", "不明なレイヤー"))
 }
 
 /// Returns the workloads whose names stand for several jobs.

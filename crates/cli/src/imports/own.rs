@@ -53,7 +53,7 @@ pub(crate) fn split(paths: &[PathBuf]) -> Result<(Vec<OwnSource>, Vec<PathBuf>)>
         match form {
             Some(form) => own.push(OwnSource {
                 name: match is_pipe {
-                    true => "standard input".to_owned(),
+                    true => both!("standard input", "標準入力"),
                     false => path.display().to_string(),
                 },
                 path,
@@ -231,7 +231,7 @@ impl<'de> Visitor<'de> for ArrayReader<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of records")
+        f.write_str(&both!("a list of records", "記録の一覧"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {

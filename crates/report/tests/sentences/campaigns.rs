@@ -160,25 +160,11 @@ fn number_of_step(step: &StepKind) -> usize {
 #[test]
 fn every_preparation_step_has_its_phrase() {
     let s = str::to_owned;
+    let filled = |with| StepKind::Filled { with };
     let all = [
-        (
-            StepKind::Filled {
-                with: FillContent::Ones,
-            },
-            "filled with 0xff",
-        ),
-        (
-            StepKind::Filled {
-                with: FillContent::Zeroes,
-            },
-            "filled with 0x00",
-        ),
-        (
-            StepKind::Filled {
-                with: FillContent::Random,
-            },
-            "filled with random data",
-        ),
+        (filled(FillContent::Ones), "filled with 0xff"),
+        (filled(FillContent::Zeroes), "filled with 0x00"),
+        (filled(FillContent::Random), "filled with random data"),
         (StepKind::Discarded { secure: false }, "discarded (TRIM)"),
         (StepKind::Discarded { secure: true }, "discarded securely"),
         (StepKind::Verified, "verified"),
