@@ -49,9 +49,17 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = std::process::Command::new("umount")
-            .arg(&self.point)
-            .status();
+        // A program that another test just starts holds copies of all open files for a moment.
+        let unmounted = || {
+            let mut umount = std::process::Command::new("umount");
+            umount.arg(&self.point).status().is_ok_and(|s| s.success())
+        };
+        for _ in 0..100 {
+            if unmounted() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
         let _ = std::process::Command::new("losetup")
             .arg("-d")
             .arg(&self.device)
