@@ -16,7 +16,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     write_with(path, &mut |out| out.write_all(content))
 }
 
-/// Like [`write`], with a function that writes the content part by part.
+/// Like [`write()`], with a function that writes the content part by part.
 ///
 /// # Errors
 /// The I/O error or that of the function; an existing file is then unchanged.
