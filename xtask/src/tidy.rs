@@ -3,6 +3,7 @@
 //! Each rule is a function that returns its findings; nothing is fixed automatically. Counts in `xtask/ratchet.toml`
 //! may only fall.
 
+mod japanese;
 mod layers;
 mod manifests;
 mod readme;
@@ -70,6 +71,7 @@ pub(crate) fn main(_args: &[String]) -> Result<()> {
     problems.extend(sources::check_ratchets(&files)?);
     problems.extend(words::check(&files));
     problems.extend(readme::check(&files));
+    problems.extend(japanese::check(&files));
     for problem in &problems {
         eprintln!("{problem}");
     }

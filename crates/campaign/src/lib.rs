@@ -8,6 +8,7 @@
 
 pub mod bench;
 pub mod campaign;
+pub mod errors;
 mod ids;
 pub mod scratch;
 mod session;

@@ -18,6 +18,7 @@ use hakaru_model::campaign::{CampaignSummary, Weakness};
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Verdict;
+use hakaru_model::obstacle::Reason;
 use hakaru_model::record::RunRecord;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_store::{PointRow, Store};
@@ -377,7 +378,7 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
     record.campaign.as_mut().unwrap().repeat = 2;
     record.caveats.push(Caveat::NotInvalidated {
         path: CacheOf::Host,
-        because: "no root".into(),
+        because: Reason::Text("no root".into()),
     });
     bench.store.append(&record).unwrap();
     assert!(method(&bench).contains("host caches were not dropped before every run"));

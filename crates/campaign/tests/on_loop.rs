@@ -2,7 +2,9 @@
 //! root; tests that cannot run here print that they were skipped.
 
 use hakaru_campaign::bench::{self, BenchError, BenchRequest, Watcher};
-use hakaru_campaign::campaign::operator::{CampaignStatus, CandidateDisk, Operator, OperatorReply};
+use hakaru_campaign::campaign::operator::{
+    CampaignStatus, CandidateDisk, Operator, OperatorReply, PreparingStep,
+};
 use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
 use hakaru_campaign::campaign::runner::{CampaignOutcome, CampaignResult, CampaignRun, run};
 use hakaru_campaign::campaign::spec::Card;
@@ -525,8 +527,8 @@ impl Operator for Counting {
             .map(Confirmation::Serial)
     }
 
-    fn preparing(&mut self, what: &str, _progress: Option<hakaru_device::ScanProgress>) {
-        self.made += u32::from(what == "making ext4");
+    fn preparing(&mut self, step: PreparingStep, _progress: Option<hakaru_device::ScanProgress>) {
+        self.made += u32::from(step == PreparingStep::MakeFileSystem("ext4"));
     }
 
     fn begins(&mut self, progressed: &CampaignStatus) {

@@ -1,6 +1,6 @@
 //! Exit codes, which are part of the interface: scripts rely on them.
 
-use crate::errors;
+use hakaru_campaign::errors;
 use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::{FindError, OpenError};
 use std::io::ErrorKind;
@@ -168,7 +168,7 @@ fn error_lines(error: &anyhow::Error) -> Vec<String> {
     };
     let mut lines = Vec::new();
     let mut cures = Vec::new();
-    for (depth, message) in errors::messages(error).iter().enumerate() {
+    for (depth, message) in errors::messages(error.chain()).iter().enumerate() {
         let mut parts = message.split("; help: ");
         let what = plain(parts.next().unwrap_or_default());
         lines.push(match depth {

@@ -7,7 +7,6 @@ extern crate hakaru_report;
 
 mod args;
 mod cmd;
-mod errors;
 mod exit;
 mod fonts;
 mod front_end;

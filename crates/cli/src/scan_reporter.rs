@@ -34,7 +34,8 @@ impl ScanReporter {
         let permille = progress.done.0.saturating_mul(1000) / progress.total.0.max(1);
         match self.mode {
             ProgressMode::Live => {
-                self.bar.set_prefix(format!("{:<10}", progress.doing));
+                self.bar
+                    .set_prefix(hakaru_report::padded(&activity(progress.doing), 10));
                 self.bar.set_position(permille);
                 self.bar.set_message(words(&progress));
             }
@@ -42,7 +43,7 @@ impl ScanReporter {
                 if self.printed != (progress.doing, permille / 100) && permille >= 100 =>
             {
                 self.printed = (progress.doing, permille / 100);
-                anstream::eprintln!("{} {}", progress.doing, words(&progress));
+                anstream::eprintln!("{} {}", activity(progress.doing), words(&progress));
             }
             ProgressMode::Json if self.printed != (progress.doing, permille / 10) => {
                 self.printed = (progress.doing, permille / 10);
@@ -80,6 +81,19 @@ impl ScanReporter {
     /// Whether a stop was requested.
     pub(crate) fn stopped() -> bool {
         stop::flag().load(Relaxed)
+    }
+}
+
+/// An activity of [`ScanProgress::doing`], whose names in JSON are English.
+fn activity(doing: &str) -> String {
+    match doing {
+        "writing" => both!("writing", "書き込み"),
+        "reading" => both!("reading", "読み込み"),
+        "writing again" => both!("writing again", "再書き込み"),
+        "reading again" => both!("reading again", "再読み込み"),
+        "emptying caches" => both!("emptying caches", "キャッシュの追い出し"),
+        "discarding" => both!("discarding", "discard"),
+        other => other.to_owned(),
     }
 }
 

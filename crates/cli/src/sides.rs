@@ -9,6 +9,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::Summary;
 use hakaru_model::job::{Phase, Scenario};
 use hakaru_model::record::RunRecord;
+use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -40,7 +41,7 @@ fn with_notes<T>(
     };
     let found = read(&mut stored);
     for note in &stored.notes {
-        anstream::eprintln!("note: {note}");
+        anstream::eprintln!("{}: {note}", text::prefix(MessagePrefix::Note));
     }
     found
 }

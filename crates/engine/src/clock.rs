@@ -6,6 +6,7 @@ mod agreement;
 
 pub use agreement::{ClockReads, test_clocks};
 
+use hakaru_model::obstacle::ClockObstacle;
 use hakaru_sys::clock;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -86,7 +87,7 @@ pub enum ClockChoice {
     /// `CLOCK_MONOTONIC_RAW`.
     Kernel {
         /// Why the counter was not used; `None` if it was not requested.
-        because: Option<String>,
+        because: Option<ClockObstacle>,
     },
 }
 
@@ -112,7 +113,7 @@ impl ClockChoice {
                 },
                 None => calibrate(Duration::from_millis(8)).map_or_else(
                     || ClockChoice::Kernel {
-                        because: Some("its rate could not be measured".to_owned()),
+                        because: Some(ClockObstacle::NoRate),
                     },
                     ClockChoice::Counter,
                 ),
@@ -166,23 +167,23 @@ impl ClockMark {
 
 /// Returns the reason not to use the counter; `None` if the kernel uses it and the CPU guarantees a
 /// constant rate.
-fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
+fn distrust(clocksource: &str, cpuinfo: &str) -> Option<ClockObstacle> {
     if !clock::HAS_COUNTER {
-        return Some("this CPU has no counter readable by programs".to_owned());
+        return Some(ClockObstacle::NoCounter);
     }
+    let not = |counter: &str| ClockObstacle::OtherSource {
+        source_name: clocksource.to_owned(),
+        counter: counter.to_owned(),
+    };
     if cfg!(target_arch = "aarch64") {
-        let trusted = clocksource == "arch_sys_counter";
-        return (!trusted).then(|| {
-            format!("the clock source of the kernel is {clocksource}, not arch_sys_counter")
-        });
+        let counter = "arch_sys_counter";
+        return (clocksource != counter).then(|| not(counter));
     }
     if !matches!(
         clocksource,
         "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page"
     ) {
-        return Some(format!(
-            "the clock source of the kernel is `{clocksource}`, not the time-stamp counter"
-        ));
+        return Some(not("tsc"));
     }
     let flags = cpuinfo
         .lines()
@@ -192,9 +193,9 @@ fn distrust(clocksource: &str, cpuinfo: &str) -> Option<String> {
     let missing = ["constant_tsc", "nonstop_tsc"]
         .into_iter()
         .find(|flag| !has(flag))?;
-    Some(format!(
-        "the CPU has no invariant time-stamp counter (no {missing})"
-    ))
+    Some(ClockObstacle::Variant {
+        flag: missing.to_owned(),
+    })
 }
 
 fn calibrate(span: Duration) -> Option<CounterRate> {
@@ -284,10 +285,16 @@ mod tests {
         let flags = "flags\t\t: fpu tsc constant_tsc nonstop_tsc";
         if cfg!(target_arch = "x86_64") {
             assert_eq!(distrust("tsc", flags), None);
-            assert!(distrust("hpet", flags).unwrap().contains("hpet"));
+            assert!(
+                distrust("hpet", flags)
+                    .unwrap()
+                    .to_string()
+                    .contains("hpet")
+            );
             assert!(
                 distrust("tsc", "flags : fpu tsc constant_tsc")
                     .unwrap()
+                    .to_string()
                     .contains("nonstop_tsc")
             );
             assert!(distrust("tsc", "").is_some());

@@ -1,6 +1,7 @@
 //! Errors that prevent or end a run, and caveats of its results. Errors of single I/Os are recorded as data instead.
 
 use hakaru_model::caveat::Caveat;
+use hakaru_model::obstacle::{EngineObstacle, VerifyStateObstacle, ZoneObstacle};
 use hakaru_sys::Errno;
 use std::path::{Path, PathBuf};
 
@@ -50,7 +51,7 @@ pub enum RunError {
     #[error("failed to start ioengine={ioengine}: {because}")]
     NoEngine {
         ioengine: &'static str,
-        because: String,
+        because: EngineObstacle,
     },
     /// The requested CPUs do not exist.
     #[error(
@@ -78,16 +79,22 @@ pub enum RunError {
     },
     /// The zones do not match the job.
     #[error("failed to use the zones of {path}: {because}")]
-    Zones { path: PathBuf, because: String },
+    Zones {
+        path: PathBuf,
+        because: ZoneObstacle,
+    },
     /// A thread could not be started.
-    #[error("failed to start a thread for {job}: {reason}")]
-    Thread { job: String, reason: String },
+    #[error("failed to start a thread for {job}: {errno}")]
+    Thread { job: String, errno: Errno },
     /// The verify state of an earlier run cannot be read.
     #[error(
         "failed to read the verify state {path}: {reason}; omit verify_state_load to check \
         everything"
     )]
-    State { path: PathBuf, reason: String },
+    State {
+        path: PathBuf,
+        reason: VerifyStateObstacle,
+    },
     /// A worker panicked, because of a bug in hakaru.
     #[error(
         "a worker of {job} panicked: this is a bug in hakaru; the results of the other workers \
@@ -131,9 +138,9 @@ impl RunError {
             | RunError::LayOut { errno, .. }
             | RunError::Memory { errno, .. }
             | RunError::Pin { errno, .. }
-            | RunError::Priority { errno, .. } => *errno,
+            | RunError::Priority { errno, .. }
+            | RunError::Thread { errno, .. } => *errno,
             RunError::NoEngine { .. } => Errno::NOSYS,
-            RunError::Thread { .. } => Errno::AGAIN,
             RunError::StoppedEarly | RunError::Panicked { .. } => Errno::CANCELED,
             RunError::NoDirect { .. }
             | RunError::Node { .. }
@@ -141,6 +148,11 @@ impl RunError {
             | RunError::State { .. } => Errno::INVAL,
         }
     }
+}
+
+/// Returns the error number of an error of the system; `EAGAIN` if it has none.
+pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::AGAIN)
 }
 
 /// Returns advice for the most common errors.

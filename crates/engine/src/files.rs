@@ -5,6 +5,7 @@ use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::Fallocate;
 use hakaru_model::job::rules::{AccessAdvice, Lifetime};
+use hakaru_model::obstacle::CacheObstacle;
 use hakaru_model::plan::{FilePlan, LayOut, WorkerPlan};
 use hakaru_model::rng::Rng;
 use hakaru_sys::Errno;
@@ -357,10 +358,12 @@ fn drop_cache(fd: &OwnedFd, file: &FilePlan, caveats: &mut Vec<Caveat>) {
         _ => rustix::fs::fadvise(fd, 0, None, Advice::DontNeed),
     };
     if let Err(errno) = answer {
-        let because = errno.to_string();
+        let because = CacheObstacle::Failed {
+            errno: errno.raw_os_error(),
+        };
         let caveat = Caveat::NotInvalidated {
             path: CacheOf::File(file.path.display().to_string()),
-            because,
+            because: because.into(),
         };
         note(caveats, caveat);
     }

@@ -177,7 +177,7 @@ impl PhaseRunner<'_> {
         {
             self.note(Caveat::ClockFallback {
                 used: clock.name().to_owned(),
-                because: because.clone(),
+                because: because.clone().into(),
             });
         }
     }
@@ -458,8 +458,8 @@ impl<'env> PhaseInputs<'env> {
             match thread.spawn_scoped(scope, move || self.run(index, &messages, chunks)) {
                 Ok(thread) => threads.push(thread),
                 Err(e) => {
-                    let (job, reason) = (plan.name.clone(), e.to_string());
-                    failure = Some(RunError::Thread { job, reason });
+                    let (job, errno) = (plan.name.clone(), crate::error::errno_of(&e));
+                    failure = Some(RunError::Thread { job, errno });
                     break;
                 }
             }

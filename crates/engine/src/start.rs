@@ -28,6 +28,7 @@ use crate::worker::{PhaseSetup, Queued, WorkerContext, WorkerParts};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
 use hakaru_model::job::rules::FileLock;
+use hakaru_model::obstacle::EngineObstacle;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::rng::Rng;
@@ -208,10 +209,9 @@ fn run_engine(
         IoEngine::Dircreate => return named(parts, CreateFolder),
         IoEngine::Dirdelete => return named(parts, RemoveFolder),
         IoEngine::Sim => {
-            let because = "no simulated card was handed in".to_owned();
             return Err(RunError::NoEngine {
                 ioengine: plan.ioengine.name(),
-                because,
+                because: EngineObstacle::NoSimulatedCard,
             });
         }
     })
@@ -232,7 +232,7 @@ fn ring(
     plan: &WorkerPlan,
     slots: Slots,
     opened: Vec<OwnedFd>,
-) -> Result<Result<RingBackend, String>, RunError> {
+) -> Result<Result<RingBackend, EngineObstacle>, RunError> {
     let depth = plan.queue.iodepth as usize;
     let lean = plan.queue.batch_submit == 0 && !plan.engine.vectored && !plan.queue.separate_submit;
     let asked = RingOptions {
@@ -263,7 +263,7 @@ fn replaced(
     setup: &PhaseSetup<'_>,
     asked: IoEngine,
     used: IoEngine,
-    because: String,
+    because: EngineObstacle,
     caveats: &mut Vec<Caveat>,
 ) -> Result<(), RunError> {
     if !setup.replace_engines {
@@ -275,7 +275,7 @@ fn replaced(
     let caveat = Caveat::EngineReplaced {
         asked: asked.name().to_owned(),
         used: used.name().to_owned(),
-        because,
+        because: because.into(),
     };
     note(caveats, caveat);
     Ok(())

@@ -288,6 +288,9 @@ impl CardSummary {
     }
 }
 
+/// Name of the only layer of a comparison of sets, each of which has its own.
+pub const AS_MEASURED: &str = "as measured";
+
 /// Results of one card through one layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerSummary {

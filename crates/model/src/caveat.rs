@@ -3,6 +3,7 @@
 use crate::io_path::TraceObstacle;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
+use crate::obstacle::{CacheObstacle, ClockObstacle, CountersObstacle, EngineObstacle, Reason};
 use crate::record::{FailureKind, IoError};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ pub enum Caveat {
         /// Engine that ran.
         used: String,
         /// The cause.
-        because: String,
+        because: Reason<EngineObstacle>,
     },
     /// Direct I/O was requested but the file system or device refused it.
     NotDirect {
@@ -108,7 +109,7 @@ pub enum Caveat {
         /// Clock in use.
         used: String,
         /// Why the faster clock was not used.
-        because: String,
+        because: Reason<ClockObstacle>,
     },
     /// The CPU's time counter drifted from the kernel clock during the run.
     ClockDrift {
@@ -164,14 +165,14 @@ pub enum Caveat {
     /// The I/O counters of the device could not be read.
     NoDiskStats {
         /// The cause.
-        because: String,
+        because: Reason<CountersObstacle>,
     },
     /// The page cache could not be dropped.
     NotInvalidated {
         /// File or host whose page cache it is.
         path: CacheOf,
         /// The cause.
-        because: String,
+        because: Reason<CacheObstacle>,
     },
     /// Some runs are outliers.
     Outliers {

@@ -272,7 +272,10 @@ fn health(health: &Health) -> String {
         count(health.reallocated_sectors, Reallocated),
         count(health.pending_sectors, Pending),
     ];
-    let warnings = health.warnings.iter().cloned();
+    let warnings = health
+        .warnings
+        .iter()
+        .map(|text| text::health_warning(text));
     let words: Vec<String> = warnings.chain(counters.into_iter().flatten()).collect();
     match words.is_empty() {
         true => StateWord::NothingCounted.into(),

@@ -5,12 +5,13 @@ mod support;
 
 use hakaru_report::{
     Language, campaign_html, campaign_markdown, campaign_terminal, columns_of, comparison_html,
-    html_with, markdown_with, path_html, path_terminal, ranking_terminal, terminal_with,
-    with_language,
+    history_html, history_markdown, history_terminal, html_with, markdown_with, path_html,
+    path_terminal, ranking_terminal, terminal_with, verification_html, verification_markdown,
+    verification_terminal, with_language,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
-use support::paths;
+use support::{lives, paths};
 
 /// Every document of the samples, with its name.
 fn documents() -> Vec<(&'static str, String)> {
@@ -50,6 +51,29 @@ fn documents() -> Vec<(&'static str, String)> {
             ("path.txt", path_terminal(&paths::traced_ext4(), 80, false)),
             ("paths.html", campaign_html(&traced)),
             ("paths.txt", campaign_terminal(&traced, 80, false)),
+            ("verify.html", verification_html(&lives::fake_card())),
+            ("verify.md", verification_markdown(&lives::good_space())),
+            (
+                "verify.txt",
+                verification_terminal(&lives::fake_card(), 80, false),
+            ),
+            (
+                "free-space.txt",
+                verification_terminal(&lives::good_space(), 80, false),
+            ),
+            (
+                "history.html",
+                history_html(&lives::worn_card(), std::slice::from_ref(&ext4)),
+            ),
+            ("history.md", history_markdown(&lives::worn_card())),
+            (
+                "history.txt",
+                history_terminal(&lives::worn_card(), 80, false),
+            ),
+            (
+                "rank-database.txt",
+                ranking_terminal(&campaign, Some("database"), 80, false),
+            ),
         ]
     })
 }
@@ -208,6 +232,7 @@ fn every_character_is_one_of_jis_x_0208() {
     let mut files = Vec::new();
     sources(&root.join("src/text"), &mut files);
     sources(&root.join("../cli/src"), &mut files);
+    sources(&root.join("../campaign/src"), &mut files);
     let mut count = 0;
     for text in files.iter().flat_map(|file| japanese_literals(file)) {
         count += 1;

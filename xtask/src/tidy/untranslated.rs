@@ -6,31 +6,52 @@
 
 use super::TextFile;
 use super::scan::{code_only, strings};
+use std::collections::BTreeSet;
 
 /// Directories and files that print in several languages.
-const TRANSLATED: &[&str] = &["crates/report/src/", "crates/cli/src/"];
+const TRANSLATED: &[&str] = &[
+    "crates/report/src/",
+    "crates/campaign/src/",
+    "crates/cli/src/",
+];
 
 /// Parts of them that have every language, or belong to other programs and formats.
 const EXEMPT: &[&str] = &[
     "crates/report/src/text/",
     "crates/report/src/html/style.rs",
     "crates/report/src/campaign/parquet.rs",
-    "crates/cli/src/errors/",
+    "crates/campaign/src/errors/",
+    // Texts of errors, whose translations are there.
+    "crates/campaign/src/scratch.rs",
+    "crates/campaign/src/session/unstored.rs",
+    "crates/campaign/src/campaign/testing.rs",
     "crates/cli/src/front_end.rs",
     "crates/cli/src/help/",
     "crates/cli/src/cmd/fio",
     "crates/cli/src/cmd/iozone",
 ];
 
-/// Values that look like words: classes of style sheets, and text of files.
+/// Values that look like words: classes of style sheets, messages of parsers, and parts of errors.
 const VALUES: &[&str] = &[
+    "unknown field",
+    "more run",
+    "{order} {op_name}, {block}, queue depth {depth}",
+    "nonexistent path",
+    "character device",
+    "socket, pipe or the like",
     "numbers cards wide",
     "verdicts cards wide",
     "numbers compact",
 ];
 
+/// Reasons that records store in English, with their translations.
+const REASONS: &str = "crates/report/src/text/ja/reasons.rs";
+
 /// Returns the sentences outside the texts, each with its place.
 pub(super) fn sentences(files: &[TextFile]) -> Vec<String> {
+    let reasons = files.iter().find(|file| file.path == REASONS);
+    let reasons = reasons.map_or(Vec::new(), |file| strings(&file.text));
+    let stored: BTreeSet<&str> = reasons.into_iter().map(|(_, text)| text).collect();
     let files = files.iter().filter(|file| {
         file.is_rust()
             && TRANSLATED.iter().any(|path| file.path.starts_with(path))
@@ -38,15 +59,15 @@ pub(super) fn sentences(files: &[TextFile]) -> Vec<String> {
             && !file.path.ends_with("tests.rs")
     });
     let of_file = |file: &TextFile| {
-        let lines = sentence_lines(&file.text);
+        let lines = sentence_lines(&file.text, &stored);
         let path = file.path.clone();
         lines.into_iter().map(move |line| format!("{path}:{line}"))
     };
     files.flat_map(of_file).collect()
 }
 
-/// Lines, from 1, of the sentences before the tests of a file.
-fn sentence_lines(source: &str) -> Vec<usize> {
+/// Lines, from 1, of the sentences before the tests of a file, without reasons that are stored and translated.
+fn sentence_lines(source: &str, stored: &BTreeSet<&str>) -> Vec<usize> {
     let code = code_only(source);
     let tests = source.find("#[cfg(test)]\nmod tests {");
     let end = tests.unwrap_or(source.len());
@@ -60,6 +81,7 @@ fn sentence_lines(source: &str) -> Vec<usize> {
                 .iter()
                 .any(|(from, to)| (*from..*to).contains(at))
             && !VALUES.contains(&text.trim_matches('"'))
+            && !stored.contains(text)
             && is_sentence(text)
     });
     found
@@ -140,7 +162,9 @@ mod tests {
         let source = "fn f() {\n    both!(\"not found here\", \"x; (\"; g());\n    h(\"not found there\");\n    \
                       a.expect(\"always is one\");\n    let b = \"one more\";\n}\n#[arg(help = \"how it is\")]\n\
                       const AFTER: &str = \"one two\";\n#[cfg(test)]\nmod tests { fn t() { g(\"in a test\") } }\n";
-        assert_eq!(sentence_lines(source), [3, 5]);
+        assert_eq!(sentence_lines(source, &BTreeSet::new()), [3, 5]);
+        let stored = BTreeSet::from(["\"one more\""]);
+        assert_eq!(sentence_lines(source, &stored), [3]);
         let file = |path: &str| TextFile {
             path: path.to_owned(),
             text: source.to_owned(),

@@ -7,6 +7,7 @@ use crate::testing::{Fake, records, run_of, write_run};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{DiskStats, Fact};
 use hakaru_model::job::SizeSpec;
+use hakaru_model::obstacle::Reason;
 use hakaru_model::record::{FailureKind, IoError, StopReason};
 use hakaru_model::units::{Nanos, Quantile};
 
@@ -299,7 +300,7 @@ fn caveats_come_once_each_and_the_worst_of_a_kind_stays() {
     runs[0].caveats = vec![
         Caveat::Buffered,
         Caveat::NoDiskStats {
-            because: "x".into(),
+            because: Reason::Text("x".into()),
         },
     ];
     runs[1].caveats = vec![Caveat::Buffered, Caveat::HostBusy { load_percent: 60 }];

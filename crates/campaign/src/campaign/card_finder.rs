@@ -3,9 +3,11 @@
 use super::journal::CampaignProgress;
 use super::operator::CandidateDisk;
 use super::spec::{Campaign, Card, CardLocation};
+use crate::errors;
 use hakaru_device::guard::{self, Candidate};
 use hakaru_device::{Presence, Roots};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -72,8 +74,9 @@ impl PresentDisk {
         let candidate = guard::passive(&self.node, roots).map_err(|refusal| with_help(&refusal))?;
         let same = PresentDisk::of(&self.node, &candidate);
         if same.ids != self.ids || same.presence.sequence != self.presence.sequence {
-            return Err(format!(
+            return Err(both!(
                 "{} is a different disk than before",
+                "{}は以前と別のディスクです";
                 self.node.display()
             ));
         }
@@ -81,8 +84,9 @@ impl PresentDisk {
     }
 }
 
-fn with_help(refusal: &guard::Refusal) -> String {
-    format!("{refusal} ({})", refusal.cure())
+/// A refusal of the guard with its advice.
+pub(super) fn with_help(refusal: &guard::Refusal) -> String {
+    both!("{} ({})", "{}（{}）"; errors::message(refusal), errors::cure(refusal))
 }
 
 /// Result of a search for a card.
@@ -103,9 +107,9 @@ impl CardFinder<'_> {
     /// Searches for a card without asking the user.
     pub(super) fn look(&self, card: &Card) -> CardSearch {
         match &card.location {
-            CardLocation::Folder(folder) if !folder.is_dir() => {
-                CardSearch::NotThere(format!("{} is not a directory", folder.display()))
-            }
+            CardLocation::Folder(folder) if !folder.is_dir() => CardSearch::NotThere(
+                both!("{} is not a directory", "{}はディレクトリではありません"; folder.display()),
+            ),
             CardLocation::Folder(_) | CardLocation::Sim(_) => CardSearch::Found(FoundCard {
                 key: keyed(card, &card.label),
                 disk: None,
@@ -176,8 +180,9 @@ impl CardFinder<'_> {
             && !self.is_same_device(named, node)
         {
             let (named, node) = (named.display(), node.display());
-            return CardSearch::NotThere(format!(
+            return CardSearch::NotThere(both!(
                 "the campaign names {named} for {}, but {node} is a different device",
+                "キャンペーンでは{}のデバイスは{named}ですが、{node}は別のデバイスです";
                 card.label
             ));
         }
@@ -187,8 +192,9 @@ impl CardFinder<'_> {
         };
         if let Some(id) = self.wanted(card).filter(|id| !answers(&candidate, id)) {
             let ids = candidate.ids().join(", ");
-            return CardSearch::NotThere(format!(
+            return CardSearch::NotThere(both!(
                 "{} has the ID {ids}, but the card is {id}",
+                "{}のIDは{ids}で、カードのID {id}と一致しません";
                 node.display()
             ));
         }
@@ -196,7 +202,9 @@ impl CardFinder<'_> {
             .label_of(&key(card, &candidate))
             .filter(|label| *label != card.label)
         {
-            return CardSearch::NotThere(format!("{} is the card `{label}`", node.display()));
+            return CardSearch::NotThere(
+                both!("{} is the card `{label}`", "{}はカード「{label}」です"; node.display()),
+            );
         }
         self.found(card, node, &candidate)
     }
@@ -277,8 +285,8 @@ impl CardFinder<'_> {
 /// Returns the message if no disk is the card.
 fn not_found(id: Option<&str>) -> String {
     match id {
-        Some(id) => format!("no disk has the ID {id}"),
-        None => "device ID not known yet".to_owned(),
+        Some(id) => both!("no disk has the ID {id}", "ID {id}のディスクがありません"),
+        None => both!("device ID not known yet", "デバイスIDが未登録です"),
     }
 }
 
@@ -288,10 +296,12 @@ fn ambiguous(id: &str, all: &[(PathBuf, Candidate)]) -> String {
         .iter()
         .map(|(node, _)| node.display().to_string())
         .collect();
-    let nodes = nodes.join(" and ");
-    format!(
+    let nodes = nodes.join(&both!(" and ", "と"));
+    both!(
         "{nodes} have the same ID {id}; help: name the slot with device =, or use a \
-        /dev/disk/by-id name as id ="
+        /dev/disk/by-id name as id =",
+        "{nodes}のIDがどちらも{id}です; help: device =でスロットを指定するか、id =に/dev/disk/by-idの\
+        名前を指定してください"
     )
 }
 

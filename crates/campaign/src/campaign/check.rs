@@ -125,7 +125,7 @@ fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
     let layers = selected("layer", campaign.wanted_layers(), campaign.layers.len());
     let workloads = campaign.wanted_workloads();
     let workloads = selected("workload", workloads, campaign.workloads.len());
-    let repeats = estimate::repeats_in_words(campaign.repeats);
+    let repeats = text::repeats(campaign.repeats.method());
     out += &both!(
         "\n{cards}, {layers}, {workloads}, each point {repeats}.\n",
         "\nカード{cards}、レイヤ{layers}、ワークロード{workloads}、各測定点{repeats}。\n"
@@ -234,7 +234,7 @@ fn place_of(finder: &CardFinder<'_>, index: usize) -> (String, Option<Bytes>, Op
 /// Describes the content of a card that will be erased.
 fn losses(node: Option<&std::path::Path>) -> String {
     let Some(node) = node else {
-        return both!("{:21}WILL BE ERASED\n", "{:21}消去されます\n"; "");
+        return both!("{:21}WILL BE ERASED\n", "{:21}全データを消去\n"; "");
     };
     let found = guard::what_would_be_lost(node);
     let mut out = both!("{:21}WILL BE ERASED: ", "{:21}消去されるデータ: "; "");

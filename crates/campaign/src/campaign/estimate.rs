@@ -1,6 +1,6 @@
 //! Estimates the duration of a campaign from its settings and from the times of earlier runs.
 
-use super::file::{PointOrder, RepeatRule};
+use super::file::PointOrder;
 use super::journal::{CampaignProgress, PointKey};
 use super::matrix::Point;
 use super::spec::{Campaign, CampaignWorkload, CardLocation, Layer, LayerKind};
@@ -275,22 +275,4 @@ pub(super) fn seconds_in_words(seconds: f64) -> String {
 pub(super) fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
-}
-
-/// Describes the number of repeats in words.
-pub(super) fn repeats_in_words(repeats: RepeatRule) -> String {
-    match repeats {
-        RepeatRule::Times(1) => both!("once", "1回"),
-        RepeatRule::Times(n) => both!("{n} times", "{n}回"),
-        RepeatRule::Until(until) => both!(
-            "until the 95% interval of the mean is within ± {}%, {} to {} times",
-            "平均の95%信頼区間が±{}%以内になるまで{}〜{}回";
-            until.until.0 * 100.0,
-            until.at_least,
-            until.at_most
-        ),
-        RepeatRule::Steady { at_most } => {
-            format!("until five rounds are in steady state, at most {at_most} times")
-        }
-    }
 }

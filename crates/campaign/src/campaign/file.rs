@@ -7,6 +7,9 @@ mod repeats;
 
 pub use repeats::{RepeatRule, Until};
 
+pub use hakaru_model::method::{CardOrder, DiscardMode, FillEntry, PointOrder, PrepareScope};
+use hakaru_report::both;
+
 use super::quantity::{PrintedSpeed, Share, Size, Time};
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
@@ -87,53 +90,6 @@ pub struct TraceSpec {
     /// Traces all of each run; otherwise what remains after the cost of tracing was measured.
     #[serde(default)]
     pub whole: bool,
-}
-
-/// Order of the points of a card.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PointOrder {
-    /// All repeats of a workload, then the next workload, then the next layer; needs the fewest preparations.
-    #[default]
-    Blocked,
-    /// One repeat of each workload in turn, layer by layer; drift of the card affects all workloads equally.
-    Interleaved,
-    /// All points of a card in a random order from the seed; drift affects all points equally. Needs a new file
-    /// system each time the layer changes.
-    Shuffled,
-}
-
-/// Order of the cards. Every order except [`CardOrder::Sequential`] changes the card after each run, so all cards
-/// must be present at the same time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CardOrder {
-    /// One card after another: cards can be swapped by hand, but drift of the host is confounded with the cards.
-    #[default]
-    Sequential,
-    /// One run of each card in turn, in the order of the file.
-    Interleaved,
-    /// One run of each card in turn; every second repeat in the reverse order, which cancels a linear drift.
-    Abba,
-    /// One run of each card in turn, in a new random order from the seed for each turn.
-    Shuffled,
-}
-
-impl CardOrder {
-    /// Whether the card changes after each run.
-    pub fn takes_turns(self) -> bool {
-        self != CardOrder::Sequential
-    }
-
-    /// Returns its name in the campaign file.
-    pub fn name(self) -> &'static str {
-        match self {
-            CardOrder::Sequential => "sequential",
-            CardOrder::Interleaved => "interleaved",
-            CardOrder::Abba => "abba",
-            CardOrder::Shuffled => "shuffled",
-        }
-    }
 }
 
 /// A card, disk or directory.
@@ -236,8 +192,9 @@ fn passes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let passes = u32::deserialize(deserializer)?;
     match (1..=MOST_PASSES).contains(&passes) {
         true => Ok(passes),
-        false => Err(de::Error::custom(format!(
-            "{passes} fill passes: expected 1 to {MOST_PASSES}"
+        false => Err(de::Error::custom(both!(
+            "{passes} fill passes: expected 1 to {MOST_PASSES}",
+            "fill-passes = {passes}: 1〜{MOST_PASSES}を指定してください"
         ))),
     }
 }
@@ -268,48 +225,12 @@ fn level<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Share>, D:
     let share = Share::deserialize(deserializer)?;
     if share.0 > 0.99 {
         let percent = share.0 * 100.0;
-        return Err(de::Error::custom(format!(
-            "{percent}% leaves no space for the test file: the maximum is 99%"
+        return Err(de::Error::custom(both!(
+            "{percent}% leaves no space for the test file: the maximum is 99%",
+            "{percent}%ではテストファイルの空きがありません（最大99%）"
         )));
     }
     Ok(Some(share))
-}
-
-/// Kind of discard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DiscardMode {
-    /// A normal discard; an error if the card does not support it.
-    Plain,
-    /// A secure discard, which erases the data.
-    Secure,
-    /// A normal discard if the card supports it.
-    WhereOffered,
-}
-
-/// Data that overwrites a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FillEntry {
-    /// 0xff, the value that erased flash reads as.
-    Ones,
-    /// 0x00.
-    Zeroes,
-    /// Incompressible data.
-    Random,
-}
-
-/// Frequency of the preparation of the whole card.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PrepareScope {
-    /// Once for each card.
-    #[default]
-    Card,
-    /// Each time the layer changes.
-    Layer,
-    /// Before each run, with a new file system each time: every run begins in the same state.
-    Run,
 }
 
 /// Limits of a campaign; a later run continues from there.

@@ -14,6 +14,7 @@ use hakaru_model::campaign::{CampaignPoint, CampaignSummary, FailedRun, Prepared
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::finding::Summary;
 use hakaru_model::record::RunRecord;
+use hakaru_report::both;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use sequence::CardSequence;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +83,10 @@ fn excluded(run: &FailedRun) -> String {
         point,
         because,
     } = run;
-    format!("run {run} is excluded ({point}): {because}")
+    both!(
+        "run {run} is excluded ({point}): {because}",
+        "測定{run}を除外（{point}）: {because}"
+    )
 }
 
 /// The stored results of a campaign.
@@ -344,18 +348,28 @@ fn point_words(row: &PointRow) -> String {
         false => &row.label,
     };
     if row.repeat >= CampaignPoint::TRACED {
-        return format!("{name}, {}, {}, traced run", row.layer, row.workload);
+        return both!(
+            "{name}, {}, {}, traced run",
+            "{name}、{}、{}、トレースした測定";
+            row.layer,
+            row.workload
+        );
     }
-    let repeat = match is_recheck(row.repeat) {
-        true => "recheck",
-        false => "repeat",
-    };
-    format!(
-        "{name}, {}, {}, {repeat} {}",
-        row.layer,
-        row.workload,
-        row.repeat % RECHECK + 1
-    )
+    let number = row.repeat % RECHECK + 1;
+    match is_recheck(row.repeat) {
+        true => both!(
+            "{name}, {}, {}, recheck {number}",
+            "{name}、{}、{}、再測定{number}回目";
+            row.layer,
+            row.workload
+        ),
+        false => both!(
+            "{name}, {}, {}, repeat {number}",
+            "{name}、{}、{}、{number}回目";
+            row.layer,
+            row.workload
+        ),
+    }
 }
 
 /// Lists a run that did not complete.
@@ -371,8 +385,8 @@ fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<
             Err(error) if error.is_unreadable() => (&mut summary.unreadable, error.to_string()),
             Err(error) => return Err(error),
         },
-        OutcomeKind::Interrupted => (&mut summary.failed, "it was stopped".to_owned()),
-        _ => (&mut summary.failed, "it failed".to_owned()),
+        OutcomeKind::Interrupted => (&mut summary.failed, both!("it was stopped", "途中で停止")),
+        _ => (&mut summary.failed, both!("it failed", "失敗")),
     };
     list.push(FailedRun {
         run,

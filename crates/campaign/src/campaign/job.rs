@@ -3,6 +3,7 @@
 use super::file::{FileError, FileSharing, WorkloadEntry};
 use hakaru_model::job::{Access, BlockSize, IoEngine, Job, Op, PerOp, SizeSpec, Target};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 use std::path::PathBuf;
 use toml::Spanned;
 
@@ -74,7 +75,10 @@ fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, Fil
     if mix > 100 {
         return Err(FileError::at(
             rw,
-            format!("rwmixread = {mix}: a percentage is at most 100"),
+            both!(
+                "rwmixread = {mix}: a percentage is at most 100",
+                "rwmixread = {mix}: 100以下を指定してください"
+            ),
         ));
     }
     Ok(match rw.get_ref().as_str() {
@@ -85,10 +89,12 @@ fn access(rw: &Spanned<String>, read_percent: Option<u32>) -> Result<Access, Fil
         "rw" | "readwrite" => Access::mixed(mix, false),
         "randrw" => Access::mixed(mix, true),
         other => {
-            let known = "read, write, randread, randwrite, rw or randrw";
             return Err(FileError::at(
                 rw,
-                format!("unknown rw = \"{other}\": expected {known}"),
+                both!(
+                    "unknown rw = \"{other}\": expected read, write, randread, randwrite, rw or randrw",
+                    "rw = \"{other}\"は不明です（read、write、randread、randwrite、rw、randrw）"
+                ),
             ));
         }
     })
@@ -102,8 +108,9 @@ fn engine(name: &Spanned<String>) -> Result<IoEngine, FileError> {
             let known = ENGINES.map(IoEngine::name).join(", ");
             FileError::at(
                 name,
-                format!(
+                both!(
                     "unknown ioengine = \"{}\": expected one of {known}",
+                    "ioengine = \"{}\"は不明です（{known}）";
                     name.get_ref()
                 ),
             )

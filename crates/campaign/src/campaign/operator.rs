@@ -6,6 +6,7 @@ use hakaru_device::ScanProgress;
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::Observer;
 use hakaru_model::record::RunRecord;
+use hakaru_report::both;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,6 +36,39 @@ pub enum OperatorReply {
     Stop,
 }
 
+/// A step of preparing storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreparingStep {
+    /// Overwrites the whole card.
+    FillCard,
+    /// Discards the whole card.
+    DiscardCard,
+    /// Writes a partition table.
+    PartitionTable,
+    /// Creates a file system of this type.
+    MakeFileSystem(&'static str),
+    /// Fills the file system.
+    FillFileSystem,
+}
+
+impl PreparingStep {
+    /// The step in the language of the thread.
+    pub fn text(self) -> String {
+        match self {
+            PreparingStep::FillCard => both!("filling the card", "カードに全域書き込み中"),
+            PreparingStep::DiscardCard => both!("discarding the card", "カードをdiscard中"),
+            PreparingStep::PartitionTable => both!(
+                "creating a partition table",
+                "パーティションテーブルを作成中"
+            ),
+            PreparingStep::MakeFileSystem(fs) => both!("making {fs}", "{fs}を作成中"),
+            PreparingStep::FillFileSystem => {
+                both!("filling the file system", "ファイルシステムに書き込み中")
+            }
+        }
+    }
+}
+
 /// Progress of a campaign.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CampaignStatus {
@@ -59,7 +93,7 @@ pub trait Operator: Observer {
     /// Called at the start of a run.
     fn begins(&mut self, _progressed: &CampaignStatus) {}
     /// Called during the preparation of the storage.
-    fn preparing(&mut self, _what: &str, _progress: Option<ScanProgress>) {}
+    fn preparing(&mut self, _step: PreparingStep, _progress: Option<ScanProgress>) {}
     /// Called after a run that counts is stored.
     fn stored(&mut self, _record: &RunRecord) {}
     /// Called with a note for the user.

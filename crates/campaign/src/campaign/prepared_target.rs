@@ -1,12 +1,13 @@
 //! Prepares the storage for a group of runs and tears it down afterwards; the only part of a campaign that changes
 //! storage.
 
-use super::card_finder::PresentDisk;
+use super::card_finder::{PresentDisk, with_help};
 use super::file::{DiscardMode, FillEntry, PartitionTableEntry, PrepareScope};
-use super::operator::Operator;
+use super::operator::{Operator, PreparingStep};
 use super::quantity::Share;
 use super::retarget::{FreeRoom, RetargetTo, files};
 use super::spec::{Campaign, Card, CardLocation, FsSpec, Layer, LayerKind};
+use crate::errors;
 use crate::target::{self, usable};
 use hakaru_device::guard::{Candidate, Confirmation, Erasable, Refusal};
 use hakaru_device::prepare::{
@@ -20,6 +21,7 @@ use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::Identity;
 use hakaru_model::job::{Op, Scenario};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
@@ -56,6 +58,17 @@ pub(super) enum StageError {
     Refused(String),
     #[error("stopped")]
     Stopped,
+}
+
+impl StageError {
+    /// The error in the language of the thread.
+    pub(super) fn message(&self) -> String {
+        match self {
+            StageError::Prepare(error) => errors::message(error),
+            StageError::Refused(why) => why.clone(),
+            StageError::Stopped => both!("stopped", "停止しました"),
+        }
+    }
 }
 
 /// Settings for preparing storage.
@@ -125,9 +138,12 @@ impl TargetSetup<'_> {
                 return Err(StageError::Refused(lacking.join("; ")));
             }
         }
-        let disk = self
-            .disk
-            .ok_or_else(|| StageError::Refused("the card is not in a reader".to_owned()))?;
+        let disk = self.disk.ok_or_else(|| {
+            StageError::Refused(both!(
+                "the card is not in a reader",
+                "カードがリーダーにありません"
+            ))
+        })?;
         let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
         let erasable = self.erasable(candidate)?;
         let mut preparation = self.begin()?;
@@ -139,9 +155,10 @@ impl TargetSetup<'_> {
             (LayerKind::Fs(spec), Some(erasable)) => {
                 self.file_system(preparation, erasable, spec, speed)
             }
-            (LayerKind::Fs(_), None) => Err(StageError::Refused(
-                "a file system layer needs permission to erase the card".to_owned(),
-            )),
+            (LayerKind::Fs(_), None) => Err(StageError::Refused(both!(
+                "a file system layer needs permission to erase the card",
+                "ファイルシステムのレイヤにはカードの消去の許可が必要です"
+            ))),
             (_, erasable) => Ok(self.whole_device(preparation, erasable, disk, speed)),
         }
     }
@@ -150,7 +167,7 @@ impl TargetSetup<'_> {
     fn erasable(&self, candidate: Candidate) -> Result<Option<Erasable>, StageError> {
         let claim = |confirmation| candidate.confirm(confirmation, self.roots);
         let claimed = self.confirmation.map(claim).transpose();
-        claimed.map_err(|refusal| StageError::Refused(format!("{refusal} ({})", refusal.cure())))
+        claimed.map_err(|refusal| StageError::Refused(with_help(&refusal)))
     }
 
     /// Returns the device without a file system.
@@ -200,7 +217,7 @@ impl TargetSetup<'_> {
         };
         let mut speed = None;
         for _ in 0..self.campaign.preparation.fill_passes {
-            let mut progress = progress(self.operator, self.stop, "filling the card");
+            let mut progress = progress(self.operator, self.stop, PreparingStep::FillCard);
             let filled = preparation.fill(erasable, pattern, &mut progress);
             // The speed of the last pass is that of a full card.
             speed = Some(stopped_or(filled, self.stop)?);
@@ -218,7 +235,7 @@ impl TargetSetup<'_> {
             DiscardMode::Secure => DiscardKind::Secure,
             DiscardMode::Plain | DiscardMode::WhereOffered => DiscardKind::Plain,
         };
-        let mut progress = progress(self.operator, self.stop, "discarding the card");
+        let mut progress = progress(self.operator, self.stop, PreparingStep::DiscardCard);
         match preparation.discard(erasable, kind, &mut progress) {
             Err(PrepareError::Discard(DiscardError::NotOffered { .. }))
                 if mode == DiscardMode::WhereOffered =>
@@ -239,8 +256,8 @@ impl TargetSetup<'_> {
         if let Some(table) = spec.partition {
             erasable = self.partition(&mut preparation, erasable, table, spec)?;
         }
-        self.operator
-            .preparing(&format!("making {}", spec.fs), None);
+        let step = PreparingStep::MakeFileSystem(spec.fs.name());
+        self.operator.preparing(step, None);
         let (erasable, _) = preparation.mkfs(erasable, &request(spec))?;
         let request = MountRequest {
             fs_type: spec.fs.name().to_owned(),
@@ -272,7 +289,7 @@ impl TargetSetup<'_> {
         level: Share,
     ) -> Result<(), StageError> {
         let (percent, seed) = ((level.0 * 100.0).round() as u32, self.campaign.seed);
-        let mut progress = progress(self.operator, self.stop, "filling the file system");
+        let mut progress = progress(self.operator, self.stop, PreparingStep::FillFileSystem);
         let filled = preparation.fill_level(folder, percent, seed, &mut progress);
         stopped_or(filled, self.stop).map(drop)
     }
@@ -289,11 +306,11 @@ impl TargetSetup<'_> {
             PartitionTableEntry::Mbr => LayoutTable::Mbr,
             PartitionTableEntry::Gpt => LayoutTable::Gpt,
         };
-        self.operator.preparing("creating a partition table", None);
+        self.operator.preparing(PreparingStep::PartitionTable, None);
         let layout = PartitionLayout::single(table, LayoutKind::of(spec.fs));
         let whole = preparation.partition(erasable, &layout)?;
         let part = whole.into_partition(1, self.roots);
-        part.map_err(|refusal| StageError::Refused(refusal.to_string()))
+        part.map_err(|refusal| StageError::Refused(errors::message(&refusal)))
     }
 }
 
@@ -301,7 +318,7 @@ impl TargetSetup<'_> {
 fn progress<'a>(
     operator: &'a mut dyn Operator,
     stop: &'a AtomicBool,
-    what: &'a str,
+    what: PreparingStep,
 ) -> impl FnMut(ScanProgress) -> ControlFlow<()> + 'a {
     move |progress| {
         operator.preparing(what, Some(progress));
@@ -344,11 +361,12 @@ pub(super) fn lacking(spec: &FsSpec, roots: &Roots) -> Vec<String> {
     let mut lacking: Vec<String> = command
         .into_iter()
         .chain(table)
-        .map(|error| error.to_string())
+        .map(|error| errors::message(&error))
         .collect();
     if !prepare::can_mount(spec.fs.name(), roots) {
-        lacking.push(format!(
+        lacking.push(both!(
             "the kernel does not support {}; help: load or install its module, or remove the layer",
+            "カーネルは{}に対応していません; help: モジュールを読み込むかインストールするか、レイヤを省いてください";
             spec.fs
         ));
     }
@@ -546,11 +564,11 @@ impl PreparedTarget {
                 preparation
                     .unmount(mounted)
                     .err()
-                    .map(|error| error.to_string()),
+                    .map(|error| errors::message(&error)),
             );
         }
-        if let Err(errors) = preparation.undo_all() {
-            failed.extend(errors.iter().map(ToString::to_string));
+        if let Err(all) = preparation.undo_all() {
+            failed.extend(all.iter().map(|error| errors::message(error)));
         }
         failed
     }

@@ -15,6 +15,7 @@ use hakaru_model::finding::{
 };
 use hakaru_model::job::{BlockSize, Job, Op, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
+use hakaru_report::both;
 use std::path::PathBuf;
 
 /// An error in a table, with its line.
@@ -112,9 +113,12 @@ impl<'a> TableColumns<'_, 'a> {
             .parse::<f64>()
             .ok()
             .filter(|n| n.is_finite() && *n >= 0.0);
-        number
-            .map(Some)
-            .ok_or_else(|| format!("column `{name}`: `{text}` is not a number of 0 or more"))
+        number.map(Some).ok_or_else(|| {
+            both!(
+                "column `{name}`: `{text}` is not a number of 0 or more",
+                "列{name}: 「{text}」は0以上の数値ではありません"
+            )
+        })
     }
 
     /// Returns the estimate that the columns of a mean and a deviation give, in units of `factor`.
@@ -128,14 +132,20 @@ impl<'a> TableColumns<'_, 'a> {
         let of = self.number(mean)?.ok_or_else(|| missing(mean))? * factor;
         let deviation = self.number(deviation)?.map(|d| d * factor);
         let moments = deviation.and_then(|d| SampleMoments::new(runs as usize, of, d));
-        let single = || estimate(&[of]).ok_or_else(|| format!("`{mean}` is not finite"));
+        let single = || {
+            estimate(&[of])
+                .ok_or_else(|| both!("`{mean}` is not finite", "{mean}が有限の値ではありません"))
+        };
         let rounding = self.get(mean).map_or(0.0, half_a_digit) * factor;
         moments.map_or_else(single, |moments| Ok(published(&moments, rounding)))
     }
 }
 
 fn missing(column: &str) -> String {
-    format!("the column `{column}` is missing or empty")
+    both!(
+        "the column `{column}` is missing or empty",
+        "列{column}がないか、空です"
+    )
 }
 
 fn row<'a>(
@@ -151,10 +161,13 @@ fn row<'a>(
         return Ok(None);
     };
     let runs = columns.needed("runs")?.parse().ok().filter(|n| *n > 0);
-    let runs = runs.ok_or("runs must be greater than 0")?;
+    let runs = runs.ok_or_else(|| both!("runs must be greater than 0", "runsは1以上です"))?;
     let unit = columns.needed("bw_unit")?;
     let factor = factor(unit).ok_or_else(|| {
-        format!("`{unit}` is not a unit of bandwidth: expected MB/s, MiB/s, KB/s or KiB/s")
+        both!(
+            "`{unit}` is not a unit of bandwidth: expected MB/s, MiB/s, KB/s or KiB/s",
+            "「{unit}」はスループットの単位ではありません（MB/s、MiB/s、KB/s、KiB/s）"
+        )
     })?;
     Ok(Some(PublishedRow {
         card,
@@ -214,9 +227,10 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
                 .replace("MB", "MiB")
                 .replace("KB", "KiB")
                 .replace("kB", "KiB");
-            notes.push(format!(
+            notes.push(both!(
                 "the published figures in {unit} are {real} according to their IOPS ({:.1}% \
                 more); they are shown as published",
+                "公表値の単位{unit}はIOPSから見ると{real}（{:.1}%大きい）。公表どおりに表示";
                 (ratio - 1.0) * 100.0
             ));
         }
@@ -228,14 +242,20 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
 const AGREES: f64 = 1.25;
 
 /// Returns the mistake that explains a factor between bandwidth and IOPS, if one is likely.
-fn likely_mistake(factor: f64) -> &'static str {
+fn likely_mistake(factor: f64) -> String {
     let near = |of: f64| (factor / of - 1.0).abs() < 0.06;
     if near(1000.0) || near(1024.0) {
-        ", as if KB/s and MB/s were swapped"
+        both!(
+            ", as if KB/s and MB/s were swapped",
+            "（KB/sとMB/sの取り違えか）"
+        )
     } else if near(8.0) {
-        ", as if bits were taken for bytes"
+        both!(
+            ", as if bits were taken for bytes",
+            "（ビットとバイトの取り違えか）"
+        )
     } else {
-        ""
+        String::new()
     }
 }
 
@@ -258,10 +278,12 @@ fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
         return None;
     }
     let hint = likely_mistake(times);
-    Some(format!(
+    Some(both!(
         "{card}, {layer}, {}: {printed} {unit} and {} IOPS contradict each other by a factor of \
         {times:.1}{hint}; both are shown as published",
-        workload.name, iops.mean
+        "{card}、{layer}、{}: {printed} {unit}と{} IOPSに{times:.1}倍の矛盾{hint}。どちらも公表どおりに表示";
+        workload.name,
+        iops.mean
     ))
 }
 

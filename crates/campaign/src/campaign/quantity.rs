@@ -1,6 +1,7 @@
 //! Sizes, times and shares in a campaign file: `"16 GiB"`, `"90 s"`, `"2 %"`.
 
 use hakaru_model::units::{Bytes, Nanos, SizeSuffixes, parse_size};
+use hakaru_report::both;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,19 +24,26 @@ pub struct PrintedSpeed(pub f64);
 
 /// A value that is written as text or as a number.
 trait Quantity: Sized {
-    const WHAT: &'static str;
+    /// What the value has to be.
+    fn what() -> String;
     fn of_text(text: &str) -> Result<Self, String>;
     fn of_number(number: f64) -> Option<Self>;
 }
 
 impl Quantity for Size {
-    const WHAT: &'static str = "a size greater than 0, such as \"64 MiB\"";
+    fn what() -> String {
+        both!(
+            "a size greater than 0, such as \"64 MiB\"",
+            "0より大きいサイズ（例: \"64 MiB\"）"
+        )
+    }
 
     fn of_text(text: &str) -> Result<Size, String> {
         let size = parse_size(text, SizeSuffixes::Iec).map_err(|e| e.to_string())?;
         if size.0 == 0 {
-            Err(format!(
-                "`{text}` is not a usable size: it must be greater than 0"
+            Err(both!(
+                "`{text}` is not a usable size: it must be greater than 0",
+                "サイズ「{text}」は使えません（0より大きい値が必要）"
             ))
         } else {
             Ok(Size(size))
@@ -49,7 +57,9 @@ impl Quantity for Size {
 }
 
 impl Quantity for Time {
-    const WHAT: &'static str = "a time such as \"90 s\"";
+    fn what() -> String {
+        both!("a time such as \"90 s\"", "時間（例: \"90 s\"）")
+    }
 
     fn of_text(text: &str) -> Result<Time, String> {
         parse_time(text).map(Time)
@@ -63,7 +73,9 @@ impl Quantity for Time {
 }
 
 impl Quantity for Share {
-    const WHAT: &'static str = "a percentage such as \"2%\"";
+    fn what() -> String {
+        both!("a percentage such as \"2%\"", "割合（例: \"2%\"）")
+    }
 
     fn of_text(text: &str) -> Result<Share, String> {
         let number = text
@@ -73,8 +85,9 @@ impl Quantity for Share {
             .unwrap_or_default();
         let share = number.parse().ok().and_then(Share::of_number);
         share.ok_or_else(|| {
-            format!(
-                "`{text}` is not a percentage: expected 0 to 100 with a percent sign, such as 2%"
+            both!(
+                "`{text}` is not a percentage: expected 0 to 100 with a percent sign, such as 2%",
+                "「{text}」は割合ではありません。0〜100に%を付けてください（例: 2%）"
             )
         })
     }
@@ -87,7 +100,12 @@ impl Quantity for Share {
 }
 
 impl Quantity for PrintedSpeed {
-    const WHAT: &'static str = "a number of MB/s greater than 0, such as 90";
+    fn what() -> String {
+        both!(
+            "a number of MB/s greater than 0, such as 90",
+            "0より大きいMB/sの値（例: 90）"
+        )
+    }
 
     fn of_text(text: &str) -> Result<PrintedSpeed, String> {
         let number = text
@@ -97,9 +115,10 @@ impl Quantity for PrintedSpeed {
             .unwrap_or_default();
         let speed = number.parse().ok().and_then(PrintedSpeed::of_number);
         speed.ok_or_else(|| {
-            format!(
+            both!(
                 "`{text}` is not a rated speed: expected a number of MB/s greater than 0, such as \
-                90"
+                90",
+                "「{text}」は公称速度ではありません。0より大きいMB/sの値を指定してください（例: 90）"
             )
         })
     }
@@ -125,8 +144,9 @@ const UNITS: [(&str, f64); 9] = [
 /// Parses a time: `90 s`, `500 ms`, `1 h 30 min`.
 fn parse_time(text: &str) -> Result<Nanos, String> {
     let wrong = || {
-        format!(
-            "`{text}` is not a time: expected a number with a unit (ms, s, min, h, d), such as 90 s"
+        both!(
+            "`{text}` is not a time: expected a number with a unit (ms, s, min, h, d), such as 90 s",
+            "「{text}」は時間ではありません。数値に単位（ms、s、min、h、d）を付けてください（例: 90 s）"
         )
     };
     let mut rest = text.trim();
@@ -168,7 +188,7 @@ impl<T: Quantity> de::Visitor<'_> for Visitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(T::WHAT)
+        f.write_str(&T::what())
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {

@@ -13,6 +13,7 @@ use super::file::{CampaignFile, FileError, LayerEntry, RepeatRule};
 use super::spec::{Campaign, CampaignFilter, CampaignWorkload};
 use crate::session::TraceExtent;
 use hakaru_model::units::Nanos;
+use hakaru_report::both;
 use toml::Spanned;
 
 /// Parses and validates a campaign file.
@@ -80,11 +81,18 @@ fn steady(file: &CampaignFile, workloads: &[CampaignWorkload]) -> Result<Vec<usi
             Some(index) => Ok(index),
             None if rule => Err(FileError::at(
                 name,
-                format!("`steady`: no workload is called `{}`", name.get_ref()),
+                both!(
+                    "`steady`: no workload is called `{}`",
+                    "steady: ワークロード「{}」はありません";
+                    name.get_ref()
+                ),
             )),
             None => Err(FileError::at(
                 name,
-                "`steady` needs repeats = { until = \"steady\" }",
+                both!(
+                    "`steady` needs repeats = {{ until = \"steady\" }}",
+                    "steadyにはrepeats = {{ until = \"steady\" }}が必要です"
+                ),
             )),
         }
     };
@@ -101,7 +109,10 @@ fn id(file: &CampaignFile) -> Result<String, FileError> {
         false => Ok(id),
         true => Err(FileError::at(
             &file.name,
-            "a campaign name needs a letter or a digit: its runs are stored under it",
+            both!(
+                "a campaign name needs a letter or a digit: its runs are stored under it",
+                "キャンペーンの名前には半角の英字か数字が必要です（この名前で測定を保存します）。idでも指定できます"
+            ),
         )),
     }
 }
@@ -112,7 +123,10 @@ fn not_too_many_runs(campaign: &Campaign, name: &Spanned<String>) -> Result<(), 
         false => Ok(()),
         true => Err(FileError::at(
             name,
-            format!("{runs} runs are too many: the maximum is {MOST_RUNS}"),
+            both!(
+                "{runs} runs are too many: the maximum is {MOST_RUNS}",
+                "測定{runs}回は多すぎます（最大{MOST_RUNS}回）"
+            ),
         )),
     }
 }
@@ -122,7 +136,11 @@ fn each_card_has_a_layer(campaign: &Campaign, entries: &[LayerEntry]) -> Result<
     match cards.find(|(index, _)| campaign.layers_of(*index).next().is_none()) {
         None => Ok(()),
         Some((_, card)) => Err(FileError {
-            message: format!("no layer can be measured on the card `{}`", card.label),
+            message: both!(
+                "no layer can be measured on the card `{}`",
+                "カード「{}」で測定できるレイヤがありません";
+                card.label
+            ),
             span: entries.first().map(|layer| layer.fs.span()),
         }),
     }
@@ -151,8 +169,9 @@ fn no_commands(key: &str, value: &toml::Value) -> Result<(), FileError> {
     match key.chars().find(commands).or(found) {
         None => Ok(()),
         Some(c) => Err(FileError {
-            message: format!(
+            message: both!(
                 "`{}` contains the control character U+{:04X}; help: remove it",
+                "「{}」に制御文字U+{:04X}があります; help: 削除してください";
                 key.escape_debug(),
                 c as u32
             ),
@@ -201,6 +220,9 @@ fn checked_id(id: &Spanned<String>) -> Result<String, FileError> {
     }
     Err(FileError::at(
         id,
-        "an ID is 1 to 60 letters, digits, `-`, `_` or `.`",
+        both!(
+            "an ID is 1 to 60 letters, digits, `-`, `_` or `.`",
+            "idは英字、数字、-、_、.の1〜60文字です"
+        ),
     ))
 }

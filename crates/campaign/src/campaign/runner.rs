@@ -10,6 +10,7 @@ pub use super::outcome::{CampaignError, CampaignOutcome, CampaignResult};
 use super::prepared_target::{self, PreparedTarget, StageError, TargetSetup};
 use super::retarget::retarget;
 use super::spec::Campaign;
+use crate::errors;
 use crate::session::{RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy};
 use hakaru_device::Roots;
 use hakaru_device::guard::Confirmation;
@@ -20,6 +21,7 @@ use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead, RunRecord};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 use hakaru_store::{OrphanedRun, Store};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -76,14 +78,16 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, operator: &mut dyn O
         // Spools that cannot be read or stored are left to `recover`, which reports the reason.
         if let Ok(OrphanedRun::Run(record)) = store.keep_cut_short(&spool) {
             let (name, id) = (&record.scenario.name, &record.id);
-            let how = if record.outcome == Outcome::Interrupted {
-                "cut short"
-            } else {
-                "finished, but not stored"
-            };
-            operator.note(&format!(
-                "left by an earlier run: {name} was {how}; stored as run {id}"
-            ));
+            operator.note(&match record.outcome {
+                Outcome::Interrupted => both!(
+                    "left by an earlier run: {name} was cut short; stored as run {id}",
+                    "前回の{name}は中断していました。測定{id}として保存しました"
+                ),
+                Outcome::Completed | Outcome::Failed { .. } => both!(
+                    "left by an earlier run: {name} was finished, but not stored; stored as run {id}",
+                    "前回の{name}は完了後、未保存でした。測定{id}として保存しました"
+                ),
+            });
         }
     }
     // Preparations that `hakaru prepare` left on purpose stay until the user recovers them.
@@ -95,10 +99,12 @@ fn clean_up(store: &mut Store, state: &Path, roots: &Roots, operator: &mut dyn O
         let Ok(recovery) = prepare::recover(&journal, roots) else {
             continue;
         };
-        recovery
-            .items
-            .iter()
-            .for_each(|item| operator.note(&format!("left by an earlier run: {item}")));
+        recovery.items.iter().for_each(|item| {
+            operator.note(&both!(
+                "left by an earlier run: {item}",
+                "前回の残り: {item}"
+            ))
+        });
     }
 }
 
@@ -301,7 +307,11 @@ impl<'a> Runner<'a> {
     fn has_failed_too_often(&mut self, on: &CardInUse) -> bool {
         let given_up = on.failed >= self.most_failures();
         if given_up {
-            let why = format!("stopped after {} consecutive failures", on.failed);
+            let why = both!(
+                "stopped after {} consecutive failures",
+                "{}回続けて失敗したため終了しました";
+                on.failed
+            );
             self.skip(on.index, why);
         }
         given_up
@@ -326,7 +336,7 @@ impl<'a> Runner<'a> {
         };
         permission
             .map(Some)
-            .ok_or_else(|| "no permission to erase it".to_owned())
+            .ok_or_else(|| both!("no permission to erase it", "消去の許可がありません"))
     }
 
     /// Asks for permission to erase all present cards before the first run, so that the user can leave.
@@ -429,7 +439,7 @@ impl<'a> Runner<'a> {
             Err(StageError::Stopped) => return Err(Some(STOPPED)),
             // Ctrl-C also ends a running mkfs tool, which is not a failure of the card.
             Err(_) if self.is_stopped() => return Err(Some(STOPPED)),
-            Err(error) => return Err(self.failed(on, first, &error.to_string())),
+            Err(error) => return Err(self.failed(on, first, &error.message())),
         };
         let mut since = target.prepared().to_vec();
         let written = since.iter().map(|step| step.bytes_written().0);
@@ -555,11 +565,11 @@ impl<'a> Runner<'a> {
     fn still_there(&self, on: &CardInUse, target: &PreparedTarget) -> Result<(), String> {
         target
             .check_unchanged(&self.roots)
-            .map_err(|refusal| refusal.to_string())?;
+            .map_err(|refusal| errors::message(&refusal))?;
         match &on.found.disk {
-            Some(disk) if !disk.is_there(&self.roots) => {
-                Err(format!("{} was removed or replaced", disk.node.display()))
-            }
+            Some(disk) if !disk.is_there(&self.roots) => Err(
+                both!("{} was removed or replaced", "{}が取り外されたか交換されました"; disk.node.display()),
+            ),
             _ => Ok(()),
         }
     }

@@ -10,6 +10,7 @@ use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
 use hakaru_model::job::{Job, Scenario};
 use hakaru_model::units::{Bytes, Nanos};
+use hakaru_report::both;
 use std::path::PathBuf;
 
 /// A valid campaign.
@@ -211,8 +212,9 @@ impl Campaign {
             let (card, layer, workload) = (place(&cards), place(&layers), place(&workloads));
             if card.or(layer).or(workload).is_none() {
                 let known = [cards, layers, workloads].concat().join(", ");
-                return Err(format!(
+                return Err(both!(
                     "campaign {} has no card, layer or workload `{name}`: expected one of {known}",
+                    "キャンペーン{}にカード、レイヤ、ワークロード「{name}」はありません（{known}）";
                     self.name
                 ));
             }

@@ -5,6 +5,7 @@ use super::file::RepeatRule;
 use super::journal::{CampaignProgress, PointKey};
 use super::matrix::Point;
 use super::spec::Campaign;
+use hakaru_report::both;
 use hakaru_store::{FindError, OutcomeKind, Store};
 use std::fmt::Write;
 
@@ -17,21 +18,26 @@ pub fn status(
     journal: &mut CampaignProgress,
     store: &Store,
 ) -> Result<String, FindError> {
-    let mut out = format!("{} (stored as {})\n", campaign.name, campaign.id);
+    let mut out = both!("{} (stored as {})\n", "{}（保存ID {}）\n"; campaign.name, campaign.id);
     let lines = lines(campaign, journal, store)?;
     let cells = lines.iter().flat_map(|line| &line.cells).flatten();
     let open: u64 = cells.map(|(_, open)| *open).sum();
     let open = open + open_rechecks(campaign, journal, store, open == 0)?;
-    let _ = write!(out, "{} stored, ", runs(journal.done_of(campaign)));
+    let stored = runs(journal.done_of(campaign));
     if open == 0 {
-        out.push_str("complete.\n");
+        out += &both!("{stored} stored, complete.\n", "保存済み{stored}、完了\n");
     } else {
-        let at_most = match campaign.repeats {
-            RepeatRule::Until(_) | RepeatRule::Steady { .. } => "at most ",
-            RepeatRule::Times(_) => "",
-        };
         let left = seconds_in_words(estimate::left(campaign, journal, |_| None));
-        let _ = writeln!(out, "{at_most}{open} left: about {left}.");
+        out += &match campaign.repeats {
+            RepeatRule::Until(_) | RepeatRule::Steady { .. } => both!(
+                "{stored} stored, at most {open} left: about {left}.\n",
+                "保存済み{stored}、残り最大{open}回: 約{left}\n"
+            ),
+            RepeatRule::Times(_) => both!(
+                "{stored} stored, {open} left: about {left}.\n",
+                "保存済み{stored}、残り{open}回: 約{left}\n"
+            ),
+        };
     }
     out.push('\n');
     table(&mut out, campaign, &lines);
@@ -87,20 +93,23 @@ fn not_counted(
     let unfinished = points
         .iter()
         .filter(|p| p.outcome != OutcomeKind::Completed);
-    let groups = [
-        (
-            unfinished.count() as u64,
-            "did not finish and do not count.",
-        ),
-        (
-            journal.other(),
-            "do not count: they were measured with different settings.",
-        ),
-    ];
-    let lines = groups.into_iter().filter(|(count, _)| *count > 0);
-    Ok(lines
-        .map(|(count, why)| format!("\n{} {why}\n", runs(count)))
-        .collect())
+    let unfinished = unfinished.count() as u64;
+    let mut lines = String::new();
+    if unfinished > 0 {
+        let unfinished = runs(unfinished);
+        lines += &both!(
+            "\n{unfinished} did not finish and do not count.\n",
+            "\n{unfinished}は完了しておらず、数えない。\n"
+        );
+    }
+    if journal.other() > 0 {
+        let other = runs(journal.other());
+        lines += &both!(
+            "\n{other} do not count: they were measured with different settings.\n",
+            "\n{other}は測定条件が異なるため、数えない。\n"
+        );
+    }
+    Ok(lines)
 }
 
 /// Returns the remaining runs of a recheck; the maximum until the campaign itself is done.
@@ -127,7 +136,8 @@ fn open_rechecks(
 }
 
 fn runs(count: u64) -> String {
-    counted(count, "run")
+    let runs = counted(count, "run");
+    both!("{runs}", "{count}回")
 }
 
 /// One card: its ID, and the stored and open runs of each layer.
@@ -207,7 +217,7 @@ impl CardStatus {
         match &self.key {
             Some(key) if *key == self.label => String::new(),
             Some(key) => format!("  {key}"),
-            None => "  not measured yet".to_owned(),
+            None => both!("  not measured yet", "  未測定"),
         }
     }
 }

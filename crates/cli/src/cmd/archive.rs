@@ -71,7 +71,7 @@ pub(crate) fn main(args: &ArchiveArgs, db: Option<&Path>) -> Result<Exit> {
         "{runs} of {series} moved to {file}. The database takes {after}, {before} before.\n\
          Next: `hakaru list --db {file}`, or `hakaru import {file}` to move them back\n",
         "{series}の{runs}を{file}へ移動しました。データベースの大きさは{before}から{after}になりました。\n\
-         次: `hakaru list --db {file}`、戻すには`hakaru import {file}`\n"
+         次: hakaru list --db {file}、戻すには hakaru import {file}\n"
     ))?;
     Ok(Exit::Ok)
 }

@@ -4,6 +4,7 @@ use crate::exit::NamedPath;
 use crate::{fonts, output};
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
+use hakaru_report::text::{self, MessagePrefix};
 use hakaru_report::{Chart, ChartFonts, ChartStyle, ChartTheme, PngError};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -189,7 +190,8 @@ pub(crate) fn note_missing(missing: &BTreeSet<char>) {
         "no font has the characters {shown}; help: install fonts-noto-cjk, or use --format svg",
         "文字{shown}を持つフォントがありません; help: fonts-noto-cjkをインストールするか、--format svgを使ってください"
     );
-    anstream::eprintln!("note: {}", hakaru_report::plain(&note));
+    let lead = text::prefix(MessagePrefix::Note);
+    anstream::eprintln!("{lead}: {}", hakaru_report::plain(&note));
 }
 
 /// Error for a picture that cannot be drawn.

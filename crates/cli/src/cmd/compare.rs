@@ -1,7 +1,7 @@
 //! `hakaru compare`: compares sets of results side by side, with figures, ratios and verdicts.
 
 use super::charts::{ChartArgs, ChartFormat, relinked};
-use super::report::{Form, NO_TABLE};
+use super::report::{Form, no_table};
 use super::{json, print, terminal_width, width};
 use crate::exit::{Ended, Exit, complain};
 use crate::place;
@@ -9,7 +9,7 @@ use crate::sides::sides;
 use anyhow::{Result, anyhow, bail};
 use hakaru_analysis::compare::common_phases;
 use hakaru_model::advice::RunFindings;
-use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary};
+use hakaru_model::campaign::{AS_MEASURED, CampaignSummary, CardSummary, LayerSummary};
 use hakaru_model::finding::{PhaseSummary, Summary};
 use hakaru_report::PairReport;
 use serde::Serialize;
@@ -141,7 +141,7 @@ fn pair([a, b]: [Summary; 2], both: &[String], args: &CompareArgs) -> Result<Pag
         }
         Some(Form::Csv) => Some(csv()),
         Some(Form::Terminal) => Some(text(false)),
-        Some(Form::Parquet) => bail!(NO_TABLE),
+        Some(Form::Parquet) => bail!(no_table()),
     };
     let json = CompareJson {
         sides: both,
@@ -175,7 +175,7 @@ fn many(sides: Vec<Summary>, names: &[String], args: &CompareArgs) -> Result<Pag
         }
         Some(Form::Csv) => Some(hakaru_report::campaign_csv(&summary)),
         Some(Form::Terminal) => Some(hakaru_report::campaign_terminal(&summary, width(), false)),
-        Some(Form::Parquet) => bail!(NO_TABLE),
+        Some(Form::Parquet) => bail!(no_table()),
     };
     let text = hakaru_report::campaign_terminal(&summary, width(), true);
     let heads = summary.cards.iter().flat_map(|card| &card.layers);
@@ -224,8 +224,8 @@ fn compared(sides: Vec<Summary>, names: &[String]) -> Result<CampaignSummary> {
         .zip(names)
         .map(|(summary, name)| card(name, summary));
     let mut all = CampaignSummary {
-        name: format!("{} compared", names.join(", ")),
-        layers: vec![LAYER.to_owned()],
+        name: names.join(", "),
+        layers: vec![AS_MEASURED.to_owned()],
         of_sets: true,
         cards: cards.collect(),
         runs,
@@ -234,9 +234,6 @@ fn compared(sides: Vec<Summary>, names: &[String]) -> Result<CampaignSummary> {
     hakaru_analysis::campaign::conclude(&mut all, &hakaru_analysis::default_rules());
     Ok(all)
 }
-
-/// Name of the only layer of a comparison: each side has its own.
-const LAYER: &str = "as measured";
 
 fn card(name: &str, summary: Summary) -> CardSummary {
     let claims = hakaru_analysis::claims(&summary, &summary.target);
@@ -247,7 +244,7 @@ fn card(name: &str, summary: Summary) -> CardSummary {
         printed: Vec::new(),
         facts: Vec::new(),
         layers: vec![LayerSummary {
-            layer: LAYER.to_owned(),
+            layer: AS_MEASURED.to_owned(),
             summary,
             prepared: Vec::new(),
             advice: Vec::new(),
@@ -304,7 +301,10 @@ fn names(sides: &[Summary], args: &CompareArgs) -> Vec<String> {
         return typed.clone();
     }
     match &short[..] {
-        [a, b] => vec![format!("{a} (first)"), format!("{b} (second)")],
+        [a, b] => vec![
+            both!("{a} (first)", "{a}（1つ目）"),
+            both!("{b} (second)", "{b}（2つ目）"),
+        ],
         all => (1..)
             .zip(all)
             .map(|(nth, name)| format!("{name} ({nth})"))

@@ -1,8 +1,8 @@
 //! Permission to erase a device: shows the device and its content, and asks for its name.
 
-use crate::errors;
 use crate::exit::{Ended, Exit};
 use anyhow::Result;
+use hakaru_campaign::errors;
 use hakaru_device::Roots;
 use hakaru_device::guard::{self, Candidate, Confirmation, Erasable, Refusal, quoted};
 use hakaru_report::plain;

@@ -1,6 +1,6 @@
 //! `hakaru history`: every run and verification of one card over time, and signs of wear.
 
-use super::report::{Form, NO_TABLE};
+use super::report::{Form, no_table};
 use super::unreadable::Unreadable;
 use super::{json, print, width};
 use crate::exit::{Exit, not_there};
@@ -49,7 +49,7 @@ pub(crate) fn main(args: &HistoryArgs, db: Option<&Path>) -> Result<Exit> {
         Form::Html => hakaru_report::history_html(&history, &summaries(&records)),
         Form::Markdown => hakaru_report::history_markdown(&history),
         Form::Terminal => hakaru_report::history_terminal(&history, width(), false),
-        Form::Csv | Form::Parquet => bail!(NO_TABLE),
+        Form::Csv | Form::Parquet => bail!(no_table()),
     };
     if place::is_stdout(Some(path)) {
         print(&page)?;

@@ -307,16 +307,21 @@ impl ImportedResults {
 
     /// Returns what to type next.
     fn next(&self) -> String {
-        let show = |series: &SeriesLine| format!("`hakaru report {}`", series.short);
+        let short = |series: &SeriesLine| series.short.clone();
         match &self.series[..] {
             [] => match self.new_verifications.first() {
-                Some(id) => format!("Next: `hakaru show {id}`\n"),
+                Some(id) => both!("Next: `hakaru show {id}`\n", "次: hakaru show {id}\n"),
                 None => String::new(),
             },
-            [only] => format!("Next: {}\n", show(only)),
+            [only] => {
+                both!("Next: `hakaru report {}`\n", "次: hakaru report {}\n"; short(only))
+            }
             [first, second, ..] => {
-                let (a, b) = (&first.short, &second.short);
-                format!("Next: {}, `hakaru compare {a} {b}`\n", show(first))
+                let (a, b) = (short(first), short(second));
+                both!(
+                    "Next: `hakaru report {a}`, `hakaru compare {a} {b}`\n",
+                    "次: hakaru report {a}、hakaru compare {a} {b}\n"
+                )
             }
         }
     }

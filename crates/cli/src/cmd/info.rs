@@ -133,7 +133,7 @@ fn state(path: &Path, roots: &Roots) -> String {
         Err(Refusal::Swap { .. }) => both!("in use as swap", "スワップとして使用中"),
         Err(Refusal::Held { holder, .. }) => both!("part of {holder}", "{holder}の一部"),
         Err(Refusal::ReadOnly { .. }) => both!("write-protected", "書き込み禁止"),
-        Err(refusal) => crate::errors::message(&refusal),
+        Err(refusal) => hakaru_campaign::errors::message(&refusal),
     }
 }
 

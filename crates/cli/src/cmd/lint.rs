@@ -130,7 +130,7 @@ fn command(words: &[OsString]) -> Result<LintedJobs> {
     let source = words.join(" ");
     let places = places_in_command(&source);
     Ok(LintedJobs {
-        name: "command line".to_owned(),
+        name: both!("command line", "コマンドライン"),
         remarks: by_cause(judged(&invocation, &places)),
         source,
     })

@@ -483,7 +483,7 @@ fn carry_out(
         erasable = partitioned.into_partition(1, roots)?;
     }
     if let Some(request) = &plan.mkfs {
-        reporter.doing(&format!("making {}", request.fs));
+        reporter.doing(&both!("making {}", "{}を作成中"; request.fs));
         erasable = preparation.mkfs(erasable, request)?.0;
     }
     if let Some(request) = &plan.mount {

@@ -1,6 +1,6 @@
 //! `hakaru rank`: orders cards for each use, and by speed for the money.
 
-use super::report::{Form, NO_TABLE};
+use super::report::{Form, no_table};
 use super::{json, print, width};
 use crate::exit::{Ended, Exit, complain, not_there};
 use crate::place;
@@ -112,7 +112,7 @@ pub(crate) fn main(args: &RankArgs, db: Option<&Path>) -> Result<Exit> {
         Form::Markdown => hakaru_report::campaign_markdown(&summary, None),
         Form::Csv => hakaru_report::campaign_csv(&summary),
         Form::Terminal => hakaru_report::ranking_terminal(&summary, only, width(), false),
-        Form::Parquet => bail!(NO_TABLE),
+        Form::Parquet => bail!(no_table()),
     };
     if place::is_stdout(Some(path)) {
         return print(&page).map(|()| Exit::Ok);
@@ -220,7 +220,7 @@ fn name(record: &RunRecord) -> String {
 fn layer(record: &RunRecord) -> String {
     let of_point = record.campaign.as_ref().map(|point| point.layer.clone());
     let known = of_point.or_else(|| record.target.layer().map(str::to_owned));
-    known.unwrap_or_else(|| both!("unknown layer", "不明なレイヤー"))
+    known.unwrap_or_else(|| both!("unknown layer", "不明なレイヤ"))
 }
 
 /// Returns the workloads whose names stand for several jobs.

@@ -167,7 +167,7 @@ fn add(store: &Store, name: &str, run: &str, quiet: bool) -> Result<()> {
     if references.sources.is_empty() {
         references.sources.push(ReferenceSource {
             id: OWN.into(),
-            title: "your reference results".into(),
+            title: own_title(),
             note: String::new(),
         });
     }
@@ -204,6 +204,11 @@ fn remove(store: &Store, name: &str, quiet: bool) -> Result<()> {
     }
 }
 
+/// Title of the user's own reference results.
+fn own_title() -> String {
+    both!("your reference results", "自分の参考値")
+}
+
 /// Formats the reference results by source, one line per figure.
 fn listed(references: &ReferenceSet) -> String {
     let mut text = String::new();
@@ -216,7 +221,10 @@ fn listed(references: &ReferenceSet) -> String {
         if entries.is_empty() {
             continue;
         }
-        text += &source.title;
+        match source.id.as_str() {
+            OWN => text += &own_title(),
+            _ => text += &source.title,
+        }
         if !source.note.is_empty() {
             text += &format!(" ({})", source.note);
         }

@@ -10,6 +10,7 @@ use crate::select::{self, Term};
 use anyhow::{Result, bail};
 use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
 use hakaru_report::plain;
+use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::Store;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -90,7 +91,7 @@ fn subjects(store: &Store, words: &[String]) -> Result<Vec<String>> {
         let mut notes = BTreeSet::new();
         let runs = select::runs(store, &terms, &mut notes)?;
         for note in notes {
-            anstream::eprintln!("note: {note}");
+            anstream::eprintln!("{}: {note}", text::prefix(MessagePrefix::Note));
         }
         let series: BTreeSet<String> = runs.into_iter().map(|run| run.series).collect();
         return Ok(series.into_iter().collect());
@@ -159,13 +160,13 @@ fn now(store: &Store, subject: &str) -> Result<String> {
     };
     let mut line = format!("{id}  {label}");
     for alias in aliases {
-        line += &format!(", also {alias}");
+        line += &both!(", also {alias}", "、別名: {alias}");
     }
     if let Some(title) = title {
-        line += &format!("; title: {title}");
+        line += &both!("; title: {title}", "、題名: {title}");
     }
     if let Some(note) = note {
-        line += &format!("; note: {note}");
+        line += &both!("; note: {note}", "、メモ: {note}");
     }
     Ok(plain(&line))
 }

@@ -59,8 +59,12 @@ pub(crate) enum Form {
 }
 
 /// Error for Parquet files of anything other than a campaign.
-pub(crate) const NO_TABLE: &str = "only `hakaru campaign report` writes Parquet; help: name a \
-    .html, .md, .csv or .txt file";
+pub(crate) fn no_table() -> String {
+    both!(
+        "only `hakaru campaign report` writes Parquet; help: name a .html, .md, .csv or .txt file",
+        "Parquetで書き出せるのはhakaru campaign reportだけです; help: .html、.md、.csv、.txtのファイルを指定してください"
+    )
+}
 
 /// The value of `--format`: the format of the report, or of its saved charts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +215,7 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
             let all = all.map(|(s, found)| hakaru_report::terminal_with(s, found, width(), false));
             all.collect::<Vec<_>>().join("\n")
         }
-        Form::Parquet => bail!(NO_TABLE),
+        Form::Parquet => bail!(no_table()),
     };
     let Some(first) = summaries.first() else {
         bail!(both!("no runs named", "測定が指定されていません"))
@@ -259,7 +263,7 @@ fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification
         Form::Html => hakaru_report::verification_html(verification),
         Form::Markdown => hakaru_report::verification_markdown(verification),
         Form::Terminal => hakaru_report::verification_terminal(verification, width(), false),
-        Form::Parquet => bail!(NO_TABLE),
+        Form::Parquet => bail!(no_table()),
     };
     write(args, store, form, &verification.id, &text)?;
     Ok(Exit::Ok)

@@ -1,13 +1,13 @@
 //! `hakaru verify`: checks capacity and data integrity of storage, and maps its speed by position.
 
 use super::{erase, json, print, recover, size, width};
-use crate::errors;
 use crate::exit::{Exit, complain};
 use crate::names::LabelArgs;
 use crate::place;
 use crate::scan_reporter::ScanReporter;
 use crate::status_reporter::ProgressFormat;
 use anyhow::{Context, Result, bail};
+use hakaru_campaign::errors;
 use hakaru_device::guard::Candidate;
 use hakaru_device::prepare::{Preparation, PrepareError, VerifyExtent};
 use hakaru_device::verify::{self, VerifyError};
@@ -313,7 +313,7 @@ fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result
         if args.output.is_some() {
             let path =
                 place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
-            anstream::eprintln!("Report: {}", path.display());
+            anstream::eprintln!("{}", text::report_at(&path.display().to_string()));
         }
         return printed;
     }
@@ -324,5 +324,8 @@ fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result
     ));
     let path = place::write_report(store, args.output.as_deref(), &verification.id, &page())?;
     printed?;
-    print(&format!("\nReport: {}\n", path.display()))
+    print(&format!(
+        "\n{}\n",
+        text::report_at(&path.display().to_string())
+    ))
 }

@@ -196,7 +196,7 @@ fn with_suffix(base: &Option<String>, suffix: &str) -> String {
 }
 
 /// A note that the runs of a file are not repeats of each other.
-fn not_repeats(file: &str, aspects: &[&str], names: &[String], suffixes: &[String]) -> String {
+fn not_repeats(file: &str, aspects: &[Property], names: &[String], suffixes: &[String]) -> String {
     let mut distinct: Vec<&str> = Vec::new();
     for name in names {
         if !distinct.contains(&name.as_str()) {
@@ -210,19 +210,39 @@ fn not_repeats(file: &str, aspects: &[&str], names: &[String], suffixes: &[Strin
         of them with --label \"{}=NAME\"\n",
         "{file}: 同じジョブの測定の{}が異なり、繰り返しではありません（{}）。--label \"{}=NAME\"で\
         名前を付けてください\n";
-        aspects.join(&both!(" and ", "と")),
+        names_of(aspects).join(&both!(" and ", "と")),
         plain(&distinct.join(", ")),
         plain(first),
     )
 }
 
+/// What can differ between the runs of one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Property {
+    Heading,
+    FileSystem,
+    Disk,
+    Device,
+}
+
+/// The properties in words.
+fn names_of(properties: &[Property]) -> Vec<String> {
+    let name = |property: &Property| match property {
+        Property::Heading => both!("heading", "見出し"),
+        Property::FileSystem => both!("file system", "ファイルシステム"),
+        Property::Disk => both!("disk", "ディスク"),
+        Property::Device => both!("device", "デバイス"),
+    };
+    properties.iter().map(name).collect()
+}
+
 /// A distinguishing property: its name and accessor; empty if unknown.
-type Aspect = (&'static str, Box<dyn Fn(&FoundRun) -> String>);
+type Aspect = (Property, Box<dyn Fn(&FoundRun) -> String>);
 
 fn aspects() -> Vec<Aspect> {
     let heading = |level: usize| -> Aspect {
         (
-            "heading",
+            Property::Heading,
             Box::new(move |run| {
                 run.run
                     .context
@@ -234,12 +254,15 @@ fn aspects() -> Vec<Aspect> {
     };
     let mut all: Vec<Aspect> = (0..8).map(heading).collect();
     all.push((
-        "file system",
+        Property::FileSystem,
         Box::new(|run| run.run.context.filesystem.clone().unwrap_or_default()),
     ));
-    all.push(("disk", Box::new(|run| run.run.context.disks.join("+"))));
     all.push((
-        "device",
+        Property::Disk,
+        Box::new(|run| run.run.context.disks.join("+")),
+    ));
+    all.push((
+        Property::Device,
         Box::new(|run| raw_device(run).unwrap_or_default()),
     ));
     all
@@ -247,7 +270,7 @@ fn aspects() -> Vec<Aspect> {
 
 /// Returns the distinguishing suffixes of the runs of one job and the names of the properties;
 /// empty if there are none.
-fn suffixes(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
+fn suffixes(runs: &[&FoundRun]) -> (Vec<String>, Vec<Property>) {
     let mut jobs: Vec<usize> = Vec::with_capacity(runs.len());
     for (at, run) in runs.iter().enumerate() {
         let same = |&other: &usize| same_jobs(&runs[other].run.scenario, &run.run.scenario);
@@ -260,7 +283,7 @@ fn suffixes(runs: &[&FoundRun]) -> (Vec<String>, Vec<&'static str>) {
         let mut known: BTreeMap<(usize, &[String]), BTreeSet<&str>> = BTreeMap::new();
         for ((job, suffix), value) in jobs.iter().zip(&suffixes).zip(&values) {
             // An unknown disk is not a different disk; a missing heading is a value of its own.
-            if !value.is_empty() || name == "heading" {
+            if !value.is_empty() || name == Property::Heading {
                 let of_job = known.entry((*job, suffix.as_slice())).or_default();
                 of_job.insert(value);
             }

@@ -158,7 +158,7 @@ pub(crate) fn find(
         let header = text.text.lines().next().unwrap_or_default();
         let is_own = own.texts.contains(&index);
         let is_csv = text.name.ends_with(".csv");
-        let mapping = mapping.filter(|_| is_csv || text.name == "standard input");
+        let mapping = mapping.filter(|_| is_csv || !text.is_file);
         let table = mapping.cloned().or_else(|| csv::mapping_of_header(header));
         let table = table.filter(|_| !is_own);
         if is_csv && table.is_none() && !is_own {

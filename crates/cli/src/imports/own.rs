@@ -240,7 +240,10 @@ impl<'de> Visitor<'de> for ArrayReader<'_, '_> {
             number += 1;
             if let Err(failure) = self.reader.add(number, &one.to_string()) {
                 *self.failure = Some(failure);
-                return Err(A::Error::custom("the records cannot be stored"));
+                return Err(A::Error::custom(both!(
+                    "the records cannot be stored",
+                    "記録を保存できません"
+                )));
             }
         }
         Ok(())

@@ -44,9 +44,10 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     let mut texts = Vec::new();
     for path in &files_of(paths)? {
         if path == Path::new("-") {
+            let name = both!("standard input", "標準入力");
             texts.push(ImportText {
-                name: "standard input".to_owned(),
-                text: bounded(std::io::stdin().lock(), "standard input", LONGEST)?,
+                text: bounded(std::io::stdin().lock(), &name, LONGEST)?,
+                name,
                 changed_unix_ms: hakaru_campaign::now_unix_ms(),
                 is_file: false,
             });

@@ -29,7 +29,9 @@ pub struct ClockReads {
 /// The reason why the counter is not used on this host, or why a thread could not be started for each CPU.
 pub fn test_clocks() -> Result<Vec<ClockReads>, String> {
     if let ClockChoice::Kernel { because } = ClockChoice::best() {
-        return Err(because.clone().unwrap_or_default());
+        return Err(because
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string));
     }
     let (last, go) = (Mutex::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {

@@ -2,6 +2,7 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::measured::{HostPauses, PauseKind};
+use hakaru_model::obstacle::CountersObstacle;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{IoError, PhaseRecord, StopReason, WorkerRecord};
 use hakaru_model::units::Nanos;
@@ -32,9 +33,8 @@ pub(super) fn of_phase(phase: &PhasePlan, record: &PhaseRecord) -> Vec<Caveat> {
     caveats.extend(of_pauses(record));
     caveats.extend(of_waiting(record));
     if !phase.files.is_empty() && record.disks.is_empty() {
-        let because = "no underlying block device with counters (memory, network or overlay)";
         caveats.push(Caveat::NoDiskStats {
-            because: because.to_owned(),
+            because: CountersObstacle::NoBlockDevice.into(),
         });
     }
     caveats

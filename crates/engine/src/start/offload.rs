@@ -15,6 +15,7 @@ use crate::files;
 use crate::worker::WorkerParts;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::IoEngine;
+use hakaru_model::obstacle::EngineObstacle;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::record::WorkerRecord;
 use hakaru_model::rng::Rng;
@@ -43,10 +44,7 @@ pub(super) fn run(
     }
     let job = plan.name.clone();
     let backend = OffloadBackend::new(files, submitters);
-    let backend = backend.map_err(|errno| RunError::Thread {
-        job,
-        reason: errno.to_string(),
-    })?;
+    let backend = backend.map_err(|errno| RunError::Thread { job, errno })?;
     Ok(run_queue(parts, backend))
 }
 
@@ -102,10 +100,9 @@ pub(super) fn submitter(
         | IoEngine::Dirstat
         | IoEngine::Dirdelete
         | IoEngine::Sim => {
-            let because = "it cannot run single I/Os for another thread".to_owned();
             return Err(RunError::NoEngine {
                 ioengine: plan.ioengine.name(),
-                because,
+                because: EngineObstacle::NotForOtherThreads,
             });
         }
     })

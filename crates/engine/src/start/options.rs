@@ -3,6 +3,7 @@
 use crate::backend::files::{Vectored2, VectoredSome};
 use crate::backend::mmap::MmapBackend;
 use crate::error::RunError;
+use hakaru_model::obstacle::EngineObstacle;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_sys::Errno;
 use hakaru_sys::buffer::Slots;
@@ -87,13 +88,15 @@ pub(super) fn ring_options(plan: &WorkerPlan) -> RingOptions {
     }
 }
 
-pub(super) fn why_not(errno: Errno) -> String {
+pub(super) fn why_not(errno: Errno) -> EngineObstacle {
     match errno {
-        Errno::NOSYS => "not supported by this kernel or emulator".to_owned(),
-        Errno::PERM => "the kernel forbids it (sysctl kernel.io_uring_disabled)".to_owned(),
-        Errno::AGAIN => "all AIO slots are in use (sysctl fs.aio-max-nr)".to_owned(),
-        Errno::NOMEM => "the locked-memory limit is reached (ulimit -l)".to_owned(),
-        errno => format!("the kernel answered: {errno}"),
+        Errno::NOSYS => EngineObstacle::Unsupported,
+        Errno::PERM => EngineObstacle::Forbidden,
+        Errno::AGAIN => EngineObstacle::NoAioSlots,
+        Errno::NOMEM => EngineObstacle::LockedMemory,
+        errno => EngineObstacle::Failed {
+            errno: errno.raw_os_error(),
+        },
     }
 }
 

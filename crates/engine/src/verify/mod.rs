@@ -22,8 +22,9 @@ use self::pool::{FailedBlock, VerifyPool};
 use self::scheme::{ExpectedBlock, Scheme};
 use self::state::{Owner, VerifyState};
 use self::write_log::{WriteLog, Written};
-use crate::error::RunError;
+use crate::error::{RunError, errno_of};
 use hakaru_model::job::{IoEngine, Op, PerOp};
+use hakaru_model::obstacle::VerifyStateObstacle;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::{IoRequest, RequestStream, StreamPlan};
 use rustix::fs::Advice;
@@ -125,7 +126,7 @@ impl Checker {
                 VerifyPool::new(threads, &rules.async_cpus, &inspector).map_err(|e| {
                     RunError::Thread {
                         job: plan.name.clone(),
-                        reason: e.to_string(),
+                        errno: errno_of(&e),
                     }
                 })?,
             ),
@@ -448,12 +449,9 @@ fn load(plan: &WorkerPlan, path: &Path) -> Result<VerifyState, RunError> {
         .limit_bytes
         .is_some_and(|bytes| state.writes >= bytes / u64::from(plan.max_block.max(1)));
     if state.foreign && plan.stream.access.random && !all {
-        let reason = "it was saved by fio before a random job finished, and fio's random offsets \
-            differ from ours; load it with the same fio"
-            .to_owned();
         return Err(RunError::State {
             path: path.to_owned(),
-            reason,
+            reason: VerifyStateObstacle::RandomOfFio,
         });
     }
     Ok(state)

@@ -16,8 +16,9 @@
 //! length. Version 3, of fio 3.33, can be read too: it has no number of ranges per file, and the number of files is a
 //! u32. Determined by examining files of both versions, and the output of `fio-verify-state` for ours.
 
-use crate::error::RunError;
+use crate::error::{RunError, errno_of};
 use hakaru_model::job::rules::Verify;
+use hakaru_model::obstacle::VerifyStateObstacle;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -115,13 +116,16 @@ impl VerifyState {
     /// # Errors
     /// [`RunError::State`] if the file does not exist or is not a state file.
     pub(super) fn load(path: &Path) -> Result<VerifyState, RunError> {
-        let failed = |reason: String| RunError::State {
+        let failed = |reason| RunError::State {
             path: path.to_owned(),
             reason,
         };
-        let bytes = std::fs::read(path).map_err(|e| failed(e.to_string()))?;
-        VerifyState::read(&bytes)
-            .ok_or_else(|| failed("not a saved verify state, or damaged".to_owned()))
+        let bytes = std::fs::read(path).map_err(|e| {
+            failed(VerifyStateObstacle::Unreadable {
+                errno: errno_of(&e).raw_os_error(),
+            })
+        })?;
+        VerifyState::read(&bytes).ok_or_else(|| failed(VerifyStateObstacle::Damaged))
     }
 
     fn read(bytes: &[u8]) -> Option<VerifyState> {

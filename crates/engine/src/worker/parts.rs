@@ -11,6 +11,7 @@ use crate::worker_setup;
 use crate::zones::ZoneCursor;
 use hakaru_model::job::IoEngine;
 use hakaru_model::job::rules::Zones;
+use hakaru_model::obstacle::ZoneObstacle;
 use hakaru_model::plan::WorkerPlan;
 use hakaru_model::stream::StreamPlan;
 use std::path::PathBuf;
@@ -111,7 +112,6 @@ fn zone_cursor(context: &WorkerContext<'_>) -> Result<(ZoneCursor, StreamPlan), 
         path: files()
             .nth(region)
             .map_or_else(PathBuf::new, |(_, file)| file.path.clone()),
-        because: "the range of the job contains no whole zone; use a larger size or another offset"
-            .to_owned(),
+        because: ZoneObstacle::NoWholeZone,
     })
 }

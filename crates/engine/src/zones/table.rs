@@ -3,6 +3,7 @@
 use crate::error::RunError;
 use hakaru_model::facts::TargetKind;
 use hakaru_model::job::rules::Zones;
+use hakaru_model::obstacle::ZoneObstacle;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::stream::Region;
 use hakaru_sys::{Errno, zoned};
@@ -312,13 +313,11 @@ impl ZoneOptions {
     fn emulated(&self, file: &FilePlan) -> Result<ZoneTable, RunError> {
         let zone = self.size.unwrap_or(0);
         if zone < 512 {
-            let why = "it is not a zoned device; set zonesize= to at least 512 bytes to divide it into zones";
-            return Err(refuse(file, why.to_owned()));
+            return Err(refuse(file, ZoneObstacle::NoZoneSize));
         }
         let capacity = self.capacity.unwrap_or(zone);
         if capacity > zone {
-            let why = format!("zonecapacity={capacity} is more than zonesize={zone}");
-            return Err(refuse(file, why));
+            return Err(refuse(file, ZoneObstacle::Capacity { capacity, zone }));
         }
         Ok(ZoneTable::emulated(
             zone,
@@ -337,23 +336,21 @@ impl ZoneOptions {
         plan: &WorkerPlan,
     ) -> Result<usize, RunError> {
         if let Some(size) = self.size.filter(|&size| size != zone_len) {
-            let path = file.path.display();
-            let why = format!(
-                "zonesize={size} differs from the zone size of {path}, {zone_len}; omit zonesize"
-            );
+            let device = file.path.display().to_string();
+            let why = ZoneObstacle::ZoneSize {
+                device,
+                size,
+                zone: zone_len,
+            };
             return Err(refuse(file, why));
         }
         if plan.writes && !plan.files.direct {
-            let why = "zones can only be written with direct I/O; use direct=1";
-            return Err(refuse(file, why.to_owned()));
+            return Err(refuse(file, ZoneObstacle::Buffered));
         }
         let limit = limit_of(device).filter(|_| !self.ignore_limits);
         let (limit, wanted) = (limit.unwrap_or(usize::MAX), self.most_open);
         if wanted != usize::MAX && wanted > limit {
-            let why = format!(
-                "max_open_zones={wanted} is more than the limit of the device, {limit}; use a smaller value, or ignore_zone_limits=1"
-            );
-            return Err(refuse(file, why));
+            return Err(refuse(file, ZoneObstacle::OpenLimit { wanted, limit }));
         }
         Ok(limit)
     }
@@ -365,8 +362,7 @@ fn open_table(
     file: &FilePlan,
     plan: &WorkerPlan,
 ) -> Result<ZoneTable, RunError> {
-    let options = ZoneOptions::of(plan)
-        .ok_or_else(|| refuse(file, "the job does not use zones".to_owned()))?;
+    let options = ZoneOptions::of(plan).ok_or_else(|| refuse(file, ZoneObstacle::NotRequested))?;
     let open = |flags| rustix::fs::open(&file.path, flags | rustix::fs::OFlags::CLOEXEC, 0.into());
     // Read permission is enough to report zones.
     let opened = open(rustix::fs::OFlags::RDWR).or_else(|_| open(rustix::fs::OFlags::RDONLY));
@@ -402,10 +398,8 @@ fn check_open_zones(table: &ZoneTable, taken: usize, file: &FilePlan) -> Result<
     if open <= most && most > 0 {
         return Ok(());
     }
-    let (open, most) = (open + taken, most.saturating_add(taken));
-    let cure = "reset or finish some zones (blkzone reset), or allow more";
-    let why = format!("{open} of its zones are open, and the limit is {most}; {cure}");
-    Err(refuse(file, why))
+    let (open, limit) = (open + taken, most.saturating_add(taken));
+    Err(refuse(file, ZoneObstacle::AlreadyOpen { open, limit }))
 }
 
 fn cannot_open(file: &FilePlan, purpose: &'static str, errno: Errno) -> RunError {
@@ -416,7 +410,7 @@ fn cannot_open(file: &FilePlan, purpose: &'static str, errno: Errno) -> RunError
     }
 }
 
-fn refuse(file: &FilePlan, because: String) -> RunError {
+fn refuse(file: &FilePlan, because: ZoneObstacle) -> RunError {
     RunError::Zones {
         path: file.path.clone(),
         because,

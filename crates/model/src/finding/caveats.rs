@@ -4,6 +4,7 @@ use crate::caveat::{CacheOf, Caveat, FirstFailure};
 use crate::io_path::TraceObstacle;
 use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification, PauseKind};
+use crate::obstacle::{CacheObstacle, ClockObstacle, CountersObstacle, EngineObstacle, Reason};
 use crate::record::FailureKind;
 use crate::severity::{Impact, Severity};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
@@ -191,7 +192,7 @@ fn same<T: Clone + PartialEq>(a: &T, b: &T) -> Option<T> {
 
 finding_kinds! {
     DepthCapped [ioengine: String, asked: u32] [];
-    EngineReplaced [asked: String, used: String, because: String] [];
+    EngineReplaced [asked: String, used: String, because: Reason<EngineObstacle>] [];
     NotDirect [path: String] [];
     Buffered [] [];
     FitsInMemory [] [size: Bytes, memory: Bytes];
@@ -204,7 +205,7 @@ finding_kinds! {
     RuleBroken (phase) [op: Option<Op>, kind: FailureKind] [];
     Interrupted (phase) [] [measured: Nanos];
     CutShort [of: u32] [whole: u32];
-    ClockFallback [used: String, because: String] [];
+    ClockFallback [used: String, because: Reason<ClockObstacle>] [];
     ClockDrift [clock: String] [ppm: i64];
     Overhead (phase) [] [per_io: Nanos, share_permille: u32];
     HostBusy [] [load_percent: u32];
@@ -213,8 +214,8 @@ finding_kinds! {
     WriteCache [] [];
     Cliff (phase) [at: Bytes, before: BytesPerSec, after: BytesPerSec] [];
     ReadElsewhere (phase) [] [share_permille: u32];
-    NoDiskStats [because: String] [];
-    NotInvalidated [path: CacheOf, because: String] [];
+    NoDiskStats [because: Reason<CountersObstacle>] [];
+    NotInvalidated [path: CacheOf, because: Reason<CacheObstacle>] [];
     Outliers (phase) [runs: u32] [count: u32];
     Drift (phase) [change_permille: i32] [];
     Dependent (phase) [] [lag1_permille: i32];

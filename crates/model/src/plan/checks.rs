@@ -3,6 +3,7 @@
 use super::PlanError;
 use crate::job::rules::{FileLock, Zones};
 use crate::job::{Job, Op};
+use crate::obstacle::ValueRule;
 
 /// Maximum size in bytes of an I/O that transfers data.
 const LARGEST: u64 = 1 << 30;
@@ -36,69 +37,54 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
         }
     }
     if job.numjobs == 0 || job.numjobs > 4096 {
-        return bad(
-            "numjobs",
-            job.numjobs.to_string(),
-            "between 1 and 4096 clones can run",
-        );
+        return bad("numjobs", job.numjobs.to_string(), ValueRule::Clones);
     }
     if job.queue.iodepth == 0 || job.queue.iodepth > 32_768 {
-        return bad(
-            "iodepth",
-            job.queue.iodepth.to_string(),
-            "between 1 and 32768 I/Os can be in flight",
-        );
+        return bad("iodepth", job.queue.iodepth.to_string(), ValueRule::Depth);
     }
     if job.access.mix.read + job.access.mix.write + job.access.mix.trim != 100 {
         return bad(
             "rwmixread",
             format!("{:?}", job.access.mix),
-            "the shares have to add up to 100",
+            ValueRule::Shares,
         );
     }
     if job.queue.offload && !job.ioengine.traits().can_offload {
-        let why =
-            "threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out";
-        return bad("io_submit_mode", "offload".to_owned(), why);
+        return bad(
+            "io_submit_mode",
+            "offload".to_owned(),
+            ValueRule::OffloadEngine,
+        );
     }
     if job.queue.offload && job.queue.iodepth > 1024 {
         return bad(
             "iodepth",
             job.queue.iodepth.to_string(),
-            "io_submit_mode=offload has a thread for each, 1024 at most",
+            ValueRule::OffloadDepth,
         );
     }
     if job.files.lock != FileLock::None && !can_lock(job) {
-        let why = "files are locked for psync and its kin, mmap and splice only, and without io_submit_mode=offload or \
-                   unlink_each_loop; use such an engine, or leave it out";
         return bad(
             "lockfile",
             format!("{:?}", job.files.lock).to_lowercase(),
-            why,
+            ValueRule::LockedFiles,
         );
     }
     if job.files.append && job.ioengine.traits().cannot_extend {
-        let why = "a mapped file cannot grow; leave it out, or use another engine";
-        return bad("file_append", "1".to_owned(), why);
+        return bad("file_append", "1".to_owned(), ValueRule::MappedFile);
     }
     // A job that only reads ends with the first file that is gone.
     let renews = job.files.unlink_each_loop && job.access.destroys();
     if renews && !job.ioengine.traits().can_renew_files
         || job.files.unlink_each_loop && job.queue.offload
     {
-        let why = "files are renewed for psync and its kin, libaio, io_uring and posixaio, and without \
-                   io_submit_mode=offload";
-        return bad("unlink_each_loop", "1".to_owned(), why);
+        return bad("unlink_each_loop", "1".to_owned(), ValueRule::RenewedFiles);
     }
     if job.access.run_length == 0 {
-        return bad(
-            "rw",
-            "…:0".to_owned(),
-            "at least one I/O has to come from an offset",
-        );
+        return bad("rw", "…:0".to_owned(), ValueRule::RunLength);
     }
     if job.extent.loops == 0 {
-        return bad("loops", "0".to_owned(), "at least one loop is needed");
+        return bad("loops", "0".to_owned(), ValueRule::Loops);
     }
     if job.timing.time_based && job.timing.runtime.is_none() {
         return Err(PlanError::Endless {
@@ -108,15 +94,13 @@ pub(super) fn check(job: &Job) -> Result<(), PlanError> {
     if matches!(job.access.zones, Zones::Device { .. })
         && (job.verify.is_some() || job.replay.any())
     {
-        let why =
-            "zones are emptied and written elsewhere than asked; leave out verify and read_iolog";
-        return bad("zonemode", "zbd".to_owned(), why);
+        return bad("zonemode", "zbd".to_owned(), ValueRule::DeviceZones);
     }
     if let Some(verify) = &job.verify {
         super::verify::check(job, verify)?;
     }
     if job.measure.tick.0 == 0 {
-        return bad("tick", "0".to_owned(), "an interval takes time");
+        return bad("tick", "0".to_owned(), ValueRule::Tick);
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Errors of resolving a scenario.
 
+use crate::obstacle::ValueRule;
 use crate::units::Bytes;
 use std::path::PathBuf;
 
@@ -131,7 +132,7 @@ pub enum PlanError {
         job: String,
         option: &'static str,
         value: String,
-        why: &'static str,
+        why: ValueRule,
     },
     /// Trim on something other than a block device.
     #[error("job `{job}`: trim works on block devices only, and {path} is none")]

@@ -3,6 +3,7 @@
 use super::PlanError;
 use crate::job::rules::{Verify, VerifyMethod, Zones};
 use crate::job::{BlockSize, IoEngine, Job, Op, SizeSpec};
+use crate::obstacle::ValueRule;
 use crate::rng::Rng;
 use crate::stream::Region;
 use crate::units::Bytes;
@@ -221,38 +222,24 @@ pub(super) fn check(job: &Job, verify: &Verify) -> Result<(), PlanError> {
     // verified.
     let whole = !job.block_rules.unaligned;
     if varies && whole && header > 0 && tail < header + u64::from(verify.offset) {
-        let why = "the last block may be too short for the header of its check: give a larger blockalign, or use \
-                   verify=pattern";
-        return bad("blockalign", tail.to_string(), why);
+        return bad("blockalign", tail.to_string(), ValueRule::LastBlock);
     }
     if piece < header + u64::from(verify.offset) {
         return match (verify.offset, verify.interval) {
-            (0, None) => bad(
-                "bs",
-                block.to_string(),
-                "the header of each block does not fit: use a larger bs",
-            ),
+            (0, None) => bad("bs", block.to_string(), ValueRule::HeaderInBlock),
             (0, Some(_)) => bad(
                 "verify_interval",
                 piece.to_string(),
-                "the header does not fit: use a larger one",
+                ValueRule::HeaderInInterval,
             ),
-            (offset, _) => bad(
-                "verify_offset",
-                offset.to_string(),
-                "the header goes past the end of its block: use a smaller one",
-            ),
+            (offset, _) => bad("verify_offset", offset.to_string(), ValueRule::HeaderOffset),
         };
     }
     if job.ioengine.works_on_names()
         || matches!(job.ioengine, IoEngine::Falloc | IoEngine::Ftruncate)
     {
         let method = verify.method.name().to_owned();
-        return bad(
-            "verify",
-            method,
-            "this ioengine moves no data that could be checked",
-        );
+        return bad("verify", method, ValueRule::NoDataToVerify);
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ pub(super) fn document(view: &View<'_>) -> Document {
     let stored = (!of.id.is_empty()).then(|| text::stored_as(&of.id));
     let parts: Vec<String> = [runs, cards].into_iter().chain(stored).collect();
     Document {
-        title: of.name.clone(),
+        title: super::title_of(of),
         under: words::under(of, parts.join(" · ")),
         blocks,
     }

@@ -47,6 +47,14 @@ pub fn campaign_markdown(summary: &CampaignSummary, charts: Option<&str>) -> Str
     about(summary, || document(&View::of(summary)).markdown(charts))
 }
 
+/// Title of the report: the name of the campaign, or the names of the sets that are compared.
+fn title_of(summary: &CampaignSummary) -> String {
+    match summary.of_sets {
+        true => text::comparison_of(&summary.name),
+        false => summary.name.clone(),
+    }
+}
+
 /// Runs `print` with the nouns for what this summary compares.
 fn about<T>(summary: &CampaignSummary, print: impl FnOnce() -> T) -> T {
     let things = match summary.of_sets {
@@ -145,7 +153,7 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(part(text::page_part(PagePart::EachCard), cards.collect()));
     blocks.push(DocumentBlock::Footer(text::method().to_owned()));
     Document {
-        title: view.of.name.clone(),
+        title: title_of(view.of),
         under: under(view),
         blocks,
     }

@@ -1,8 +1,10 @@
-//! Japanese: 体言止め or 常体 for verdicts and findings, です・ます for what speaks to a person.
+//! Japanese: 体言止め or である for verdicts, findings and pages, です・ます for what speaks to a person (`advice`,
+//! `answers`, `commands`, `links`).
 //!
 //! Punctuation is 、。 and full-width （）; a label is followed by `: `. There is no blank between Japanese and Latin
 //! letters, and numbers and units are those of English.
 
+mod advice;
 mod answers;
 mod campaign;
 mod caveats;
@@ -18,6 +20,8 @@ mod history;
 mod layout;
 mod links;
 mod lint;
+mod method;
+mod obstacles;
 mod pages;
 mod path;
 mod path_charts;
@@ -31,6 +35,7 @@ mod tables;
 mod verdicts;
 mod verified;
 
+pub(super) use advice::*;
 pub(super) use answers::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;
@@ -46,6 +51,8 @@ pub(super) use history::*;
 pub(super) use layout::*;
 pub(super) use links::*;
 pub(super) use lint::*;
+pub(super) use method::*;
+pub(super) use obstacles::*;
 pub(super) use pages::*;
 pub(super) use path::*;
 pub(super) use path_charts::*;

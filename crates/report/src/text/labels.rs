@@ -199,7 +199,7 @@ labels! {
         PByRanks: "p by ranks (Mann-Whitney)", "p値（マン・ホイットニーのU検定）";
         EffectSize: "Effect (Hedges’ g) [95%]", "効果量(Hedges’ g)[95%]";
         CliffsDelta: "Cliff’s delta", "Cliffのデルタ";
-        PWelch: "p, Welch", "p値(Welch)";
+        PWelch: "p, Welch", "p値（ウェルチ）";
         PCorrected: "p, corrected", "p値（補正後）";
         PSame: "p, same", "p値（同等性）";
         PRanks: "p, ranks", "p値（順位）";
@@ -310,7 +310,7 @@ labels! {
         Traced: "traced", "トレースあり";
         NoOutliers: "none", "なし";
         NotReached: "not reached", "未到達";
-        NoDisks: "No disk can be seen here.", "ディスクが見つかりません";
+        NoDisks: "No disk can be seen here.", "表示できるディスクなし";
     }
 }
 

@@ -5,6 +5,7 @@ use hakaru_model::caveat::{CacheOf, FirstFailure};
 use hakaru_model::finding::{Finding, FindingKind};
 use hakaru_model::io_path::TraceObstacle;
 use hakaru_model::measured::{LeftOutReason, LeftOutRun, NoAmplification, PauseKind};
+use hakaru_model::obstacle::{CacheObstacle, ClockObstacle, EngineObstacle, Reason};
 use hakaru_model::units::Quantile;
 
 /// Every kind of caveat with its sentence.
@@ -38,9 +39,17 @@ fn of_the_job() -> Vec<(Caveat, &'static str)> {
             EngineReplaced {
                 asked: s("io_uring"),
                 used: s("psync"),
-                because: s("the kernel lacks it"),
+                because: Reason::Text(s("the kernel lacks it")),
             },
             "ioengine=io_uring is unavailable (the kernel lacks it); used psync instead",
+        ),
+        (
+            EngineReplaced {
+                asked: s("io_uring"),
+                used: s("libaio"),
+                because: EngineObstacle::Unsupported.into(),
+            },
+            "ioengine=io_uring is unavailable (not supported by this kernel or emulator); used libaio instead",
         ),
         (
             NotDirect { path: s("/mnt/f") },
@@ -150,9 +159,20 @@ fn of_the_host() -> Vec<(Caveat, &'static str)> {
         (
             ClockFallback {
                 used: s("CLOCK_MONOTONIC"),
-                because: s("the TSC stops in sleep"),
+                because: Reason::Text(s("the TSC stops in sleep")),
             },
             "Timed with the slower CLOCK_MONOTONIC: the TSC stops in sleep",
+        ),
+        (
+            ClockFallback {
+                used: s("CLOCK_MONOTONIC_RAW"),
+                because: ClockObstacle::OtherSource {
+                    source_name: s("hpet"),
+                    counter: s("tsc"),
+                }
+                .into(),
+            },
+            "Timed with the slower CLOCK_MONOTONIC_RAW: the clock source of the kernel is `hpet`, not `tsc`",
         ),
         (
             ClockDrift {
@@ -247,23 +267,23 @@ fn of_the_figures() -> Vec<(Caveat, &'static str)> {
     vec![
         (
             NoDiskStats {
-                because: s("a network disk"),
+                because: Reason::Text(s("a network disk")),
             },
             "No disk statistics: a network disk",
         ),
         (
             NotInvalidated {
                 path: CacheOf::File(s("/mnt/f")),
-                because: s("busy"),
+                because: Reason::Text(s("busy")),
             },
             "Reads may come from memory: the page cache of /mnt/f could not be dropped (busy)",
         ),
         (
             NotInvalidated {
                 path: CacheOf::Host,
-                because: s("not root"),
+                because: CacheObstacle::Failed { errno: 1 }.into(),
             },
-            "Reads may come from memory: the page cache could not be dropped (not root)",
+            "Reads may come from memory: the page cache could not be dropped (Operation not permitted (os error 1))",
         ),
         (
             Outliers {

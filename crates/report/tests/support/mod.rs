@@ -3,6 +3,7 @@
 
 pub(crate) mod campaign;
 mod findings;
+pub(crate) mod lives;
 pub(crate) mod paths;
 pub(crate) mod traced;
 

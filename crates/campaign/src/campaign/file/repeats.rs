@@ -1,6 +1,8 @@
 //! The number of repeats of each point, as written in a campaign file.
 
 use super::Share;
+use hakaru_model::method::RepeatsMethod;
+use hakaru_report::both;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
@@ -60,9 +62,10 @@ impl UntilEntry {
                 at_most,
             })),
             (Some(_), _, None) => Err(E::missing_field("at-most")),
-            (None, Some(_), _) => Err(E::custom(
+            (None, Some(_), _) => Err(E::custom(both!(
                 "until = \"steady\" needs at least five rounds by its definition: omit at-least",
-            )),
+                "until = \"steady\"は定義上5ラウンド以上を要します。at-leastを省いてください"
+            ))),
             (None, None, at_most) => Ok(RepeatRule::Steady {
                 at_most: at_most.unwrap_or(MOST_ROUNDS),
             }),
@@ -100,25 +103,39 @@ impl RepeatRule {
         }
     }
 
+    /// Returns the rule as a part of the method.
+    pub(crate) fn method(self) -> RepeatsMethod {
+        match self {
+            RepeatRule::Times(n) => RepeatsMethod::Times(n),
+            RepeatRule::Until(until) => RepeatsMethod::Until {
+                percent: until.until.0 * 100.0,
+                at_least: until.at_least,
+                at_most: until.at_most,
+            },
+            RepeatRule::Steady { at_most } => RepeatsMethod::Steady { at_most },
+        }
+    }
+
     fn sound<E: de::Error>(self) -> Result<RepeatRule, E> {
         match self {
-            RepeatRule::Times(n) if !(1..=MOST_REPEATS).contains(&n) => Err(E::custom(format!(
-                "{n} repeats: expected 1 to {MOST_REPEATS}"
+            RepeatRule::Times(n) if !(1..=MOST_REPEATS).contains(&n) => Err(E::custom(both!(
+                "{n} repeats: expected 1 to {MOST_REPEATS}",
+                "繰り返し{n}回: 1〜{MOST_REPEATS}を指定してください"
             ))),
             RepeatRule::Until(Until {
                 at_least, at_most, ..
             }) if at_least < FEWEST_UNTIL || at_most < at_least || at_most > MOST_REPEATS => {
-                let wanted = format!(
-                    "expected {FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS}, because two \
-                    runs agree by chance too often"
-                );
-                Err(E::custom(format!(
-                    "at-least = {at_least}, at-most = {at_most}: {wanted}"
+                Err(E::custom(both!(
+                    "at-least = {at_least}, at-most = {at_most}: expected {FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ \
+                    {MOST_REPEATS}, because two runs agree by chance too often",
+                    "at-least = {at_least}、at-most = {at_most}: {FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS}に\
+                    してください（2回では偶然一致することが多いため）"
                 )))
             }
             RepeatRule::Steady { at_most } if !(WINDOW..=MOST_REPEATS).contains(&at_most) => {
-                Err(E::custom(format!(
-                    "at-most = {at_most}: steady state needs {WINDOW} to {MOST_REPEATS} rounds"
+                Err(E::custom(both!(
+                    "at-most = {at_most}: steady state needs {WINDOW} to {MOST_REPEATS} rounds",
+                    "at-most = {at_most}: 定常状態には{WINDOW}〜{MOST_REPEATS}ラウンドが必要です"
                 )))
             }
             sound => Ok(sound),
@@ -138,10 +155,12 @@ impl<'de> de::Visitor<'de> for RepeatsVisitor {
     type Value = RepeatRule;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "a number such as 10, { until = \"2%\", at-least = 3, at-most = 20 }, or { until = \
-            \"steady\", at-most = 25 }",
-        )
+        f.write_str(&both!(
+            "a number such as 10, {{ until = \"2%\", at-least = 3, at-most = 20 }}, or {{ until = \
+            \"steady\", at-most = 25 }}",
+            "10のような回数、{{ until = \"2%\", at-least = 3, at-most = 20 }}、または{{ until = \
+            \"steady\", at-most = 25 }}"
+        ))
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<RepeatRule, E> {

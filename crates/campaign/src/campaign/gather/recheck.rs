@@ -3,6 +3,8 @@
 use super::super::measurements::{CardMeasurements, LayerMeasurements};
 use hakaru_model::campaign::{Recheck, Weakness};
 use hakaru_model::finding::{Comparison, Verdict};
+use hakaru_model::method::{MethodTitle, RecheckMethod};
+use hakaru_report::text;
 
 /// Compares the recheck of a card with its first measurement, one entry for each layer.
 pub(super) fn compare(cards: &[CardMeasurements], again: &CardMeasurements) -> Vec<Recheck> {
@@ -67,15 +69,13 @@ pub(super) fn words(recheck: &Recheck) -> (String, String) {
         comparisons,
     } = recheck;
     let same = comparisons.iter().all(|c| c.verdict == Verdict::Equivalent);
-    let found = if same && !comparisons.is_empty() {
-        "no host drift seen: "
-    } else {
-        ""
-    };
     let ratios: Vec<String> = comparisons.iter().map(ratio_words).collect();
-    let text = format!(
-        "{card} through {layer}, {runs} runs after all other cards; {found}{}",
-        ratios.join(", ")
-    );
-    ("Recheck".to_owned(), text)
+    let method = RecheckMethod {
+        card,
+        layer,
+        runs: *runs,
+        same: same && !comparisons.is_empty(),
+    };
+    let title = text::method_head(MethodTitle::Recheck);
+    (title, text::recheck_method(&method, &ratios))
 }

@@ -5,6 +5,7 @@ use super::super::spec::{Card, CardLocation};
 use super::entries::{ResolveContext, not_empty, unique};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
+use hakaru_report::both;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use toml::Spanned;
@@ -26,7 +27,10 @@ pub(super) fn cards(
         .iter()
         .map(|entry| entry.label.as_ref().map(Spanned::span));
     unique(labels.zip(spans), |label| {
-        format!("duplicate label \"{label}\": their results could not be distinguished")
+        both!(
+            "duplicate label \"{label}\": their results could not be distinguished",
+            "ラベル「{label}」が重複しています（結果を区別できません）"
+        )
     })?;
     same_card_twice(&cards, entries)?;
     Ok(cards)
@@ -38,9 +42,10 @@ fn same_card_twice(cards: &[Card], entries: &[CardEntry]) -> Result<(), FileErro
     for (card, entry) in cards.iter().zip(entries) {
         let Some(id) = &card.id else { continue };
         if !seen.insert((id, &card.variant)) {
-            let message = format!(
+            let message = both!(
                 "two cards have the ID {id}; help: give each a variant, such as \"1-bit\" and \
-                \"4-bit\", to distinguish them"
+                \"4-bit\", to distinguish them",
+                "2枚のカードのIDがどちらも{id}です; help: \"1-bit\"と\"4-bit\"のようにvariantを付けて区別してください"
             );
             return Err(FileError {
                 message,
@@ -65,10 +70,12 @@ pub(super) fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrde
     match excluded.next().filter(|_| order.takes_turns()) {
         None => Ok(order),
         Some((a, b, shared)) => {
-            let message = format!(
+            let message = both!(
                 "cards cannot take turns (card-order = \"{}\"): `{}` and `{}` are {shared}, so they \
                 are never present together; help: remove card-order, and use recheck = true to detect \
                 host drift",
+                "カードを交互に測定できません（card-order = \"{}\"）。「{}」と「{}」は{shared}のため、同時に接続できません; \
+                help: card-orderを省き、ホストのドリフトはrecheck = trueで調べてください";
                 order.name(),
                 a.label,
                 b.label
@@ -83,10 +90,12 @@ fn shared_place(a: &Card, b: &Card) -> Option<String> {
     use CardLocation::{Folder, Reader};
     match (&a.location, &b.location) {
         (Reader { node: Some(one) }, Reader { node: Some(other) }) if one == other => {
-            Some(format!("both at {}", one.display()))
+            Some(both!("both at {}", "どちらも{}"; one.display()))
         }
-        (Folder(one), Folder(other)) if one == other => Some(format!("both in {}", one.display())),
-        (Reader { .. }, Reader { .. }) if is_one_id(a, b) => Some("one card".to_owned()),
+        (Folder(one), Folder(other)) if one == other => {
+            Some(both!("both in {}", "どちらも{}"; one.display()))
+        }
+        (Reader { .. }, Reader { .. }) if is_one_id(a, b) => Some(both!("one card", "同じカード")),
         _ => None,
     }
 }
@@ -103,9 +112,11 @@ pub(super) fn rechecks(file: &CampaignFile, order: CardOrder) -> Result<bool, Fi
         return Ok(false);
     };
     if *written.get_ref() && order.takes_turns() {
-        let message = format!(
+        let message = both!(
             "recheck is for cards that are measured one after another: card-order = \"{}\" \
             already spreads host drift over all cards; help: remove one of the two",
+            "recheckはカードを1枚ずつ順に測定するときに使います。card-order = \"{}\"ではホストのドリフトがすでに\
+            全カードに分散します; help: どちらかを省いてください";
             order.name()
         );
         return Err(FileError::at(written, message));
@@ -143,9 +154,10 @@ fn location(entry: &CardEntry, around: &ResolveContext<'_>) -> Result<CardLocati
         (None, Some(folder), None) => Ok(CardLocation::Folder(folder.clone())),
         (None, None, Some(file)) => Ok(CardLocation::Sim(Box::new(device_model(file, around)?))),
         _ => {
-            let message = "device, folder and simulate exclude each other; help: use only one of \
-                them"
-                .to_owned();
+            let message = both!(
+                "device, folder and simulate exclude each other; help: use only one of them",
+                "device、folder、simulateは同時に使えません; help: 1つだけ指定してください"
+            );
             let simulate = entry.simulate.as_ref().map(Spanned::span);
             let span = simulate.or_else(|| entry.label.as_ref().map(Spanned::span));
             Err(FileError { message, span })
@@ -170,7 +182,10 @@ fn device_model(
     let text = (around.read_file)(file.get_ref()).map_err(failed)?;
     let bad = |why: String| {
         let file = file.get_ref().display();
-        failed(format!("{file} is not a device model: {why}"))
+        failed(both!(
+            "{file} is not a device model: {why}",
+            "{file}はデバイスモデルではありません: {why}"
+        ))
     };
     let model: DeviceModel = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     model.check().map_err(bad)?;
@@ -194,11 +209,11 @@ fn class(text: &Spanned<String>) -> Result<Claim, FileError> {
         numbers.contains(&number).then(|| claim(number))
     });
     found.ok_or_else(|| {
-        let known = "C2 to C10, U1, U3, V6 to V90, A1 or A2";
         FileError::at(
             text,
-            format!(
-                "`{}` is not an SD card class: expected {known}",
+            both!(
+                "`{}` is not an SD card class: expected C2 to C10, U1, U3, V6 to V90, A1 or A2",
+                "「{}」はSDカードのクラスではありません（C2〜C10、U1、U3、V6〜V90、A1、A2）";
                 text.get_ref()
             ),
         )

@@ -3,6 +3,7 @@
 use super::super::digest::AuthoredEntry;
 use super::super::file::FileError;
 use hakaru_model::job::Scenario;
+use hakaru_report::both;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
@@ -21,7 +22,10 @@ pub(super) fn not_empty(name: Option<&Spanned<String>>, what: &str) -> Result<()
     match name.filter(|name| name.get_ref().trim().is_empty()) {
         Some(name) => Err(FileError::at(
             name,
-            format!("this {what} is empty; help: enter a name or remove the key"),
+            both!(
+                "this {what} is empty; help: enter a name or remove the key",
+                "{what}が空です; help: 名前を入れるか、キーを削除してください"
+            ),
         )),
         None => Ok(()),
     }

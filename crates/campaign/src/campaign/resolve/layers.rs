@@ -5,6 +5,7 @@ use super::super::file::{FileError, LayerEntry};
 use super::super::spec::{Card, FsSpec, Layer, LayerKind};
 use super::entries::{authored, not_empty, unique};
 use hakaru_device::prepare::FsType;
+use hakaru_report::both;
 
 /// Returns the layers of the file, and the implied layers that its cards need.
 pub(super) fn layers(
@@ -21,7 +22,10 @@ pub(super) fn layers(
         .iter()
         .map(|e| Some(e.name.as_ref().unwrap_or(&e.fs).span()));
     unique(names.zip(spans), |name| {
-        format!("duplicate layer \"{name}\": their results could not be distinguished")
+        both!(
+            "duplicate layer \"{name}\": their results could not be distinguished",
+            "レイヤ「{name}」が重複しています（結果を区別できません）"
+        )
     })?;
     add_implied(&mut layers, cards);
     Ok(layers)
@@ -82,12 +86,14 @@ fn kind(entry: &LayerEntry) -> Result<LayerKind, FileError> {
     } = entry;
     let plain = mkfs.is_empty() && mount.is_empty() && !discard && partition.is_none();
     let message = match (fs.get_ref().as_str(), FsType::parse(fs.get_ref())) {
-        (name @ ("raw" | "as-is"), _) if !plain => format!(
-            "{name} takes no mkfs, mount, discard or partition: no file system is created there"
+        (name @ ("raw" | "as-is"), _) if !plain => both!(
+            "{name} takes no mkfs, mount, discard or partition: no file system is created there",
+            "{name}にmkfs、mount、discard、partitionは指定できません（ファイルシステムを作成しないため）"
         ),
-        (name, Some(fs)) if *discard && !fs.can_discard() => format!(
+        (name, Some(fs)) if *discard && !fs.can_discard() => both!(
             "mkfs.{name} cannot discard; help: remove discard, or discard the whole card with \
-            [preparation]"
+            [preparation]",
+            "mkfs.{name}はdiscardできません; help: discardを省くか、[preparation]でカード全体をdiscardしてください"
         ),
         ("raw", _) => return Ok(LayerKind::Raw),
         ("as-is", _) => return Ok(LayerKind::AsIs),
@@ -102,7 +108,10 @@ fn kind(entry: &LayerEntry) -> Result<LayerKind, FileError> {
         }
         (other, None) => {
             let known = FsType::ALL.map(FsType::name).join(", ");
-            format!("unknown fs = \"{other}\": expected raw, as-is, {known}")
+            both!(
+                "unknown fs = \"{other}\": expected raw, as-is, {known}",
+                "fs = \"{other}\"は不明です（raw、as-is、{known}）"
+            )
         }
     };
     Err(FileError::at(fs, message))

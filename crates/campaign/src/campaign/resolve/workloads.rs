@@ -7,6 +7,7 @@ use super::super::spec::CampaignWorkload;
 use super::entries::{ResolveContext, authored, not_empty, unique};
 use crate::suite::{Suite, SuiteLength, SuiteWorkload};
 use hakaru_model::job::{IoEngine, Job, Phase, Scenario, Target};
+use hakaru_report::both;
 use std::ops::Range;
 use std::path::PathBuf;
 use toml::Spanned;
@@ -26,10 +27,16 @@ pub(super) fn workloads(
     }
     let names = all.iter().map(|workload| workload.name.as_str());
     unique(names.zip(spans.into_iter().map(Some)), |name| {
-        format!("duplicate workload \"{name}\"; help: rename one of them")
+        both!(
+            "duplicate workload \"{name}\"; help: rename one of them",
+            "ワークロード「{name}」が重複しています; help: 一方の名前を変えてください"
+        )
     })?;
     if all.is_empty() {
-        let message = "no [[workload]]; help: `suite = [\"all\"]` is the standard suite";
+        let message = both!(
+            "no [[workload]]; help: `suite = [\"all\"]` is the standard suite",
+            "[[workload]]がありません; help: 標準の組み合わせはsuite = [\"all\"]です"
+        );
         return Err(FileError::at(&file.name, message));
     }
     Ok(all)
@@ -52,7 +59,10 @@ fn workload(
             Ok(vec![fio_workload(of, authored, around)?])
         }
         _ => {
-            let message = "a workload needs one of suite, rw, fio or fio-text";
+            let message = both!(
+                "a workload needs one of suite, rw, fio or fio-text",
+                "ワークロードにはsuite、rw、fio、fio-textのいずれか1つが必要です"
+            );
             Err(FileError::at(entry, message))
         }
     }
@@ -73,7 +83,10 @@ fn custom_workload(
         .clone();
     let job = job::job(&name, rw, entry.get_ref())?;
     if job.extent.size.is_none() {
-        let message = "a workload with rw needs a size, such as size = \"1 GiB\"";
+        let message = both!(
+            "a workload with rw needs a size, such as size = \"1 GiB\"",
+            "rwのワークロードにはsizeが必要です（例: size = \"1 GiB\"）"
+        );
         return Err(FileError::at(entry, message));
     }
     Ok(CampaignWorkload {
@@ -127,9 +140,11 @@ fn no_replay(scenario: &Scenario) -> Result<(), String> {
     let mut jobs = scenario.phases.iter().flat_map(|phase| &phase.jobs);
     match jobs.find(|job| job.replay.any()) {
         None => Ok(()),
-        Some(job) => Err(format!(
+        Some(job) => Err(both!(
             "job {} replays a log (read_iolog) that names its own files, but a campaign uses only \
             the card under test; help: remove the job, or replay the log with `hakaru fio`",
+            "ジョブ{}が再生するログ（read_iolog）は独自のファイルを使いますが、キャンペーンでは測定対象のカードだけを\
+            使います; help: ジョブを省くか、hakaru fioでログを再生してください";
             job.name
         )),
     }
@@ -148,7 +163,10 @@ fn only_fio(entry: &Spanned<WorkloadEntry>) -> Result<(), FileError> {
     if beside.contains(&true) {
         return Err(FileError::at(
             entry,
-            "a workload with a fio job takes no other keys; help: keep only its name",
+            both!(
+                "a workload with a fio job takes no other keys; help: keep only its name",
+                "fioのジョブのワークロードに他のキーは指定できません; help: nameだけを残してください"
+            ),
         ));
     }
     Ok(())
@@ -206,7 +224,10 @@ fn suite_names(name: &Spanned<String>) -> Result<Vec<SuiteWorkload>, FileError> 
         (_, Some(workload)) => Ok(vec![workload]),
         (other, None) => {
             let known = SuiteWorkload::ALL.map(SuiteWorkload::name).join(", ");
-            let message = format!("the suite has no workload `{other}`: expected all, {known}");
+            let message = both!(
+                "the suite has no workload `{other}`: expected all, {known}",
+                "標準の組み合わせにワークロード「{other}」はありません（all、{known}）"
+            );
             Err(FileError::at(name, message))
         }
     }

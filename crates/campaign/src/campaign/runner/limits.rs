@@ -6,6 +6,7 @@ use super::super::outcome::CampaignOutcome;
 use super::super::spec::LayerKind;
 use super::{CardOutcome, NextStep, Runner, STOPPED};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 
 /// Time and writes of a step.
 struct StepCost {
@@ -38,9 +39,12 @@ impl Runner<'_> {
         let written = self.journal.written(key);
         let writes = campaign.workloads[point.workload].writes() || cost.lays_out;
         let why = if writes && written >= limit {
-            "the write limit is reached"
+            both!("the write limit is reached", "書き込み量の上限に達しました")
         } else if cost.fills > 0 && written.saturating_add(cost.fills) > limit {
-            "filling it would exceed the write limit"
+            both!(
+                "filling it would exceed the write limit",
+                "全域に書き込むと書き込み量の上限を超えます"
+            )
         } else {
             return None;
         };

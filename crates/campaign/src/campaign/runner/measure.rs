@@ -1,7 +1,9 @@
 //! Carries out one run of a point: announces, waits, measures, and stores it or counts it as failed.
 
 use super::*;
+use hakaru_model::obstacle::{CacheObstacle, Reason};
 use hakaru_report::text;
+use std::error::Error;
 
 impl Runner<'_> {
     pub(super) fn announce(&mut self, point: &Point) {
@@ -47,11 +49,15 @@ impl Runner<'_> {
             return Ok(Vec::new());
         };
         if !std::mem::replace(&mut self.reported_caches, true) {
-            self.operator.note(&format!("{error}; the figures say so"));
+            let why = errors::message(&error);
+            self.operator.note(&both!(
+                "{why}; the figures say so",
+                "{why}（結果に注意を付記します）"
+            ));
         }
         Ok(vec![Caveat::NotInvalidated {
             path: CacheOf::Host,
-            because: error.to_string(),
+            because: cache_obstacle(&error),
         }])
     }
 
@@ -94,8 +100,11 @@ impl Runner<'_> {
     ) -> Result<(), RunFailure> {
         let scenario = self.retargeted(point, target);
         target.make_room(&scenario).map_err(|error| {
-            let why = format!("cannot remove the files of other workloads: {error}");
-            RunFailure::Failed(why)
+            let error = errors::message(&error);
+            RunFailure::Failed(both!(
+                "cannot remove the files of other workloads: {error}",
+                "他のワークロードのファイルを削除できません: {error}"
+            ))
         })?;
         let series = SeriesPosition {
             // A traced run is a series of its own: its latencies include the cost of tracing.
@@ -121,7 +130,7 @@ impl Runner<'_> {
             Ok(result) => self.note_result(point, cell, result),
             // Ctrl-C during the layout of a file is not a failure of the card.
             Err(SessionError::Run(RunError::StoppedEarly)) => Err(RunFailure::Stopped),
-            Err(error) => Err(RunFailure::Failed(error.to_string())),
+            Err(error) => Err(RunFailure::Failed(errors::message(&error))),
         }
     }
 
@@ -143,7 +152,7 @@ impl Runner<'_> {
         self.journal.note_written_by(&record);
         match (&record.outcome, error) {
             (Outcome::Interrupted, _) => Err(RunFailure::Stopped),
-            (_, Some(error)) => Err(RunFailure::Failed(error.to_string())),
+            (_, Some(error)) => Err(RunFailure::Failed(errors::message(&error))),
             (Outcome::Failed { .. }, None) => Err(RunFailure::Failed(
                 text::failed_run(&record).unwrap_or_default(),
             )),
@@ -174,14 +183,17 @@ impl Runner<'_> {
             layer, workload, ..
         } = *point;
         let card = &self.campaign.cards[on.index].label;
-        let what = format!(
+        let what = both!(
             "{card}, {}, {}",
-            self.campaign.layers[layer].name, self.campaign.workloads[workload].name
+            "{card}、{}、{}";
+            self.campaign.layers[layer].name,
+            self.campaign.workloads[workload].name
         );
         self.operator.note(&format!("{what}: {why}"));
         if gone {
-            self.operator.note(&format!(
-                "{card} is no longer present; its stored runs are kept"
+            self.operator.note(&both!(
+                "{card} is no longer present; its stored runs are kept",
+                "{card}が取り外されました。保存済みの測定は残っています"
             ));
             return Some(CardOutcome::Gone);
         }
@@ -189,4 +201,17 @@ impl Runner<'_> {
         self.failures.push((what, why.to_owned()));
         None
     }
+}
+
+/// Why the caches of the host could not be dropped.
+fn cache_obstacle(error: &(dyn Error + 'static)) -> Reason<CacheObstacle> {
+    let mut cause = Some(error);
+    while let Some(now) = cause {
+        let system = now.downcast_ref::<std::io::Error>();
+        if let Some(errno) = system.and_then(std::io::Error::raw_os_error) {
+            return CacheObstacle::Failed { errno }.into();
+        }
+        cause = now.source();
+    }
+    Reason::Text(error.to_string())
 }

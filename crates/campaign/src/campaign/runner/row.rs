@@ -6,6 +6,7 @@ use super::super::outcome::{CampaignError, CampaignOutcome};
 use super::super::spec::{Card, CardLocation};
 use super::{CardOutcome, Runner};
 use hakaru_model::facts::Identity;
+use hakaru_report::both;
 use std::time::{Duration, Instant};
 
 /// Time to wait for a disconnected card: after a loose contact or a reset of the reader it is back within seconds.
@@ -91,8 +92,10 @@ impl Runner<'_> {
         let times = self.cards[card].disconnects;
         let given_up = times >= self.most_failures();
         if given_up {
-            let why =
-                format!("stopped: it was disconnected {times} times with no run stored in between");
+            let why = both!(
+                "stopped: it was disconnected {times} times with no run stored in between",
+                "測定を保存できないまま{times}回取り外されたため終了しました"
+            );
             self.skip(card, why);
         }
         given_up
@@ -158,9 +161,11 @@ impl Runner<'_> {
         let now = hakaru_device::recognise(folder, &self.roots);
         Ok(another_device(&before, &now).map(|(before, now)| {
             let folder = folder.display();
-            format!(
+            both!(
                 "{folder} is on {now}, but the stored runs of {label} were measured on {before}; \
-                help: mount that device, or give this one its own label"
+                help: mount that device, or give this one its own label",
+                "{folder}は{now}上にありますが、{label}の保存済みの測定は{before}で測ったものです; \
+                help: そのデバイスをマウントするか、別のラベルを付けてください"
             )
         }))
     }

@@ -8,6 +8,7 @@ use super::super::spec::CardLocation;
 use super::row::NextCard;
 use super::{CardInUse, CardOutcome, Ready, Runner};
 use hakaru_model::units::Bytes;
+use hakaru_report::both;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 
@@ -92,8 +93,10 @@ impl Runner<'_> {
             .collect();
         for card in gone {
             turns.remove(&card);
-            let why = "it was removed before all cards were present: card-order needs a reader \
-                slot for each card";
+            let why = both!(
+                "it was removed before all cards were present: card-order needs a reader slot for each card",
+                "全カードがそろう前に取り外されました（card-orderにはカードごとのスロットが必要です）"
+            );
             self.skip(card, why);
         }
     }

@@ -7,6 +7,7 @@ use hakaru_campaign::campaign::file::RepeatRule;
 use hakaru_campaign::campaign::journal::CampaignProgress;
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_device::Roots;
+use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::Store;
 use std::path::PathBuf;
 
@@ -29,7 +30,8 @@ impl CampaignArg {
     pub(super) fn load(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = load::load(&self.campaign, store)?;
         if let Err(why) = loaded.campaign.want_only(&self.only) {
-            anstream::eprintln!("\u{1b}[1;31merror\u{1b}[0m: {why}");
+            let error = text::prefix(MessagePrefix::Error);
+            anstream::eprintln!("\u{1b}[1;31m{error}\u{1b}[0m: {why}");
             return Err(Ended(Exit::Usage).into());
         }
         if let Some(times) = self.repeat {

@@ -337,8 +337,11 @@ fn file(answers: &Answers) -> String {
         None => answers.repeats.clone(),
     };
     let name = quoted(&answers.name);
-    let mut text =
-        format!("# docs/CAMPAIGNS.md explains each key.\nname = {name}\nrepeats = {repeats}\n");
+    let head = both!(
+        "docs/CAMPAIGNS.md explains each key.",
+        "各キーの説明はdocs/CAMPAIGNS.mdにあります。"
+    );
+    let mut text = format!("# {head}\nname = {name}\nrepeats = {repeats}\n");
     text += &cards(answers);
     text = format!("{}\n\n", text.trim_end());
     for layer in &answers.layers {
@@ -356,8 +359,12 @@ fn cards(answers: &Answers) -> String {
         text += &format!("\n[[card]]\nfolder = {}\n", quoted(directory));
     }
     if !answers.cards.is_empty() {
-        text += "\n# After the first run a card is recognized by its device ID. Rated values can be added and are compared with the\n\
-                 # measured values: read = 100, write = 30 (MB/s), classes = [\"C10\", \"U3\", \"V30\", \"A1\"].\n";
+        text += &both!(
+            "\n# After the first run a card is recognized by its device ID. Rated values can be added and are compared with the\n\
+             # measured values: read = 100, write = 30 (MB/s), classes = [\"C10\", \"U3\", \"V30\", \"A1\"].\n",
+            "\n# 最初の測定の後は、カードをデバイスIDで認識します。公称値を書くと実測値と比較します:\n\
+             # read = 100、write = 30（MB/s）、classes = [\"C10\", \"U3\", \"V30\", \"A1\"]\n"
+        );
     }
     for card in &answers.cards {
         text += &format!("[[card]]\nlabel = {}\nid = \"ask\"\n\n", quoted(card));

@@ -12,6 +12,7 @@ use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_dialects::fio::{FioError, Location};
 use hakaru_model::job::Scenario;
 use hakaru_report::plain;
+use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::Store;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -126,7 +127,7 @@ pub(super) fn load(name: &Path, store: &Store) -> Result<Loaded> {
         Ended(Exit::Usage)
     })?;
     for warning in warnings.borrow().iter() {
-        anstream::eprintln!("warning: {warning}");
+        anstream::eprintln!("{}: {warning}", text::prefix(MessagePrefix::Warning));
     }
     let asked = text.asked();
     Ok(Loaded { campaign, asked })
@@ -150,7 +151,7 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
         return Ok(stored);
     }
     if let Some(ready) = ready::ready(&short) {
-        let origin = format!("{short} (ready-made)");
+        let origin = both!("{short} (ready-made)", "{short}（ひな型）");
         return Ok(CampaignText::closed(origin, ready.text));
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();
@@ -214,7 +215,7 @@ fn point_at(error: &FileError, text: &CampaignText, fio: Option<&FioError>) {
         && let Some(word) = sound(line, word)
     {
         let snippet = marked(line, word).line_start(number);
-        report = report.element(snippet.path("the job file"));
+        report = report.element(snippet.path(both!("the job file", "ジョブファイル")));
     }
     let report = report.element(Level::HELP.message(help(title, cause)));
     anstream::eprintln!("{}", Renderer::styled().render(&[report]));
@@ -233,12 +234,15 @@ fn sound(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     Some(span.start..end)
 }
 
+/// Begin of the message of the TOML parser about a key that does not exist.
+const UNKNOWN_FIELD: &str = "unknown field";
+
 /// Advice for the user.
 fn help(title: &str, cause: &str) -> String {
     let names: Vec<&str> = title.split('`').skip(1).step_by(2).collect();
     let nearest = names
         .split_first()
-        .filter(|_| title.starts_with("unknown field"))
+        .filter(|_| title.starts_with(UNKNOWN_FIELD))
         .and_then(|(wrong, known)| {
             let near = known.iter().map(|name| (distance(wrong, name), name));
             near.filter(|(distance, _)| *distance <= 3)

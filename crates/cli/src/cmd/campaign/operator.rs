@@ -6,7 +6,9 @@ use super::line_reader::{InputLine, LineReader};
 use crate::status_reporter::{ProgressEvent, ProgressMode, bar, rates, seconds, speeds};
 use hakaru_campaign::campaign::estimate::words;
 use hakaru_campaign::campaign::file::RepeatRule;
-use hakaru_campaign::campaign::operator::{CampaignStatus, CandidateDisk, Operator, OperatorReply};
+use hakaru_campaign::campaign::operator::{
+    CampaignStatus, CandidateDisk, Operator, OperatorReply, PreparingStep,
+};
 use hakaru_campaign::campaign::spec::{Campaign, Card, CardLocation};
 use hakaru_device::ScanProgress as Preparing;
 use hakaru_device::guard::{Candidate, Confirmation};
@@ -14,7 +16,7 @@ use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::Bytes;
-use hakaru_report::plain;
+use hakaru_report::{Language, plain, text, with_language};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,7 +46,7 @@ pub(super) struct CliOperator<'a> {
     /// The last automatically chosen node, to avoid choosing it again.
     offered: Option<PathBuf>,
     /// The last printed preparation step and quarter.
-    printed: (String, u64),
+    printed: Option<(PreparingStep, u64)>,
     /// Whether permission to erase was missing.
     pub(super) refused: bool,
 }
@@ -67,7 +69,7 @@ impl<'a> CliOperator<'a> {
             given: BTreeMap::new(),
             asked: String::new(),
             offered: None,
-            printed: (String::new(), 0),
+            printed: None,
             refused: false,
         }
     }
@@ -405,26 +407,32 @@ impl Operator for CliOperator<'_> {
         self.bar.set_message("");
     }
 
-    fn preparing(&mut self, what: &str, progress: Option<Preparing>) {
+    fn preparing(&mut self, step: PreparingStep, progress: Option<Preparing>) {
         self.wake();
         let done = progress.map_or(0, |p| p.done.0.saturating_mul(1000) / p.total.0.max(1));
-        self.bar.set_prefix(format!("preparing: {what}"));
+        let what = both!("preparing: {}", "前処理: {}"; step.text());
+        let how_far = progress.map(|p| text::done_of(p.done, p.total));
+        let how_far = how_far.unwrap_or_default();
+        self.bar.set_prefix(what.clone());
         self.bar.set_position(done);
-        self.bar
-            .set_message(progress.map_or(String::new(), |p| format!("{} of {}", p.done, p.total)));
-        if self.mode == ProgressMode::Lines && self.printed != (what.to_owned(), done / 250) {
-            let how_far =
-                progress.map_or(String::new(), |p| format!(", {} of {}", p.done, p.total));
-            anstream::eprintln!("preparing: {what}{how_far}");
+        self.bar.set_message(how_far.clone());
+        let now = Some((step, done / 250));
+        if self.mode == ProgressMode::Lines && self.printed != now {
+            match how_far.is_empty() {
+                true => anstream::eprintln!("{what}"),
+                false => anstream::eprintln!("{}", both!("{what}, {how_far}", "{what}、{how_far}")),
+            }
         }
-        if self.printed != (what.to_owned(), done / 250) {
+        if self.printed != now {
+            // Names in JSON do not depend on the language.
+            let doing = with_language(Language::English, || step.text());
             self.event(&ProgressEvent::Scan {
-                doing: what,
+                doing: &doing,
                 done: progress.map_or(0, |progress| progress.done.0),
                 total: progress.map_or(0, |progress| progress.total.0),
             });
         }
-        self.printed = (what.to_owned(), done / 250);
+        self.printed = now;
     }
 
     fn stored(&mut self, record: &RunRecord) {

@@ -13,6 +13,7 @@ use hakaru_campaign::campaign::gather::gather;
 use hakaru_campaign::campaign::published::{self, PublishedTable};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::CampaignSummary;
+use hakaru_report::text;
 use hakaru_store::Store;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -97,7 +98,10 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
         print(&hakaru_report::campaign_terminal(&summary, width(), true))?;
         let page = hakaru_report::campaign_html(&summary);
         let path = place::write_report(&store, None, &format!("campaign-{}", campaign.id), &page)?;
-        print(&format!("\nReport: {}\n", path.display()))?;
+        print(&format!(
+            "\n{}\n",
+            text::report_at(&path.display().to_string())
+        ))?;
         return Ok(unreadable.exit());
     }
     let links = args.charts.linked(output);

@@ -4,6 +4,7 @@ use super::room;
 use crate::facts::{TargetFacts, TargetKind};
 use crate::job::rules::Zones;
 use crate::job::{BlockSize, Distribution, Extent, Job, Op, SizeSpec, Target};
+use crate::obstacle::ValueRule;
 use crate::plan::distribution_zones::within;
 use crate::plan::files::{
     PlannedFiles, add_file, alignment_of_offsets, measurable, smallest_block,
@@ -342,7 +343,7 @@ pub(super) fn cut(
             job: job.name.clone(),
             option: "size",
             value: full.to_string(),
-            why: "with its offset, a file ends below 8 EiB",
+            why: ValueRule::FileEnd,
         });
     }
     let rest = full.saturating_sub(offset);

@@ -2,6 +2,7 @@
 
 use super::*;
 use hakaru_model::io_path::TraceObstacle;
+use hakaru_model::obstacle::Reason;
 
 fn phase() -> impl Strategy<Value = String> {
     select(vec!["seq-read", "rand-write"]).prop_map(str::to_owned)
@@ -51,7 +52,7 @@ fn of_setup() -> impl Strategy<Value = Caveat> {
         (word(), word(), word()).prop_map(|(asked, used, because)| Caveat::EngineReplaced {
             asked,
             used,
-            because
+            because: Reason::Text(because)
         }),
         word().prop_map(|path| Caveat::NotDirect { path }),
         Just(Caveat::Buffered),
@@ -72,14 +73,17 @@ fn of_setup() -> impl Strategy<Value = Caveat> {
         }),
         (option::of(word()), word()).prop_map(|(path, because)| Caveat::NotInvalidated {
             path: path.map_or(CacheOf::Host, CacheOf::File),
-            because
+            because: Reason::Text(because)
         }),
     ]
 }
 
 fn of_host() -> impl Strategy<Value = Caveat> {
     prop_oneof![
-        (word(), word()).prop_map(|(used, because)| Caveat::ClockFallback { used, because }),
+        (word(), word()).prop_map(|(used, because)| Caveat::ClockFallback {
+            used,
+            because: Reason::Text(because)
+        }),
         (word(), any::<i64>()).prop_map(|(clock, ppm)| Caveat::ClockDrift { clock, ppm }),
         (phase(), time(), figure()).prop_map(|(phase, per_io, share_permille)| Caveat::Overhead {
             phase,
@@ -89,7 +93,9 @@ fn of_host() -> impl Strategy<Value = Caveat> {
         figure().prop_map(|load_percent| Caveat::HostBusy { load_percent }),
         n().prop_map(|flags| Caveat::HostThrottled { flags }),
         word().prop_map(|governor| Caveat::PowerSaving { governor }),
-        word().prop_map(|because| Caveat::NoDiskStats { because }),
+        word().prop_map(|because| Caveat::NoDiskStats {
+            because: Reason::Text(because)
+        }),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! Sentences for caveats and other findings.
 
 use super::facts::throttled_by;
-use super::{counted, listed, op_did, os_error, rule_of, times};
+use super::{
+    counted, kept_cache, listed, no_clock, no_counters, no_engine, op_did, os_error, rule_of, times,
+};
 use crate::number;
 use crate::text::figures::{self, correlation, count, load, percent, range};
 use crate::text::span;
@@ -17,7 +19,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "iodepth={asked} had no effect: {ioengine} keeps one I/O in flight; use ioengine=io_uring"
         ),
         EngineReplaced { asked, used, because } => {
-            format!("ioengine={asked} is unavailable ({because}); used {used} instead")
+            format!("ioengine={asked} is unavailable ({}); used {used} instead", no_engine(because))
         }
         NotDirect { path } => {
             format!("Results include the host page cache: {path} does not support O_DIRECT")
@@ -65,7 +67,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             range(*whole),
             counted(u64::from(*of), "phase")
         ),
-        ClockFallback { used, because } => format!("Timed with the slower {used}: {because}"),
+        ClockFallback { used, because } => format!("Timed with the slower {used}: {}", no_clock(because)),
         ClockDrift { clock, ppm } => format!(
             "Times are off by {} ppm: {clock} drifted from the kernel clock",
             range(*ppm)
@@ -95,13 +97,17 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "Read speed is overstated: only {} came from the device, the rest from a cache or unwritten space",
             percent(*share_permille)
         ),
-        NoDiskStats { because } => format!("No disk statistics: {because}"),
+        NoDiskStats { because } => format!("No disk statistics: {}", no_counters(because)),
         NotInvalidated { path, because } => match path {
             CacheOf::File(path) => format!(
-                "Reads may come from memory: the page cache of {path} could not be dropped ({because})"
+                "Reads may come from memory: the page cache of {path} could not be dropped ({})",
+                kept_cache(because)
             ),
             CacheOf::Host => {
-                format!("Reads may come from memory: the page cache could not be dropped ({because})")
+                format!(
+                    "Reads may come from memory: the page cache could not be dropped ({})",
+                    kept_cache(because)
+                )
             }
         },
         Outliers { runs, count } => format!(

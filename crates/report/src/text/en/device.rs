@@ -3,6 +3,10 @@
 use crate::text::HealthCounter;
 use hakaru_model::units::Bytes;
 
+pub(in crate::text) fn health_warning(text: &str) -> String {
+    text.to_owned()
+}
+
 pub(in crate::text) fn enumerated(items: &[impl AsRef<str>]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     items.join(", ")

@@ -25,6 +25,10 @@ pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
     }
 }
 
+pub(in crate::text) fn comparison_of(names: &str) -> String {
+    format!("{names} compared")
+}
+
 pub(in crate::text) fn contents() -> &'static str {
     "Contents"
 }

@@ -68,7 +68,7 @@ pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: us
         format!("、最も低い{thing}の{times}倍")
     });
     format!(
-        "{workload}は{cards}{counter}中{card}の値が最も高い（{value}{times}）ものの、各1回の測定のため証明にはなりません。"
+        "{workload}は{cards}{counter}中{card}の値が最も高いですが（{value}{times}）、各1回の測定のため証明にはなりません。"
     )
 }
 
@@ -202,11 +202,11 @@ pub(in crate::text) fn do_not_quote(because: &str) -> String {
 }
 
 pub(in crate::text) fn runs_agree(runs: u64, percent: &str) -> String {
-    format!("{runs}回測定。標準偏差は平均の{percent}%以下です。")
+    format!("{runs}回測定しました。標準偏差は平均の{percent}%以下です。")
 }
 
 pub(in crate::text) fn runs_only(runs: u64) -> String {
-    format!("{runs}回測定。")
+    format!("{runs}回測定しました。")
 }
 
 pub(in crate::text) fn measured_once() -> &'static str {
@@ -263,20 +263,28 @@ pub(in crate::text) fn all_level(a: &str, b: &str) -> String {
 }
 
 pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) -> String {
-    format!("1回だけの測定のため証明にはなりません。{workload}は{faster}の値が{ratio}倍です。")
+    format!(
+        "1回だけの測定のため証明にはなりません。{workload}は{faster}のほうが{ratio}倍高い値です。"
+    )
 }
 
 pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
     let of = different + level + open;
-    let mut parts = vec![format!("{of}項目中{different}項目に有意差あり")];
+    let mut others = Vec::new();
     if level > 0 {
-        parts.push(format!("{level}項目は5%以内で同等"));
+        others.push(format!("{level}項目は5%以内で同等"));
     }
     if open > 0 {
-        parts.push(format!("{open}項目は判定保留"));
+        others.push(format!("{open}項目は判定保留"));
     }
+    let proven = match others.is_empty() {
+        true => format!("{of}項目中{different}項目に有意差があります。"),
+        false => format!(
+            "{of}項目中{different}項目に有意差があり、{}です。",
+            listed(&others)
+        ),
+    };
     format!(
-        "{}。比の信頼区間が1を含まないことと有意差ありは一致し、全区間が同時に95%で成り立ちます（ボンフェローニ補正）。",
-        parts.join("、")
+        "{proven}有意差ありとは、比の信頼区間が1を含まないことです。信頼区間は、すべてが同時に95%の確率で成り立つように補正しています（ボンフェローニ法）。"
     )
 }

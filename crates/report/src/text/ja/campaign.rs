@@ -63,13 +63,13 @@ fn circumstance(what: &Circumstance) -> String {
 }
 
 pub(in crate::text) fn some_of(n: usize, of: usize) -> String {
-    format!("カードとレイヤの組{of}組中{n}組")
+    format!("カードとレイヤの{of}組中{n}組")
 }
 
 pub(in crate::text) fn plan_note(note: &PlanNote) -> String {
     match note {
         PlanNote::NeedsRoot => {
-            "ストレージの前処理にroot権限が必要です。sudo -Eで実行してください".to_owned()
+            "ストレージの前処理にroot権限が必要（sudo -Eで実行）".to_owned()
         }
         PlanNote::Unavailable { layer, because } => format!("{layer}: {because}"),
         PlanNote::Weakness(Weakness::CardsInSequence) => {

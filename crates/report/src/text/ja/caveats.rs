@@ -1,8 +1,7 @@
 //! Sentences for caveats and other findings.
 
 use super::facts::throttled_by;
-use super::reasons::reason;
-use super::{listed, op_did, os_error, rule_of};
+use super::{kept_cache, listed, no_clock, no_counters, no_engine, op_did, os_error, rule_of};
 use crate::number;
 use crate::text::figures::{self, correlation, count, load, percent, range};
 use hakaru_model::caveat::{CacheOf, FirstFailure};
@@ -17,7 +16,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "iodepth={asked}は無効（{ioengine}の同時発行I/Oは1つ）。ioengine=io_uringを推奨"
         ),
         EngineReplaced { asked, used, because } => {
-            format!("ioengine={asked}を使えないため{used}で測定（{}）", reason(because))
+            format!("ioengine={asked}を使えないため{used}で測定（{}）", no_engine(because))
         }
         NotDirect { path } => format!("ホストのページキャッシュを含む値（{path}はO_DIRECT非対応）"),
         Buffered {} => "メモリの速度を測った可能性あり（direct=0はページキャッシュを経由）".to_owned(),
@@ -57,7 +56,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "未完了: 全{of}フェーズ中{}フェーズまで完了（電源断、クラッシュまたは強制終了）。中断したフェーズはパーセンタイルなし",
             range(*whole)
         ),
-        ClockFallback { used, because } => format!("低速な時計{used}で計時（{}）", reason(because)),
+        ClockFallback { used, because } => format!("低速な時計{used}で計時（{}）", no_clock(because)),
         ClockDrift { clock, ppm } => format!(
             "時間の値に{} ppmの誤差（{clock}がカーネルの時計とずれた）",
             range(*ppm)
@@ -88,13 +87,15 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "読み込み速度は過大（デバイスからの読み込みは{}。残りはキャッシュまたは未書き込み領域）",
             percent(*share_permille)
         ),
-        NoDiskStats { because } => format!("ディスク統計なし（{}）", reason(because)),
+        NoDiskStats { because } => format!("ディスク統計なし（{}）", no_counters(because)),
         NotInvalidated { path, because } => match path {
             CacheOf::File(path) => format!(
-                "メモリから読み込んだ可能性あり（{path}のページキャッシュを破棄できない: {because}）"
+                "メモリから読み込んだ可能性あり（{path}のページキャッシュを破棄できない: {}）",
+                kept_cache(because)
             ),
             CacheOf::Host => format!(
-                "メモリから読み込んだ可能性あり（ページキャッシュを破棄できない: {because}）"
+                "メモリから読み込んだ可能性あり（ページキャッシュを破棄できない: {}）",
+                kept_cache(because)
             ),
         },
         Outliers { runs, count } => format!(
@@ -114,7 +115,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             range(*runs)
         ),
         TwoModes { runs } => format!(
-            "{}回の測定が2群に分かれ、平均に当たる測定がない可能性あり。各回の値で比べること",
+            "{}回の測定が2群に分かれ、平均の近くに測定値がない可能性あり。各回の値で比べること",
             range(*runs)
         ),
         Contradiction { stated, follows, hint } => format!("{stated}は{follows}と矛盾（{hint}）"),
@@ -146,11 +147,11 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
         NoAmplification { because } => format!("I/O増幅率なし（{}）", no_amplification(*because)),
         Simulated {} => "シミュレーションのカード（仮想時間。このホストの実測値ではない）".to_owned(),
         Traced {} => {
-            "トレースあり: I/Oの経路の記録がレイテンシに加わるため、比較はトレースした測定どうしに限る".to_owned()
+            "トレースあり: I/Oの経路を記録する時間がレイテンシに加わるため、比較はトレースした測定どうしに限る".to_owned()
         }
         NotTraced { because } => format!("トレースなし: {}", trace_obstacle(because)),
         PathLost {} => {
-            "I/Oの経路は失われた（経路の計算前に測定が途切れたため）。--traceで測定し直してください".to_owned()
+            "I/Oの経路は失われた（経路の計算前に測定が途切れたため）。--traceでの再測定が必要".to_owned()
         }
         EventsLost { of, lost } => format!(
             "I/Oの経路は不完全（カーネルイベント{}件中{}件が消失）",

@@ -228,7 +228,7 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("点は各回".to_owned());
     }
     if marks.boxes {
-        parts.push("箱は各回の四分位".to_owned());
+        parts.push("箱は四分位範囲".to_owned());
     }
     if marks.rated {
         parts.push("縦の印はカタログ値".to_owned());
@@ -278,7 +278,7 @@ pub(in crate::text) fn over_time_note(
     let mut parts = vec![match (median, single) {
         (true, _) => "MB/s。細い線は各回、太い線は中央値".to_owned(),
         (false, true) => "MB/s。線は各回".to_owned(),
-        (false, false) => "MB/s。線は各回（書式は測定シリーズごと）".to_owned(),
+        (false, false) => "MB/s。線は各回（線種は測定シリーズごと）".to_owned(),
     }];
     if by_bytes {
         parts.push("キャッシュは時間ではなく書き込み量で尽きるため、横軸は書き込み量".to_owned());
@@ -361,7 +361,7 @@ pub(in crate::text) fn workload_kind(
     let op = match op {
         Op::Read => "読み込み",
         Op::Write => "書き込み",
-        Op::Trim => "trim",
+        Op::Trim => "TRIM",
     };
     let mut kind = format!("{how}{op}");
     if synced {

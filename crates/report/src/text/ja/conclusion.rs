@@ -13,7 +13,7 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
     match conclusion {
         PairConclusion::Faster(found) => faster(found, names),
         PairConclusion::Equivalent { of } => {
-            format!("差なし: {of}項目すべてが5%以内で同等（有意）")
+            format!("差なし: {of}項目すべてが5%以内で同等（検定で有意）")
         }
         PairConclusion::Open {
             rate,
@@ -86,7 +86,7 @@ fn workload(rate: &ConcludedRate) -> String {
     let op = match rate.op {
         Op::Read => "読み込み",
         Op::Write => "書き込み",
-        Op::Trim => "trim",
+        Op::Trim => "TRIM",
     };
     let mixed = match shape.read_percent {
         0 | 100 => "",

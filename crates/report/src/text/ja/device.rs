@@ -4,6 +4,10 @@ use super::listed;
 use crate::text::HealthCounter;
 use hakaru_model::units::Bytes;
 
+pub(in crate::text) fn health_warning(text: &str) -> String {
+    super::reasons::reason(text)
+}
+
 pub(in crate::text) fn enumerated(items: &[impl AsRef<str>]) -> String {
     listed(items)
 }
@@ -29,7 +33,7 @@ pub(in crate::text) fn health_count(value: &str, of: HealthCounter) -> String {
 }
 
 pub(in crate::text) fn queue_length(requests: u32) -> String {
-    format!("リクエスト{requests}個")
+    format!("リクエスト{requests}件")
 }
 
 pub(in crate::text) fn discard_in_units(unit: Bytes) -> String {
@@ -37,7 +41,7 @@ pub(in crate::text) fn discard_in_units(unit: Bytes) -> String {
 }
 
 pub(in crate::text) fn negotiated(mbps: u64) -> String {
-    format!("{mbps} Mbit/s（接続時に決定）")
+    format!("{mbps} Mbit/s（接続時のネゴシエーションによる）")
 }
 
 pub(in crate::text) fn ceiling(megabytes: &str) -> String {

@@ -232,7 +232,7 @@ pub(in crate::text) fn bus_kind(bus: &Bus) -> String {
 }
 
 pub(in crate::text) fn processors(cpu: &str, online: u32) -> String {
-    format!("{cpu}、{online}コアがオンライン")
+    format!("{cpu}、オンライン{online}コア")
 }
 
 pub(in crate::text) fn io_pressure(percent: &str) -> String {

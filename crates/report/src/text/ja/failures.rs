@@ -63,7 +63,7 @@ pub(super) fn operation(op: Op) -> &'static str {
     match op {
         Op::Read => "読み込み",
         Op::Write => "書き込み",
-        Op::Trim => "trim",
+        Op::Trim => "TRIM",
     }
 }
 

@@ -1,6 +1,7 @@
 //! History of one card.
 
 use super::listed;
+use super::reasons::reason;
 use crate::history::trend_name;
 use crate::number;
 use crate::{compare, time};
@@ -16,18 +17,10 @@ pub(in crate::text) fn history_counts(runs: u32, series: u32, verifications: usi
 
 pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
     match outlook {
-        Outlook::Failing => "故障しつつあるカード",
+        Outlook::Failing => "故障が進行中",
         Outlook::Wearing => "消耗の兆候あり",
         Outlook::NoSign => "消耗の兆候なし。書き込み速度は以前と同じで、最新の検証に不良箇所なし",
         Outlook::Unknown => "判定に必要なデータが不足",
-    }
-}
-
-pub(in crate::text) fn outlook_advice(outlook: Outlook) -> &'static str {
-    match outlook {
-        Outlook::Failing => "データを退避し、交換してください",
-        Outlook::Wearing => "バックアップを取り、カードを検証してください",
-        Outlook::NoSign | Outlook::Unknown => "",
     }
 }
 
@@ -53,7 +46,7 @@ pub(in crate::text) fn verifications_title() -> &'static str {
 
 pub(in crate::text) fn trends_note(fewest: usize) -> String {
     format!(
-        "変化は後半のシリーズの前半に対する比と95%信頼区間（全ワークロードを一つの族として補正）。同じ条件、同じホストの\
+        "変化は、前半のシリーズに対する後半のシリーズの比と95%信頼区間（全ワークロードを一つの族として補正）。同じ条件、同じホストの\
          {fewest}シリーズが必要"
     )
 }
@@ -71,7 +64,7 @@ pub(in crate::text) fn verified_heads() -> [&'static str; 4] {
 }
 
 pub(in crate::text) fn too_few_series(have: usize, needed: usize) -> String {
-    format!("判定なし（{needed}シリーズ中{have}）")
+    format!("判定なし（{needed}シリーズ必要、現在{have}）")
 }
 
 pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
@@ -93,7 +86,7 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
             };
             format!("{what}{last}件（最初の記録では{first}件）")
         }
-        WearSign::Warning { text } => format!("SMARTの警告: {text}"),
+        WearSign::Warning { text } => format!("SMARTの警告: {}", reason(text)),
         WearSign::SlowerWrites { trend } => match trends.get(*trend as usize) {
             Some(trend) => {
                 let change = trend
@@ -128,7 +121,7 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
             "デバイスは寿命を報告しない（SDカードに該当するレジスタはなく、USBリーダーの多くは隠す）".to_owned()
         }
         MissingProof::Retries { have } => format!(
-            "再試行の増加は、トレースした測定2シリーズ以上の比較でのみ分かる（現在{have}）。`hakaru bench --trace`で追加できる"
+            "再試行の増加は、トレースした測定2シリーズ以上の比較でのみ分かる（現在{have}）。hakaru bench --traceで追加できる"
         ),
     }
 }

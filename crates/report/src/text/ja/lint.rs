@@ -3,7 +3,6 @@
 use crate::text::caveat;
 use hakaru_model::lint::LintWarning;
 use hakaru_model::severity::Severity;
-use hakaru_model::units::Bytes;
 
 pub(in crate::text) fn severity(of: Severity) -> &'static str {
     match of {
@@ -61,69 +60,5 @@ pub(in crate::text) fn lint(warning: &LintWarning) -> String {
         }
         LintWarning::Misread { warning } => warning.clone(),
         LintWarning::Found { caveat: found } => caveat(found),
-    }
-}
-
-pub(in crate::text) fn lint_help(warning: &LintWarning) -> String {
-    match warning {
-        LintWarning::DepthIgnored { .. } => {
-            "ioengine=io_uringまたはlibaioを指定するか、iodepthを省いてください".to_owned()
-        }
-        LintWarning::DepthBuffered { .. } => {
-            "direct=1またはioengine=io_uringを指定してください".to_owned()
-        }
-        LintWarning::Buffered { odd_block } => {
-            format!("デバイスを測るには{}を指定してください", direct(*odd_block))
-        }
-        LintWarning::ReadAhead => {
-            "先読みなしでデバイスを測るにはdirect=1を指定してください".to_owned()
-        }
-        LintWarning::FitsInMemory {
-            memory, odd_block, ..
-        } => format!(
-            "{}または{memory}を超えるsizeを指定してください",
-            direct(*odd_block)
-        ),
-        LintWarning::NotFlushed => {
-            "end_fsync=1、fsync=Nまたはdirect=1を指定してください".to_owned()
-        }
-        LintWarning::SmallFile { .. } => {
-            "size=2g以上、またはキャッシュに収まらない長さのruntimeを指定してください".to_owned()
-        }
-        LintWarning::Short { wanted, .. } => format!(
-            "runtime={}以上をtime_based=1とともに指定してください",
-            wanted.0 / 1_000_000_000
-        ),
-        LintWarning::EndsEarly { .. } => {
-            "runtimeまで繰り返すにはtime_based=1を追加してください".to_owned()
-        }
-        LintWarning::NoRamp => "ramp_time=2sを追加してください".to_owned(),
-        LintWarning::OneRun => "5回以上測定するか、hakaru campaignを使ってください".to_owned(),
-        LintWarning::ReadsBack { .. } => {
-            "direct=1、または書き込み側にend_fsync=1と読み込み側にinvalidate=1を指定してください"
-                .to_owned()
-        }
-        LintWarning::SameBlocks { .. } => {
-            "offset_increment=を追加するか、directory=でクローンごとにファイルを分けてください"
-                .to_owned()
-        }
-        LintWarning::Compressible => {
-            "refill_buffers=1を指定するか、zero_buffersとbuffer_patternを省いてください".to_owned()
-        }
-        LintWarning::Unit { typed, .. } => {
-            let bare = typed.trim_end_matches(['i', 'I', 'b', 'B']);
-            format!("1024の倍数なら{bare}、ラベルと同じ単位ならkb_base=1000を指定してください")
-        }
-        LintWarning::Misread { .. } | LintWarning::Found { .. } => String::new(),
-    }
-}
-
-/// The option for direct I/O; a block size that is not a multiple of the sector size must become one.
-fn direct(odd_block: Option<Bytes>) -> String {
-    match odd_block {
-        None => "direct=1".to_owned(),
-        Some(Bytes(size)) => {
-            format!("direct=1とbs={}（512の倍数）", size.next_multiple_of(512))
-        }
     }
 }

@@ -4,6 +4,7 @@ use super::listed;
 use crate::text::PagePart;
 use crate::text::compared::{ComparedThing, compared};
 use crate::workload::WorkloadKind;
+use hakaru_model::campaign::AS_MEASURED;
 use hakaru_model::job::Op;
 use hakaru_model::units::Nanos;
 
@@ -23,6 +24,10 @@ pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
         PagePart::Proofs => "比較で分かること",
         PagePart::BadPlaces => "不良箇所",
     }
+}
+
+pub(in crate::text) fn comparison_of(names: &str) -> String {
+    format!("{names}の比較")
 }
 
 pub(in crate::text) fn contents() -> &'static str {
@@ -95,6 +100,7 @@ pub(in crate::text) fn series_column() -> &'static str {
 pub(in crate::text) fn layer(name: &str) -> String {
     match name {
         "raw" => "RAWデバイス".to_owned(),
+        AS_MEASURED => "測定時のレイヤ".to_owned(),
         "vfat" => "vfat（FAT32）".to_owned(),
         name => name.to_owned(),
     }
@@ -109,12 +115,13 @@ pub(in crate::text) fn each_layer() -> &'static str {
 }
 
 pub(in crate::text) fn layer_cost_once(reference: &str) -> String {
-    format!("同じカードの{reference}に対する速度の割合。各1回の測定のため証明にはなりません。")
+    format!("同じカードの{reference}に対する速度の割合。各1回の測定のため証明にはならない。")
 }
 
 pub(in crate::text) fn layer_in_text(name: &str) -> String {
     match name {
         "raw" => "RAWデバイス".to_owned(),
+        AS_MEASURED => "測定時のレイヤ".to_owned(),
         name => name.to_owned(),
     }
 }
@@ -221,15 +228,7 @@ pub(in crate::text) fn environment_of(name: &str) -> String {
 }
 
 pub(in crate::text) fn shown_first(chart: &str) -> String {
-    format!("{chart}: 最初の画面にあります")
-}
-
-pub(in crate::text) fn nothing_to_report() -> &'static str {
-    "報告するものがありません。測定シリーズが指定されていません。"
-}
-
-pub(in crate::text) fn nothing_counts() -> &'static str {
-    "報告するものがありません。このキャンペーンには集計できる測定がまだありません。"
+    format!("{chart}: 最初の画面に表示")
 }
 
 pub(in crate::text) fn chart_data() -> &'static str {
@@ -321,7 +320,7 @@ pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
 
 pub(in crate::text) fn differences_about(reference: &str) -> String {
     format!(
-        "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まないことと有意差ありは一致する。同じ文字のカードの間に有意差はないが、\
+        "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まなければ有意差ありである。同じ文字のカードの間に有意差はないが、\
          同じであることの証明ではない。このキャンペーンの全比較を一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
     )
 }

@@ -174,7 +174,7 @@ pub(in crate::text) fn time_went(
 }
 
 pub(in crate::text) fn no_requests() -> &'static str {
-    "トレース中、アプリケーションのリクエストはデバイスに届いていません。"
+    "トレース中、アプリケーションのリクエストはデバイスに届いていない。"
 }
 
 pub(in crate::text) fn as_sentences(said: &[String]) -> String {
@@ -286,7 +286,7 @@ pub(in crate::text) fn trace_cost_unknown(because: Option<NoTraceCost>) -> Strin
 }
 
 pub(in crate::text) fn foreign_threads() -> &'static str {
-    "イベントのスレッドIDが別のPID名前空間のもので、この測定のI/Oを他と区別できない。コンテナの外で実行してください"
+    "イベントのスレッドIDが別のPID名前空間のもので、この測定のI/Oを他と区別できない。コンテナの外での実行が必要"
 }
 
 pub(in crate::text) fn recorded_by_ftrace() -> &'static str {
@@ -375,11 +375,4 @@ pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
 
 pub(in crate::text) fn from_counters() -> &'static str {
     "ディスク統計からわかること"
-}
-
-pub(in crate::text) fn not_traced() -> (&'static str, &'static str) {
-    (
-        "トレースしていない測定のため、I/Oの経路は不明",
-        "対処: bench --trace、キャンペーンの[trace]、またはhakaru fio --hakaru-traceで測定してください",
-    )
 }

@@ -6,7 +6,7 @@ use hakaru_model::finding::ClaimVerdict;
 use hakaru_model::job::Op;
 
 pub(in crate::text) fn method() -> &'static str {
-    "1 MB/sは毎秒10⁶バイト。平均と標準偏差(n − 1)は個々のI/Oではなく測定回に対する値である。レイテンシは発行から完了まで\
+    "1 MB/sは毎秒10⁶バイト。平均と標準偏差(n − 1)は個々のI/Oではなく、測定の各回に対する値である。レイテンシは発行から完了まで\
      （オープンループでは各I/Oの予定開始時刻から）。パーセンタイルは全測定の全I/Oから求め、件数が足りないものは省く。\
      I/O増幅率は、アプリケーションの1バイトあたりデバイスが転送したバイト数（デバイスのカウンタによる）。ホスト側の値で、\
      フラッシュ内部の書き込み増幅(WAF)ではない。"
@@ -118,7 +118,7 @@ pub(in crate::text) fn claims_in_short(
         let figure = match op {
             Op::Read => "シーケンシャル読み込み",
             Op::Write => "シーケンシャル書き込み",
-            Op::Trim => "trim",
+            Op::Trim => "TRIM",
         };
         said += &format!("。{figure}は公称速度の{share}");
     }

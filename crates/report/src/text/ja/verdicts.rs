@@ -151,7 +151,7 @@ pub(in crate::text) fn sequential(op: Op, cards: &[&str]) -> String {
     let lead = match op {
         Op::Read => "シーケンシャル読み込み",
         Op::Write => "シーケンシャル書き込み",
-        Op::Trim => "シーケンシャルtrim",
+        Op::Trim => "シーケンシャルTRIM",
     };
     match cards.len() {
         0 => lead.to_owned(),

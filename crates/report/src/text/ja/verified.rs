@@ -1,6 +1,5 @@
 //! Verdicts of verifications.
 
-use crate::text::was_restored;
 use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
 
 pub(in crate::text) fn verified_good(verification: &Verification) -> String {
@@ -47,19 +46,6 @@ pub(in crate::text) fn verified_in_part(verification: &Verification) -> String {
             verdict.claimed,
             verdict.checked()
         ),
-    }
-}
-
-pub(in crate::text) fn verified_advice(verification: &Verification) -> String {
-    let verdict = &verification.verdict;
-    match (verdict.capacity.real(), verdict.has_defects()) {
-        (Some(real), _) => format!(
-            "データを保存せず、返品してください。使う場合は先頭{}以内にパーティションを1つだけ作成してください",
-            real.to_type_in()
-        ),
-        (None, true) => "データを退避し、交換してください".to_owned(),
-        (None, false) if was_restored(&verification.scope) => "元の内容を復元しました".to_owned(),
-        (None, false) => String::new(),
     }
 }
 

@@ -151,6 +151,8 @@ texts! {
     pub(crate) fn scenario_on(scenario: &str, target: &str) -> String;
 
     // devices
+    /// A warning of a disk about its health.
+    pub(crate) fn health_warning(text: &str) -> String;
     /// Items of one line, separated by commas.
     pub(crate) fn enumerated(items: &[impl AsRef<str>]) -> String;
     /// A size in binary and decimal units and in bytes.

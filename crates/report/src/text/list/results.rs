@@ -13,6 +13,13 @@ use hakaru_model::finding::{
     IntervalCaveat,
 };
 use hakaru_model::job::Op;
+use hakaru_model::method::{
+    CardOrder, LayerMethod, MethodTitle, PointOrder, PreparationMethod, RecheckMethod,
+    RepeatsMethod,
+};
+use hakaru_model::obstacle::{
+    EngineObstacle, Reason, ValueRule, VerifyStateObstacle, ZoneObstacle,
+};
 use hakaru_model::price::Price;
 use hakaru_model::references::ReferenceStanding;
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
@@ -21,6 +28,15 @@ texts! {
     // findings
     /// A finding as a sentence, without its scope.
     pub(crate) fn kind(kind: &FindingKind) -> String;
+
+    /// Why the zones of a target cannot be used.
+    pub fn zone_obstacle(because: &ZoneObstacle) -> String;
+    /// Why the verification state of an earlier run cannot be used.
+    pub fn verify_state_obstacle(because: &VerifyStateObstacle) -> String;
+    /// Why an I/O engine cannot be used.
+    pub fn no_engine(because: &Reason<EngineObstacle>) -> String;
+    /// What the value of an option has to fulfil.
+    pub fn value_rule(rule: ValueRule) -> String;
 
     // statistics
     /// A reason why an interval may be too narrow.
@@ -41,6 +57,23 @@ texts! {
     pub(crate) fn some_of(n: usize, of: usize) -> String;
     /// A requirement or weakness of a planned campaign.
     pub fn plan_note(note: &PlanNote) -> String;
+
+    /// The title of a line about the method of a campaign.
+    pub fn method_head(title: MethodTitle<'_>) -> String;
+    /// The number of repeats: `10 times`.
+    pub fn repeats(repeats: RepeatsMethod) -> String;
+    /// The number of repeats of each point.
+    pub fn each_point(repeats: RepeatsMethod) -> String;
+    /// The order of the points of a card.
+    pub fn point_order(order: PointOrder) -> &'static str;
+    /// The order of the cards.
+    pub fn card_order(order: CardOrder) -> &'static str;
+    /// The preparation before the measurements.
+    pub fn preparation_method(steps: &[PreparationMethod]) -> String;
+    /// The properties of a layer.
+    pub fn layer_method(parts: &[LayerMethod<'_>]) -> String;
+    /// The recheck of the first card, with the ratios of its figures to those before.
+    pub fn recheck_method(of: &RecheckMethod<'_>, ratios: &[String]) -> String;
 
     // charts
     /// What a chart shows, as its title.
@@ -211,6 +244,8 @@ texts! {
     // pages
     /// The heading of a part.
     pub(crate) fn page_part(part: PagePart) -> &'static str;
+    /// The title of a comparison of several sets of results.
+    pub(crate) fn comparison_of(names: &str) -> String;
     /// The name of the list of contents for screen readers.
     pub(crate) fn contents() -> &'static str;
     /// The heading of the worst caveats.

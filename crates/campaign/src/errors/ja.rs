@@ -4,9 +4,9 @@ mod image;
 mod prepare;
 mod run;
 
-use hakaru_campaign::SessionError;
-use hakaru_campaign::bench::BenchError;
-use hakaru_campaign::scratch::ScratchError;
+use crate::SessionError;
+use crate::bench::BenchError;
+use crate::scratch::ScratchError;
 use hakaru_device::InspectError;
 use hakaru_device::guard::{Refusal, quoted};
 use hakaru_device::prepare::{ImageError, JournalError, PrepareError};

@@ -11,9 +11,9 @@ use hakaru_report::text::language;
 use std::error::Error;
 
 /// The messages of an error and of its causes, outermost first; messages with advice end in `; help: …`.
-pub(crate) fn messages(error: &anyhow::Error) -> Vec<String> {
+pub fn messages<'a>(chain: impl Iterator<Item = &'a (dyn Error + 'static)>) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
-    for cause in error.chain() {
+    for cause in chain {
         let message = message(cause);
         // Many errors end with their cause: skip a cause that the previous message contains.
         if said.last().is_none_or(|last| !last.contains(&message)) {
@@ -24,7 +24,7 @@ pub(crate) fn messages(error: &anyhow::Error) -> Vec<String> {
 }
 
 /// Advice on a refusal of the guard.
-pub(crate) fn cure(refusal: &Refusal) -> String {
+pub fn cure(refusal: &Refusal) -> String {
     match language() {
         Language::English => refusal.cure(),
         Language::Japanese => ja::cure(refusal),
@@ -32,7 +32,7 @@ pub(crate) fn cure(refusal: &Refusal) -> String {
 }
 
 /// The message of one error, without its causes.
-pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
+pub fn message(error: &(dyn Error + 'static)) -> String {
     let translated = match language() {
         Language::English => None,
         Language::Japanese => ja::message(error),

@@ -60,7 +60,7 @@ pub(super) fn plan(error: &PlanError) -> String {
         PlanError::BadBlock { job, block } =>
             format!("{}ブロック{block}は使えません（1バイト以上1 GiB以下）", lead(job)),
         PlanError::BadValue { job, option, value, why } =>
-            format!("{}{option}={value}は使えません: 「{why}」", lead(job)),
+            format!("{}{option}={value}は使えません（{}）", lead(job), text::value_rule(*why)),
         PlanError::TrimOnFile { job, path } =>
             format!("{}trimはブロックデバイスだけに使えますが、{}はブロックデバイスではありません", lead(job), path.display()),
         PlanError::Endless { job } =>
@@ -88,7 +88,8 @@ pub(super) fn run(error: &RunError) -> String {
             said(error, false)
         ),
         RunError::NoEngine { ioengine, because } => {
-            format!("ioengine={ioengine}を開始できません: 「{because}」")
+            let because = text::no_engine(&because.clone().into());
+            format!("ioengine={ioengine}を開始できません（{because}）")
         }
         RunError::Pin {
             job, cpus, online, ..
@@ -106,14 +107,22 @@ pub(super) fn run(error: &RunError) -> String {
             )
         }
         RunError::Zones { path, because } => {
-            format!("{}のゾーンを使えません: 「{because}」", path.display())
+            format!(
+                "{}のゾーンを使えません（{}）",
+                path.display(),
+                text::zone_obstacle(because)
+            )
         }
-        RunError::Thread { job, reason } => {
-            format!("ジョブ「{job}」のスレッドを開始できません: 「{reason}」")
+        RunError::Thread { job, .. } => {
+            format!(
+                "ジョブ「{job}」のスレッドを開始できません: {}",
+                said(error, false)
+            )
         }
         RunError::State { path, reason } => format!(
-            "検証の状態{}を読み込めません: 「{reason}」; help: verify_state_loadを省くと全体を検証します",
-            path.display()
+            "検証の状態{}を読み込めません（{}）; help: verify_state_loadを省くと全体を検証します",
+            path.display(),
+            text::verify_state_obstacle(reason)
         ),
         RunError::Panicked { job } => format!(
             "ジョブ「{job}」のワーカーが異常終了しました（hakaruの不具合）。他のワーカーの結果は保存しています"
