@@ -35,6 +35,11 @@ const EXEMPT: &[&str] = &[
 const VALUES: &[&str] = &[
     "unknown field",
     "more run",
+    "my cards",
+    "raw, vfat, ext4",
+    "writing again",
+    "reading again",
+    "emptying caches",
     "{order} {op_name}, {block}, queue depth {depth}",
     "nonexistent path",
     "character device",

@@ -144,6 +144,6 @@ fn prepared(step: &PreparedStep) -> String {
     if step.elapsed.0 == 0 {
         done
     } else {
-        format!("{done}, in {}", text::duration(step.elapsed))
+        text::step_took(&done, step.elapsed)
     }
 }

@@ -13,6 +13,7 @@ fn caveats() -> Vec<(Caveat, &'static str)> {
     [
         of_the_job(),
         of_the_run(),
+        of_the_clock(),
         of_the_host(),
         of_tracing(),
         of_the_figures(),
@@ -151,9 +152,8 @@ fn of_the_run() -> Vec<(Caveat, &'static str)> {
     ]
 }
 
-fn of_the_host() -> Vec<(Caveat, &'static str)> {
+fn of_the_clock() -> Vec<(Caveat, &'static str)> {
     use Caveat::*;
-    let phase = || "seq-write".to_owned();
     let s = str::to_owned;
     vec![
         (
@@ -181,6 +181,14 @@ fn of_the_host() -> Vec<(Caveat, &'static str)> {
             },
             "Times are off by 120 ppm: TSC drifted from the kernel clock",
         ),
+    ]
+}
+
+fn of_the_host() -> Vec<(Caveat, &'static str)> {
+    use Caveat::*;
+    let phase = || "seq-write".to_owned();
+    let s = str::to_owned;
+    vec![
         (
             Overhead {
                 phase: phase(),

@@ -111,30 +111,7 @@ pub(crate) fn worn_card() -> CardHistory {
         series: 4,
         verifications: vec![verified(0, 0), verified(40, 4096)],
         trends: vec![trend],
-        signs: vec![
-            WearSign::BadBlocks {
-                at_unix_ms: BEGUN,
-                bytes: Bytes(4096),
-            },
-            WearSign::IoErrors { count: 3 },
-            WearSign::Reserve {
-                state: "0x02".to_owned(),
-            },
-            WearSign::LifeUsed { percent: 95 },
-            WearSign::Defects {
-                kind: DefectKind::Pending,
-                first: 0,
-                last: 8,
-            },
-            WearSign::Warning {
-                text: "read-only because of errors".to_owned(),
-            },
-            WearSign::SlowerWrites { trend: 0 },
-            WearSign::MoreRetries {
-                first: 0.0,
-                last: 12.0,
-            },
-        ],
+        signs: every_sign(),
         outlook: Outlook::Failing,
         missing: vec![
             MissingProof::Series { have: 1, needed: 4 },
@@ -150,4 +127,31 @@ pub(crate) fn worn_card() -> CardHistory {
             HistoryCaveat::SameDay { series: 2 },
         ],
     }
+}
+
+fn every_sign() -> Vec<WearSign> {
+    vec![
+        WearSign::BadBlocks {
+            at_unix_ms: BEGUN,
+            bytes: Bytes(4096),
+        },
+        WearSign::IoErrors { count: 3 },
+        WearSign::Reserve {
+            state: "0x02".to_owned(),
+        },
+        WearSign::LifeUsed { percent: 95 },
+        WearSign::Defects {
+            kind: DefectKind::Pending,
+            first: 0,
+            last: 8,
+        },
+        WearSign::Warning {
+            text: "read-only because of errors".to_owned(),
+        },
+        WearSign::SlowerWrites { trend: 0 },
+        WearSign::MoreRetries {
+            first: 0.0,
+            last: 12.0,
+        },
+    ]
 }

@@ -128,8 +128,8 @@ impl RepeatRule {
                 Err(E::custom(both!(
                     "at-least = {at_least}, at-most = {at_most}: expected {FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ \
                     {MOST_REPEATS}, because two runs agree by chance too often",
-                    "at-least = {at_least}、at-most = {at_most}: {FEWEST_UNTIL} ≤ at-least ≤ at-most ≤ {MOST_REPEATS}に\
-                    してください（2回では偶然一致することが多いため）"
+                    "at-least = {at_least}、at-most = {at_most}: at-leastは{FEWEST_UNTIL}以上、at-mostはat-least以上\
+                    {MOST_REPEATS}以下にしてください（2回では偶然一致することが多いため）"
                 )))
             }
             RepeatRule::Steady { at_most } if !(WINDOW..=MOST_REPEATS).contains(&at_most) => {

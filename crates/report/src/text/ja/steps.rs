@@ -1,6 +1,8 @@
 //! Preparation steps of storage.
 
+use super::duration;
 use hakaru_model::campaign::{FillContent, StepKind};
+use hakaru_model::units::Nanos;
 
 pub(in crate::text) fn step(step: &StepKind) -> String {
     match step {
@@ -34,4 +36,8 @@ pub(in crate::text) fn content(with: FillContent) -> &'static str {
         FillContent::Zeroes => "0x00",
         FillContent::Random => "ランダムデータ",
     }
+}
+
+pub(in crate::text) fn step_took(step: &str, time: Nanos) -> String {
+    format!("{step}（{}）", duration(time))
 }

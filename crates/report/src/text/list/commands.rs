@@ -145,6 +145,8 @@ texts! {
     pub(crate) fn laid_out(bytes: Bytes) -> String;
     /// A long time in minutes and hours: `2 min 56 s`.
     pub(crate) fn duration(time: Nanos) -> String;
+    /// A preparation step and the time that it took.
+    pub(crate) fn step_took(step: &str, time: Nanos) -> String;
     /// A number of runs.
     pub(crate) fn runs(n: u64) -> String;
     /// Headline of a series: `standard on SanDisk SD32G, ext4`.
