@@ -8,7 +8,7 @@
 mod thrift;
 
 use std::collections::HashMap;
-use thrift::{Field, ThriftStruct};
+use thrift::{ThriftField, ThriftStruct};
 
 /// First and last bytes of a file.
 const MAGIC: &[u8] = b"PAR1";
@@ -54,16 +54,16 @@ pub(crate) fn file(table: &str, columns: &[ParquetColumn]) -> Vec<u8> {
         .collect();
     let data = bytes.len() - MAGIC.len();
     let group = ThriftStruct::new([
-        (1, Field::Structs(chunks)),
-        (2, Field::I64(data as i64)),
-        (3, Field::I64(rows as i64)),
+        (1, ThriftField::Structs(chunks)),
+        (2, ThriftField::I64(data as i64)),
+        (3, ThriftField::I64(rows as i64)),
     ]);
     let footer = ThriftStruct::new([
-        (1, Field::I32(1)),
-        (2, Field::Structs(schema(table, columns))),
-        (3, Field::I64(rows as i64)),
-        (4, Field::Structs(vec![group])),
-        (6, Field::Text("hakaru".to_owned())),
+        (1, ThriftField::I32(1)),
+        (2, ThriftField::Structs(schema(table, columns))),
+        (3, ThriftField::I64(rows as i64)),
+        (4, ThriftField::Structs(vec![group])),
+        (6, ThriftField::Text("hakaru".to_owned())),
     ]);
     let footer = footer.encode();
     bytes.extend(&footer);
@@ -75,19 +75,19 @@ pub(crate) fn file(table: &str, columns: &[ParquetColumn]) -> Vec<u8> {
 /// The schema as a list: the table, then its columns.
 fn schema(table: &str, columns: &[ParquetColumn]) -> Vec<ThriftStruct> {
     let root = ThriftStruct::new([
-        (4, Field::Text(table.to_owned())),
-        (5, Field::I32(columns.len() as i64)),
+        (4, ThriftField::Text(table.to_owned())),
+        (5, ThriftField::I32(columns.len() as i64)),
     ]);
     let leaf = |column: &ParquetColumn| {
         let mut fields = vec![
-            (1, Field::I32(column.values.type_id())),
-            (3, Field::I32(ids::OPTIONAL)),
-            (4, Field::Text(column.name.to_owned())),
+            (1, ThriftField::I32(column.values.type_id())),
+            (3, ThriftField::I32(ids::OPTIONAL)),
+            (4, ThriftField::Text(column.name.to_owned())),
         ];
         if let ColumnValues::Texts(_) = column.values {
-            let string = ThriftStruct::new([(1, Field::Struct(ThriftStruct::new([])))]);
-            fields.push((6, Field::I32(ids::UTF8)));
-            fields.push((10, Field::Struct(string)));
+            let string = ThriftStruct::new([(1, ThriftField::Struct(ThriftStruct::new([])))]);
+            fields.push((6, ThriftField::I32(ids::UTF8)));
+            fields.push((10, ThriftField::Struct(string)));
         }
         ThriftStruct::new(fields)
     };
@@ -110,8 +110,10 @@ fn write_chunk(bytes: &mut Vec<u8>, column: &ParquetColumn) -> ThriftStruct {
     };
     let has_dictionary = dictionary.is_some();
     if let Some((count, content)) = dictionary {
-        let header =
-            ThriftStruct::new([(1, Field::I32(count as i64)), (2, Field::I32(ids::PLAIN))]);
+        let header = ThriftStruct::new([
+            (1, ThriftField::I32(count as i64)),
+            (2, ThriftField::I32(ids::PLAIN)),
+        ]);
         write_page(bytes, ids::DICTIONARY_PAGE, (7, header), &content);
     }
     let data_page = bytes.len();
@@ -120,10 +122,10 @@ fn write_chunk(bytes: &mut Vec<u8>, column: &ParquetColumn) -> ThriftStruct {
     content.extend(levels);
     content.extend(values);
     let header = ThriftStruct::new([
-        (1, Field::I32(rows)),
-        (2, Field::I32(encoding)),
-        (3, Field::I32(ids::RLE)),
-        (4, Field::I32(ids::RLE)),
+        (1, ThriftField::I32(rows)),
+        (2, ThriftField::I32(encoding)),
+        (3, ThriftField::I32(ids::RLE)),
+        (4, ThriftField::I32(ids::RLE)),
     ]);
     write_page(bytes, ids::DATA_PAGE, (5, header), &content);
     let mut encodings = vec![ids::PLAIN, ids::RLE];
@@ -132,21 +134,21 @@ fn write_chunk(bytes: &mut Vec<u8>, column: &ParquetColumn) -> ThriftStruct {
     }
     let size = (bytes.len() - begin) as i64;
     let mut metadata = vec![
-        (1, Field::I32(column.values.type_id())),
-        (2, Field::I32s(encodings)),
-        (3, Field::Texts(vec![column.name.to_owned()])),
-        (4, Field::I32(ids::UNCOMPRESSED)),
-        (5, Field::I64(rows)),
-        (6, Field::I64(size)),
-        (7, Field::I64(size)),
-        (9, Field::I64(data_page as i64)),
+        (1, ThriftField::I32(column.values.type_id())),
+        (2, ThriftField::I32s(encodings)),
+        (3, ThriftField::Texts(vec![column.name.to_owned()])),
+        (4, ThriftField::I32(ids::UNCOMPRESSED)),
+        (5, ThriftField::I64(rows)),
+        (6, ThriftField::I64(size)),
+        (7, ThriftField::I64(size)),
+        (9, ThriftField::I64(data_page as i64)),
     ];
     if has_dictionary {
-        metadata.push((11, Field::I64(begin as i64)));
+        metadata.push((11, ThriftField::I64(begin as i64)));
     }
     ThriftStruct::new([
-        (2, Field::I64(begin as i64)),
-        (3, Field::Struct(ThriftStruct::new(metadata))),
+        (2, ThriftField::I64(begin as i64)),
+        (3, ThriftField::Struct(ThriftStruct::new(metadata))),
     ])
 }
 
@@ -154,10 +156,10 @@ fn write_chunk(bytes: &mut Vec<u8>, column: &ParquetColumn) -> ThriftStruct {
 fn write_page(bytes: &mut Vec<u8>, kind: i64, own: (i16, ThriftStruct), content: &[u8]) {
     let size = content.len() as i64;
     let header = ThriftStruct::new([
-        (1, Field::I32(kind)),
-        (2, Field::I32(size)),
-        (3, Field::I32(size)),
-        (own.0, Field::Struct(own.1)),
+        (1, ThriftField::I32(kind)),
+        (2, ThriftField::I32(size)),
+        (3, ThriftField::I32(size)),
+        (own.0, ThriftField::Struct(own.1)),
     ]);
     bytes.extend(header.encode());
     bytes.extend(content);

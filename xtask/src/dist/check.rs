@@ -11,27 +11,27 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A Debian or Ubuntu release, with the mirror if it is not Debian's.
-struct Suite {
+struct DebianSuite {
     name: &'static str,
     mirror: &'static str,
 }
 
 const DEBIAN: &str = "http://deb.debian.org/debian";
 
-const SUITES: &[Suite] = &[
-    Suite {
+const SUITES: &[DebianSuite] = &[
+    DebianSuite {
         name: "bullseye",
         mirror: DEBIAN,
     },
-    Suite {
+    DebianSuite {
         name: "bookworm",
         mirror: DEBIAN,
     },
-    Suite {
+    DebianSuite {
         name: "trixie",
         mirror: DEBIAN,
     },
-    Suite {
+    DebianSuite {
         name: "focal",
         mirror: "http://archive.ubuntu.com/ubuntu",
     },
@@ -127,7 +127,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// Installs the Debian package in a minimal root, runs it and purges it.
-fn check_suite(suite: &Suite, files: &Path) -> Result<String> {
+fn check_suite(suite: &DebianSuite, files: &Path) -> Result<String> {
     let package = find(files, "_amd64.deb")?;
     let root = roots()?.join(suite.name);
     if !root.join("bin/sh").exists() {

@@ -1,7 +1,7 @@
 //! Structures in the compact protocol of Apache Thrift.
 
 /// Value of a field.
-pub(super) enum Field {
+pub(super) enum ThriftField {
     I32(i64),
     I64(i64),
     Text(String),
@@ -12,7 +12,7 @@ pub(super) enum Field {
 }
 
 /// Fields with their numbers, which ascend.
-pub(super) struct ThriftStruct(Vec<(i16, Field)>);
+pub(super) struct ThriftStruct(Vec<(i16, ThriftField)>);
 
 /// Types of the protocol.
 const I32: u8 = 5;
@@ -22,7 +22,7 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 impl ThriftStruct {
-    pub(super) fn new(fields: impl IntoIterator<Item = (i16, Field)>) -> ThriftStruct {
+    pub(super) fn new(fields: impl IntoIterator<Item = (i16, ThriftField)>) -> ThriftStruct {
         ThriftStruct(fields.into_iter().collect())
     }
 
@@ -45,31 +45,31 @@ impl ThriftStruct {
     }
 }
 
-impl Field {
+impl ThriftField {
     fn type_id(&self) -> u8 {
         match self {
-            Field::I32(_) => I32,
-            Field::I64(_) => I64,
-            Field::Text(_) => BINARY,
-            Field::Struct(_) => STRUCT,
-            Field::I32s(_) | Field::Texts(_) | Field::Structs(_) => LIST,
+            ThriftField::I32(_) => I32,
+            ThriftField::I64(_) => I64,
+            ThriftField::Text(_) => BINARY,
+            ThriftField::Struct(_) => STRUCT,
+            ThriftField::I32s(_) | ThriftField::Texts(_) | ThriftField::Structs(_) => LIST,
         }
     }
 
     fn write(&self, bytes: &mut Vec<u8>) {
         match self {
-            Field::I32(value) | Field::I64(value) => zigzag(bytes, *value),
-            Field::Text(value) => text(bytes, value),
-            Field::Struct(value) => value.write(bytes),
-            Field::I32s(values) => {
+            ThriftField::I32(value) | ThriftField::I64(value) => zigzag(bytes, *value),
+            ThriftField::Text(value) => text(bytes, value),
+            ThriftField::Struct(value) => value.write(bytes),
+            ThriftField::I32s(values) => {
                 list(bytes, I32, values.len());
                 values.iter().for_each(|value| zigzag(bytes, *value));
             }
-            Field::Texts(values) => {
+            ThriftField::Texts(values) => {
                 list(bytes, BINARY, values.len());
                 values.iter().for_each(|value| text(bytes, value));
             }
-            Field::Structs(values) => {
+            ThriftField::Structs(values) => {
                 list(bytes, STRUCT, values.len());
                 values.iter().for_each(|value| value.write(bytes));
             }

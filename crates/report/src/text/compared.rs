@@ -17,9 +17,9 @@ thread_local! {
 }
 
 /// Restores the previous thing, also after a panic.
-struct Restore(ComparedThing);
+struct RestoreComparedThing(ComparedThing);
 
-impl Drop for Restore {
+impl Drop for RestoreComparedThing {
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }
@@ -27,7 +27,7 @@ impl Drop for Restore {
 
 /// Runs `print` with texts about these things on this thread.
 pub(crate) fn with_compared<T>(thing: ComparedThing, print: impl FnOnce() -> T) -> T {
-    let _restore = Restore(CURRENT.replace(thing));
+    let _restore = RestoreComparedThing(CURRENT.replace(thing));
     print()
 }
 

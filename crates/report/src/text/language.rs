@@ -68,9 +68,9 @@ thread_local! {
 }
 
 /// Restores the previous language, also after a panic.
-struct Restore(Language);
+struct RestoreLanguage(Language);
 
-impl Drop for Restore {
+impl Drop for RestoreLanguage {
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }
@@ -78,7 +78,7 @@ impl Drop for Restore {
 
 /// Runs `print` with the texts of this thread in a language. Other threads keep theirs.
 pub fn with_language<T>(language: Language, print: impl FnOnce() -> T) -> T {
-    let _restore = Restore(CURRENT.replace(language));
+    let _restore = RestoreLanguage(CURRENT.replace(language));
     print()
 }
 
