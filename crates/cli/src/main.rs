@@ -23,13 +23,19 @@ mod sides;
 mod status_reporter;
 mod stop;
 
+use hakaru_trace::recorder::{CLEANER_NAME, allow_cleaner, clean_up};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    hakaru_engine::map_large_blocks();
     let argv: Vec<OsString> = std::env::args_os().collect();
+    if argv.first().is_some_and(|name| name == CLEANER_NAME) {
+        let instance = argv.get(1).cloned().unwrap_or_default();
+        return ExitCode::from(u8::from(clean_up(&instance).is_err()));
+    }
+    allow_cleaner();
+    hakaru_engine::map_large_blocks();
     let called_as = argv
         .first()
         .and_then(|name| Path::new(name).file_name())

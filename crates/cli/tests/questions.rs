@@ -105,7 +105,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Replaces what differs at each run: ids and dates, and all numbers if `numbers`.
+/// Masks IDs and dates, which differ at each run, and all numbers if `numbers`.
 fn steady(line: &str, numbers: bool) -> String {
     let mut out = String::new();
     for word in line.split_whitespace() {

@@ -16,7 +16,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 use support::{
-    Home, Loop, TracingState, descriptors_of, execute, hakaru, records, root_loop_sparse, text,
+    Home, Loop, TracingState, descriptors_of, execute, hakaru, records, root_loop_in_memory,
+    root_loop_sparse, text,
 };
 
 /// Runs `hakaru fio --hakaru-trace` with these options in a directory.
@@ -204,7 +205,7 @@ fn records_two_events_a_request_at_depth_1_of_a_raw_device() {
         ("--iodepth=1 --fsync=8", false),
     ] {
         let home = Home::new();
-        let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        let Some(disk) = root_loop_in_memory(&home, 16 << 20) else {
             return;
         };
         let mut command = hakaru(&home);
@@ -218,8 +219,8 @@ fn records_two_events_a_request_at_depth_1_of_a_raw_device() {
             return;
         }
         let path = &record.phases[0].paths[0];
-        if path.tracer.method != TraceMethod::Perf || path.tracer.lost_share() > 0.0 {
-            return eprintln!("SKIPPED: perf loses events here: {:?}", path.tracer);
+        if path.tracer.lost_share() > 0.0 {
+            return eprintln!("SKIPPED: events are lost here: {:?}", path.tracer);
         }
         let queue = disk.queue();
         if queue.contains("rotational 1") || !queue.contains("scheduler none") {
@@ -242,6 +243,51 @@ fn records_two_events_a_request_at_depth_1_of_a_raw_device() {
         assert_eq!(bytes, 2 << 20, "{issuers:?}");
         let writes = path.operations.iter().find(|of| of.op == Some(Op::Write));
         assert!(writes.unwrap().mean.of(TimePart::Data) > 0.0);
+    }
+}
+
+#[test]
+fn each_queue_depth_has_its_tracing_facility() {
+    let home = Home::new();
+    let Some(disk) = root_loop_in_memory(&home, 16 << 20) else {
+        return;
+    };
+    let mut command = hakaru(&home);
+    command.args(["fio", "--hakaru-trace=whole", "--rw=randwrite", "--bs=4k"]);
+    command.args([
+        "--size=2m",
+        "--direct=1",
+        "--ioengine=libaio",
+        "--stonewall",
+    ]);
+    command.args(["--filename", disk.device()]);
+    for (name, depth) in [("first", 1), ("second", 8), ("third", 1)] {
+        command.args([format!("--name={name}"), format!("--iodepth={depth}")]);
+    }
+    let out = command.output().unwrap();
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let record = &records(&home)[0];
+    if !is_traceable(record) {
+        return;
+    }
+    let paths: Vec<&IoPath> = record.phases.iter().map(|phase| &phase.paths[0]).collect();
+    assert_eq!(paths.len(), 3);
+    let [first, second, third] = [0, 1, 2].map(|phase: usize| paths[phase].tracer.method);
+    // Where ftrace cannot be used, or perf loses events, there is one facility for all.
+    assert_eq!(first, third);
+    assert!(first == second || (first, second) == (TraceMethod::Ftrace, TraceMethod::Perf));
+    // All events are recorded of a slow device, at each depth.
+    let is_slow = disk.queue().contains("rotational 1");
+    if !is_slow && support::in_tracefs("mkdir instances/x && rmdir instances/x").is_some() {
+        assert_eq!(first, TraceMethod::Ftrace);
+    }
+    for path in paths {
+        if path.tracer.lost_share() > 0.0 {
+            return eprintln!("SKIPPED: events are lost here: {:?}", path.tracer);
+        }
+        check_sums(path);
+        let data = path.classes.iter().find(|c| c.class == IoClass::Data);
+        assert_eq!(data.unwrap().bytes.0, 2 << 20);
     }
 }
 
@@ -337,14 +383,16 @@ fn a_killed_run_leaves_nothing_behind() {
     let mut traces = false;
     support::wait_until(|| {
         let open = descriptors_of(child.id());
-        traces = open.iter().any(|name| name.contains("perf_event"));
+        traces = open
+            .iter()
+            .any(|name| name.contains("perf_event") || name.contains("trace_pipe_raw"));
         let works = || std::fs::read_dir(&mount).unwrap().count() > 1;
         traces || open.is_empty() || works()
     });
     child.kill().unwrap();
     child.wait().unwrap();
     if !traces {
-        eprintln!("SKIPPED: perf events cannot be recorded here");
+        eprintln!("SKIPPED: kernel events cannot be recorded here");
         return;
     }
     before.check_left_by(child.id());

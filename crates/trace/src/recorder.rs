@@ -2,9 +2,10 @@
 //!
 //! A thread empties the kernel's rings and decodes their records. The events of all CPUs are merged by time. At the end
 //! of each phase the kernel's counters of events are compared with the events received. Nothing is left behind, even
-//! after `kill -9`: perf events and a private tracefs end with their descriptors. Only an ftrace instance stays then,
-//! until the next start removes it.
+//! after `kill -9`: perf events and a private tracefs end with their descriptors, and a second process removes an ftrace
+//! instance. Where a program does not allow that process, the instance stays until the next start removes it.
 
+mod cleaner;
 mod decode;
 mod disk;
 mod error;
@@ -20,6 +21,7 @@ mod source;
 mod table;
 mod tracefs;
 
+pub use cleaner::{CLEANER_NAME, allow_cleaner, clean_up};
 pub use disk::DiskFacts;
 pub use error::{Capability, TraceError};
 pub use options::{DiskNumber, EventSet, RecorderOptions};
@@ -31,7 +33,7 @@ use crate::event::TraceEvent;
 use decode::Decoder;
 use error::Privileges;
 use format::EventFormat;
-use ftrace::FtraceSource;
+use ftrace::{EventCounting, FtraceSource};
 use hakaru_model::io_path::{EventCount, TraceMethod, TracerReport};
 use hakaru_model::units::Bytes;
 use hakaru_sys::clock::monotonic_raw;
@@ -70,7 +72,14 @@ struct Shared {
     stop: AtomicBool,
     /// Wakes the thread to stop.
     wake: OwnedFd,
-    rings: Vec<OwnedFd>,
+    rings: Mutex<Arc<PolledRings>>,
+}
+
+/// What the thread waits for.
+#[derive(Debug)]
+struct PolledRings {
+    /// Readable when a ring is partly filled.
+    files: Vec<OwnedFd>,
     timeout_ms: i64,
 }
 
@@ -85,6 +94,10 @@ struct State {
     queue: EventQueue,
     /// Whether events are being recorded.
     on: bool,
+    /// Size of a ring that was asked for.
+    ring: Option<usize>,
+    /// Whether the facility follows from the events that are recorded.
+    may_change_method: bool,
     /// Counters at the last [`EventRecorder::finish`].
     counts: Counts,
     received: Vec<u64>,
@@ -100,7 +113,7 @@ impl EventRecorder {
         let tracefs = Tracefs::find()?;
         tracefs.remove_stale_instances();
         let mut state = State::open(tracefs, &disk, options)?;
-        let (rings, timeout_ms) = state.source.poll_files()?;
+        let rings = state.source.polled_rings()?;
         let wake = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(perf::open_error)?;
         state.switch(true)?;
@@ -108,8 +121,7 @@ impl EventRecorder {
             state: Mutex::new(state),
             stop: AtomicBool::new(false),
             wake,
-            rings,
-            timeout_ms,
+            rings: Mutex::new(Arc::new(rings)),
         });
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -182,7 +194,14 @@ impl EventRecorder {
     /// # Errors
     /// The error of the kernel.
     pub fn choose(&self, set: EventSet) -> Result<(), TraceError> {
-        self.shared.lock().choose(set)
+        let mut state = self.shared.lock();
+        if state.choose(set)? {
+            let rings = state.source.polled_rings()?;
+            drop(state);
+            *self.shared.rings() = Arc::new(rings);
+            let _ = rustix::io::write(&self.shared.wake, &1u64.to_ne_bytes());
+        }
+        Ok(())
     }
 
     /// Stops recording for a while. Events are neither recorded nor counted.
@@ -219,21 +238,35 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn rings(&self) -> MutexGuard<'_, Arc<PolledRings>> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn drain_until_stopped(&self) {
         // A full ring loses events, so this short work comes before that of others. Only root may ask for that.
         let _ = hakaru_sys::thread::run_in_real_time();
+        while !self.stop.load(Ordering::Acquire) {
+            let rings = Arc::clone(&self.rings());
+            self.drain_while(&rings);
+        }
+    }
+
+    /// Empties the rings until they are replaced, or the recording stops.
+    fn drain_while(&self, rings: &Arc<PolledRings>) {
         let timeout = Timespec {
             tv_sec: 0,
-            tv_nsec: (self.timeout_ms * 1_000_000) as _,
+            tv_nsec: (rings.timeout_ms * 1_000_000) as _,
         };
-        let mut files: Vec<_> = std::iter::once(&self.wake).chain(&self.rings).collect();
-        while !self.stop.load(Ordering::Acquire) {
+        let mut files: Vec<_> = std::iter::once(&self.wake).chain(&rings.files).collect();
+        while !self.stop.load(Ordering::Acquire) && Arc::ptr_eq(rings, &self.rings()) {
             let mut polled: Vec<_> = files
                 .iter()
                 .map(|file| PollFd::new(*file, PollFlags::IN))
                 .collect();
             // An error such as EINTR is only a wait that ended early.
             let _ = rustix::event::poll(&mut polled, Some(&timeout));
+            // It does not block: without this, the next wait would end at once.
+            let _ = rustix::io::read(&self.wake, &mut [0; 8]);
             // The ring of a CPU that was taken offline would end each wait at once.
             let gone: Vec<_> = polled
                 .iter()
@@ -262,9 +295,19 @@ impl State {
             .map_or(0, |(start, _)| start);
         let mut decoder = Decoder::new(filesystem.map(|number| (number, start)));
         let selection = select(&tracefs, disk, options, &mut decoder)?;
-        let source = open_source(tracefs, &selection, options)?;
+        let may_change_method = options.method.is_none() && cleaner::is_allowed();
+        let source = match may_change_method && options.events != EventSet::Full {
+            true => open_cleaned_ftrace(&selection, options.ring),
+            false => None,
+        };
+        let source = match source {
+            Some(source) => source,
+            None => open_source(tracefs, &selection, options)?,
+        };
         let mut state = State {
             source,
+            ring: options.ring,
+            may_change_method,
             received: vec![0; selection.len()],
             chosen: vec![true; selection.len()],
             bio_based: disk.bio_based,
@@ -277,8 +320,14 @@ impl State {
         let probe = options.probe && state.source.method() == TraceMethod::Perf;
         if probe && options.method.is_none() && !state.delivers_completions(disk)? {
             // Where it is not allowed, perf's gaps are counted and reported.
-            let ftrace = FtraceSource::open(Tracefs::find()?, &state.selection, options.ring);
+            let ftrace = FtraceSource::open(
+                Tracefs::find()?,
+                &state.selection,
+                options.ring,
+                EventCounting::Perf,
+            );
             if let Ok(ftrace) = ftrace {
+                state.may_change_method = false;
                 state.source = EventSource::Ftrace(ftrace);
                 state.counts = Counts::default();
             }
@@ -297,17 +346,45 @@ impl State {
         Ok(read == 0 || !source::lacks_completions(&self.selection, &counts))
     }
 
-    fn choose(&mut self, set: EventSet) -> Result<(), TraceError> {
+    /// Returns whether the facility has changed.
+    fn choose(&mut self, set: EventSet) -> Result<bool, TraceError> {
         let is_in = |event: &EventSelection| event.spec().is_in(set, self.bio_based);
         let chosen: Vec<bool> = self.selection.iter().map(is_in).collect();
-        if chosen == self.chosen {
-            return Ok(());
+        let replacement = self.replacement_for(set);
+        let is_replaced = replacement.is_some();
+        if chosen == self.chosen && !is_replaced {
+            return Ok(false);
         }
         let on = self.on;
         self.switch(false)?;
+        if let Some(source) = replacement {
+            self.drain();
+            self.source = source;
+            self.counts = Counts::default();
+            self.received = self.received_so_far();
+        }
         self.source.choose(&self.selection, &chosen)?;
         self.chosen = chosen;
-        self.switch(on)
+        self.switch(on)?;
+        Ok(is_replaced)
+    }
+
+    /// Opens the facility that suits a set of events, if it is another than the present one. An event takes a third of
+    /// the time in ftrace, but perf follows higher rates in less memory.
+    fn replacement_for(&self, set: EventSet) -> Option<EventSource> {
+        if !self.may_change_method {
+            return None;
+        }
+        match (set, self.source.method()) {
+            (EventSet::Full, TraceMethod::Ftrace) => {
+                let perf = PerfSource::open(&self.selection, self.ring).ok()?;
+                Some(EventSource::Perf(perf))
+            }
+            (EventSet::Minimal | EventSet::Lean, TraceMethod::Perf) => {
+                open_cleaned_ftrace(&self.selection, self.ring)
+            }
+            _ => None,
+        }
     }
 
     fn switch(&mut self, on: bool) -> Result<(), TraceError> {
@@ -325,17 +402,20 @@ impl State {
         self.queue.complete_until(begin.saturating_sub(LATENESS));
     }
 
+    /// Returns how many events of each kind came since the start and were not dropped.
+    fn received_so_far(&self) -> Vec<u64> {
+        let received = self.decoder.received().enumerate();
+        received
+            .map(|(index, received)| received.saturating_sub(self.queue.dropped(index)))
+            .collect()
+    }
+
     /// Returns the counts since the last call.
     fn count(&mut self) -> Vec<EventCount> {
         let mut counts = self.source.counts(self.selection.len());
         // Events that nobody took in time are as lost as those for which a ring had no space.
         counts.lost_elsewhere += self.queue.dropped_in_total();
-        let received: Vec<u64> = self
-            .decoder
-            .received()
-            .enumerate()
-            .map(|(index, received)| received.saturating_sub(self.queue.dropped(index)))
-            .collect();
+        let received = self.received_so_far();
         let new: Vec<u64> = received
             .iter()
             .zip(&self.received)
@@ -347,14 +427,28 @@ impl State {
     }
 }
 
+/// Opens ftrace if its instance is removed whatever ends this process.
+fn open_cleaned_ftrace(selection: &[EventSelection], ring: Option<usize>) -> Option<EventSource> {
+    let ftrace = FtraceSource::open(
+        Tracefs::find().ok()?,
+        selection,
+        ring,
+        EventCounting::Buffer,
+    );
+    let ftrace = ftrace.ok()?;
+    ftrace.has_cleaner().then_some(EventSource::Ftrace(ftrace))
+}
+
 /// Opens the facility that was asked for. By default that is perf, or ftrace where perf events are not available.
 fn open_source(
     tracefs: Tracefs,
     selection: &[EventSelection],
     options: &RecorderOptions,
 ) -> Result<EventSource, TraceError> {
-    let ftrace =
-        |tracefs| FtraceSource::open(tracefs, selection, options.ring).map(EventSource::Ftrace);
+    let ftrace = |tracefs| {
+        FtraceSource::open(tracefs, selection, options.ring, EventCounting::Perf)
+            .map(EventSource::Ftrace)
+    };
     if options.method == Some(TraceMethod::Ftrace) {
         return ftrace(tracefs);
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask perf trace`: what tracing costs, and how many requests per second it follows.
 //!
-//! The device is a loop device over a file in tmpfs. Untraced and traced runs take turns, and only ratios of one pair
+//! The device is a loop device over a file in tmpfs. While the cost is measured, no processor halts. Untraced and traced runs take turns, and only ratios of one pair
 //! count, because a shared machine changes its speed all the time.
 
 mod ratio;
@@ -73,9 +73,11 @@ pub(super) fn main(words: &[String]) -> Result<()> {
     let options = TracePerfOptions::parse(words)?;
     let device = TracedDevice::prepare(options.program.clone())?;
     println!("load of the host: {}", load());
+    let busy = BusyProcessors::keep()?;
     let block = device.block_of(LATENCY)?;
     let slow = device.cost(block, &options)?;
     let fast = device.cost(4096, &options)?;
+    drop(busy);
     println!(
         "cost at queue depth 1, {} KiB reads of {:.1} µs: {slow}, wanted at most {HIGHEST}: {}",
         block >> 10,
@@ -143,6 +145,34 @@ impl Drop for TracedDevice {
         for file in [&self.image, &self.database] {
             // It may not have been created.
             let _ = std::fs::remove_file(file);
+        }
+        let _ = std::fs::remove_dir_all(format!("{}.spool", self.database.display()));
+    }
+}
+
+/// Processes that keep each processor from halting, at the lowest priority there is. A virtual processor takes 20 to 50 µs
+/// to wake up, which at depth 1 is most of the latency of a loop device, and differs from run to run.
+struct BusyProcessors(Vec<std::process::Child>);
+
+impl BusyProcessors {
+    fn keep() -> Result<BusyProcessors> {
+        let mut busy = BusyProcessors(Vec::new());
+        for cpu in 0..std::thread::available_parallelism()?.get() {
+            let mut command = Command::new("chrt");
+            command.args(["--idle", "0", "taskset", "-c", &cpu.to_string()]);
+            command.args(["sh", "-c", "while :; do :; done"]);
+            busy.0.push(command.spawn().context("chrt is missing")?);
+        }
+        Ok(busy)
+    }
+}
+
+impl Drop for BusyProcessors {
+    fn drop(&mut self) {
+        for process in &mut self.0 {
+            // It may have ended already.
+            let _ = process.kill();
+            let _ = process.wait();
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Recording through an ftrace instance of our own, where perf loses events.
+//! Recording through an ftrace instance of our own: where perf loses events, and where each event counts.
 
+use super::cleaner::InstanceCleaner;
 use super::decode::Decoder;
 use super::error::TraceError;
 use super::page::PageLayout;
@@ -17,22 +18,34 @@ use rustix::io::Errno;
 /// Size of the buffer of one CPU.
 const DEFAULT_BUFFER: usize = 2 << 20;
 
-/// An instance with a buffer for each CPU, and perf counters to compare with.
+/// How losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventCounting {
+    /// By perf counters of the events, which take as long as the recording.
+    Perf,
+    /// Only by what the buffers report as lost.
+    Buffer,
+}
+
+/// An instance with a buffer for each CPU.
 #[derive(Debug)]
 pub(super) struct FtraceSource {
     page: PageLayout,
     cpus: Vec<CpuBuffer>,
     buffer: Vec<u8>,
     size: usize,
+    counting: EventCounting,
     /// Dropped after the buffers: an instance that is in use cannot be removed.
     instance: Instance,
+    /// Dropped last, so that it finds nothing left to remove.
+    cleaner: Option<InstanceCleaner>,
 }
 
 #[derive(Debug)]
 struct CpuBuffer {
     cpu: u32,
     pipe: OwnedFd,
-    /// One for each selected event; none if the kernel does not allow perf events.
+    /// One for each selected event; none if the events are not counted, or the kernel does not allow perf events.
     counters: Vec<Tracepoint>,
 }
 
@@ -66,6 +79,7 @@ impl FtraceSource {
         tracefs: Tracefs,
         events: &[EventSelection],
         size: Option<usize>,
+        counting: EventCounting,
     ) -> Result<FtraceSource, TraceError> {
         let failed = |operation| {
             move |errno| match errno {
@@ -83,6 +97,7 @@ impl FtraceSource {
         let path = tracefs
             .create_instance()
             .map_err(failed("creating an ftrace instance"))?;
+        let cleaner = InstanceCleaner::start(path.trim_start_matches("instances/"));
         let instance = Instance { tracefs, path };
         let set = |file: &str, text: &str| {
             instance
@@ -113,16 +128,35 @@ impl FtraceSource {
             cpus.push(CpuBuffer {
                 cpu,
                 pipe,
-                counters: open_counters(events, cpu).unwrap_or_default(),
+                counters: match counting {
+                    EventCounting::Perf => open_counters(events, cpu).unwrap_or_default(),
+                    EventCounting::Buffer => Vec::new(),
+                },
             });
         }
         Ok(FtraceSource {
             instance,
+            cleaner,
+            counting,
             buffer: vec![0; page.size],
             page,
             cpus,
             size,
         })
+    }
+
+    /// Returns the longest time in milliseconds between two calls of [`Self::drain`]. Few events leave the threads under
+    /// test alone for longer.
+    pub(super) fn longest_wait(&self) -> i64 {
+        match self.counting {
+            EventCounting::Perf => 20,
+            EventCounting::Buffer => 100,
+        }
+    }
+
+    /// Whether the instance is removed even after `kill -9`.
+    pub(super) fn has_cleaner(&self) -> bool {
+        self.cleaner.is_some()
     }
 
     /// Returns the path of the instance in tracefs.

@@ -68,7 +68,8 @@ pub struct RecorderOptions {
     pub ring: Option<usize>,
     /// Whether to read 100 blocks of the disk first, to find out whether perf delivers all events here.
     pub probe: bool,
-    /// Facility to use; by default perf, or ftrace where perf fails the probe.
+    /// Facility to use. By default perf, or ftrace where perf fails the probe, and where few events are recorded if the
+    /// program [allows](super::allow_cleaner) a process that removes its instance.
     pub method: Option<TraceMethod>,
 }
 

@@ -1,5 +1,6 @@
 //! The kernel's facility behind a recorder, and its counts.
 
+use super::PolledRings;
 use super::decode::Decoder;
 use super::error::TraceError;
 use super::ftrace::FtraceSource;
@@ -8,7 +9,6 @@ use super::queue::EventQueue;
 use super::table::{EVENTS, EventShape, EventSpec};
 use hakaru_model::io_path::{EventCount, IoPath, TraceMethod};
 use hakaru_sys::perf::EventCounter;
-use rustix::fd::OwnedFd;
 use std::ffi::CString;
 
 /// An event that is recorded.
@@ -151,12 +151,13 @@ impl EventSource {
 
     /// Returns descriptors that become readable when a ring is partly filled, and the longest time in milliseconds
     /// between two calls of [`Self::drain`].
-    pub(super) fn poll_files(&self) -> Result<(Vec<OwnedFd>, i64), TraceError> {
-        match self {
-            EventSource::Perf(perf) => Ok((perf.poll_files()?, 100)),
+    pub(super) fn polled_rings(&self) -> Result<PolledRings, TraceError> {
+        let (files, timeout_ms) = match self {
+            EventSource::Perf(perf) => (perf.poll_files()?, 100),
             // Kernels before 6.1 would wake a poller of these buffers at each event.
-            EventSource::Ftrace(_) => Ok((Vec::new(), 20)),
-        }
+            EventSource::Ftrace(ftrace) => (Vec::new(), ftrace.longest_wait()),
+        };
+        Ok(PolledRings { files, timeout_ms })
     }
 }
 

@@ -113,8 +113,9 @@ impl Tracefs {
 }
 
 /// Returns the process that created an instance, if it is one of this program.
-fn owner(instance: &str) -> Option<u32> {
-    let (pid, _) = instance.strip_prefix(INSTANCE_PREFIX)?.split_once('-')?;
+pub(super) fn owner(instance: &str) -> Option<u32> {
+    let (pid, number) = instance.strip_prefix(INSTANCE_PREFIX)?.split_once('-')?;
+    let _: u32 = number.parse().ok()?;
     pid.parse().ok()
 }
 
@@ -171,6 +172,7 @@ mod tests {
     fn instances_name_their_process() {
         assert_eq!(owner("hakaru-1234-0"), Some(1234));
         assert_eq!(owner("hakaru-x-0"), None);
+        assert_eq!(owner("hakaru-1-0/.."), None);
         assert_eq!(owner("somebody-1234-0"), None);
     }
 }
