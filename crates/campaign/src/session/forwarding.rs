@@ -6,7 +6,7 @@ use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{Interval, PhaseRecord};
 use std::borrow::Cow;
 
-/// What a part of a session does at the calls of a run, before the observer receives them. It cannot stop the run.
+/// Callbacks of spooling or tracing, called before those of the observer, except where noted. They cannot stop a run.
 pub(super) trait ObserverHook: Sized {
     /// Inserts it between a run and its observer.
     fn before<'a>(&'a mut self, observer: &'a mut dyn Observer) -> ForwardingObserver<'a, Self> {

@@ -142,10 +142,10 @@ impl CostMeter {
         });
     }
 
-    /// Returns the last segment in which events were recorded.
-    pub(super) fn last_recorded(&self) -> Option<&CostSegment> {
-        let mut segments = self.segments.iter().rev();
-        segments.find(|segment| segment.recorded)
+    /// Returns the last two segments in which events were recorded, the last one first.
+    pub(super) fn last_recorded(&self) -> impl Iterator<Item = &CostSegment> {
+        let segments = self.segments.iter().rev();
+        segments.filter(|segment| segment.recorded).take(2)
     }
 
     /// Counts an operation, if it ran entirely within a segment.
@@ -335,6 +335,7 @@ mod tests {
         assert!(
             meter
                 .last_recorded()
+                .next()
                 .is_some_and(|last| last.begin == now - 1000)
         );
     }

@@ -8,6 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// Fraction (1/N) of the planned length below which a segment is too short to be the traced part of a phase.
+const SHORT_PART: u64 = 4;
+
 /// The measurement of the cost in one phase.
 ///
 /// A thread switches, because the segments are shorter than the time between two progress reports of the engine.
@@ -15,6 +18,8 @@ use std::time::Duration;
 pub(super) struct CostRun {
     shared: Arc<CostShared>,
     thread: Option<JoinHandle<()>>,
+    /// Planned length of a segment in nanoseconds.
+    segment: u64,
 }
 
 #[derive(Debug)]
@@ -30,12 +35,46 @@ struct CostState {
     failed: bool,
     /// Whether recording was off for any time: until then, everything is known from the start on.
     interrupted: bool,
-    /// Time from which the events of the last recorded segment come.
-    events_since: u64,
-    /// Counters at the start and at the end of the last recorded segment.
-    edges: (Option<Reading>, Option<Reading>),
+    recorded: RecordedSegments,
     /// Start of the traced part, after the last segment.
     start: Option<Reading>,
+}
+
+/// A segment in which events were recorded.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecordedSegment {
+    /// Time from which its events come.
+    events_since: u64,
+    /// Counters at its start and at its end.
+    edges: (Option<Reading>, Option<Reading>),
+}
+
+/// The last two segments in which events were recorded.
+#[derive(Clone, Copy, Debug, Default)]
+struct RecordedSegments {
+    last: RecordedSegment,
+    previous: RecordedSegment,
+}
+
+impl RecordedSegments {
+    /// Begins a segment whose events come from now on.
+    fn begin(&mut self, events_since: u64) {
+        self.previous = self.last;
+        self.last = RecordedSegment {
+            events_since,
+            edges: (None, None),
+        };
+    }
+
+    /// Takes the segment before the last one as the last one if that had only just begun when the last operation of the
+    /// phase ended.
+    fn end_phase(&mut self, last_operation: u64, segment: u64) {
+        let is_short =
+            |begin: Reading| last_operation <= begin.at.saturating_add(segment / SHORT_PART);
+        if self.previous.edges.1.is_some() && self.last.edges.0.is_none_or(is_short) {
+            self.last = self.previous;
+        }
+    }
 }
 
 impl CostRun {
@@ -51,8 +90,7 @@ impl CostRun {
                 stopped: false,
                 failed: false,
                 interrupted: false,
-                events_since: 0,
-                edges: (None, None),
+                recorded: RecordedSegments::default(),
                 start: None,
             }),
             stop: Condvar::new(),
@@ -68,12 +106,13 @@ impl CostRun {
         CostRun {
             shared,
             thread: thread.ok(),
+            segment: plan.segment,
         }
     }
 
     /// Returns the time from which events are of use: those of earlier segments are incomplete.
     pub(super) fn events_since(&self) -> u64 {
-        self.shared.lock().events_since
+        self.shared.lock().recorded.last.events_since
     }
 
     /// Returns the start of the traced part, once the cost has been measured.
@@ -81,23 +120,32 @@ impl CostRun {
         self.shared.lock().start
     }
 
-    /// Counts an operation for the cost. Returns whether it belongs to the traced part: to the time after all segments,
-    /// or to the last recorded segment as long as that has not begun.
-    pub(super) fn note(&self, operation: &TracedOperation) -> bool {
+    /// Counts an operation for the cost. Returns the start of the part with recording to which it belongs: the time after
+    /// all segments, or one of the last two recorded segments as long as that has not begun.
+    pub(super) fn note(&self, operation: &TracedOperation) -> Option<u64> {
         let mut state = self.shared.lock();
         state.meter.note(operation);
         match state.start {
-            _ if !state.interrupted => true,
-            Some(start) => operation.begin >= start.at,
+            _ if !state.interrupted => Some(0),
+            Some(start) => (operation.begin >= start.at).then_some(start.at),
             None => {
-                let last = state.meter.last_recorded();
-                last.is_none_or(|last| last.contains(operation))
+                let mut recorded = state.meter.last_recorded();
+                let segment = recorded.find(|segment| segment.contains(operation));
+                segment.map(|segment| segment.begin)
             }
         }
     }
 
+    /// Ends the measurement, if it has not ended yet, at the end of a phase, whose last operation ended at `end`. A
+    /// recorded segment that had only just begun then has too few operations, so the one before it counts as the last.
+    pub(super) fn end_phase(&mut self, end: u64) {
+        self.stop();
+        let segment = self.segment;
+        self.shared.lock().recorded.end_phase(end, segment);
+    }
+
     /// Ends the measurement, if it has not ended yet.
-    pub(super) fn stop(&mut self) {
+    fn stop(&mut self) {
         self.shared.lock().stopped = true;
         self.shared.stop.notify_all();
         if let Some(thread) = self.thread.take() {
@@ -112,7 +160,7 @@ impl CostRun {
 
     /// Returns the counters at the start and at the end of the last recorded segment.
     pub(super) fn last_recorded(&self) -> Option<(Reading, Reading)> {
-        let (begin, end) = self.shared.lock().edges;
+        let (begin, end) = self.shared.lock().recorded.last.edges;
         begin.zip(end)
     }
 
@@ -150,7 +198,7 @@ impl CostShared {
             let switched = match recorded {
                 true if !self.lock().interrupted => Ok(()),
                 true => {
-                    self.lock().events_since = hakaru_trace::now();
+                    self.lock().recorded.begin(hakaru_trace::now());
                     recorder.resume()
                 }
                 false => {
@@ -167,7 +215,7 @@ impl CostShared {
             let mut state = self.lock();
             state.meter.begin(recorded, hakaru_trace::now());
             if recorded {
-                state.edges = (Some(at_begin), None);
+                state.recorded.last.edges = (Some(at_begin), None);
             }
             let waited = self
                 .stop
@@ -178,7 +226,7 @@ impl CostShared {
             drop(state);
             let at_end = counters.reading();
             if recorded {
-                self.lock().edges.1 = Some(at_end);
+                self.lock().recorded.last.edges.1 = Some(at_end);
             }
             if stopped {
                 return;
@@ -186,5 +234,32 @@ impl CostShared {
         }
         let start = counters.reading();
         self.lock().start = Some(start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_after_the_last_operation_is_not_the_traced_part() {
+        let reading = |at| Some(Reading { at, totals: None });
+        let mut recorded = RecordedSegments::default();
+        recorded.begin(100);
+        recorded.last.edges = (reading(110), reading(150));
+        recorded.begin(200);
+        recorded.last.edges = (reading(210), reading(215));
+        for (last_operation, traced) in [(300, 200), (221, 200), (220, 100), (210, 100), (160, 100)]
+        {
+            let mut recorded = recorded;
+            recorded.end_phase(last_operation, 40);
+            assert_eq!(recorded.last.events_since, traced, "{last_operation}");
+        }
+        // Nothing else was recorded.
+        let mut only = RecordedSegments::default();
+        only.begin(200);
+        only.last.edges = (reading(210), None);
+        only.end_phase(150, 40);
+        assert_eq!(only.last.events_since, 200);
     }
 }

@@ -27,13 +27,21 @@ pub(super) struct DiskTracer {
     below: DiskBelow,
     recorder: Arc<EventRecorder>,
     counters: Counters,
-    summary: PathSummary,
+    summary: SegmentSummary,
+    /// While the cost is measured: the summary of the last recorded segment, which takes the place of the other as soon as
+    /// the next one begins. A phase may end before enough has happened in it.
+    newest: Option<SegmentSummary>,
     /// The events that are recorded.
     events: EventSet,
-    /// Time from which events are summarized.
-    events_since: u64,
     /// The current phase, if it uses this disk.
     phase: Option<TracedPart>,
+}
+
+/// The requests of a time in which events were recorded without interruption.
+struct SegmentSummary {
+    summary: PathSummary,
+    /// Time from which events are summarized.
+    since: u64,
 }
 
 /// The traced part of a phase.
@@ -65,13 +73,13 @@ impl TracedPart {
         }
     }
 
-    /// Ends the measurement of the cost, and returns it.
-    fn end_cost(&mut self) -> Result<TraceCost, NoTraceCost> {
+    /// Ends the measurement of the cost, and returns it. The last operation ended at `end`.
+    fn end_cost(&mut self, end: u64) -> Result<TraceCost, NoTraceCost> {
         match &mut self.cost {
             CostStage::Undecided => Err(NoTraceCost::FewIos),
             CostStage::Unknown(because) => Err(*because),
             CostStage::Begun(run) => {
-                run.stop();
+                run.end_phase(end);
                 run.cost()
             }
         }
@@ -118,12 +126,15 @@ impl DiskTracer {
         };
         let recorder = EventRecorder::start(number(below.number), &options)?;
         Ok(DiskTracer {
-            summary: new_summary(&below, events),
+            summary: SegmentSummary {
+                summary: new_summary(&below, events),
+                since: 0,
+            },
+            newest: None,
             events,
             counters: Counters::new(below.counters.clone()),
             below,
             recorder: Arc::new(recorder),
-            events_since: 0,
             phase: None,
         })
     }
@@ -146,7 +157,7 @@ impl DiskTracer {
         }
         let before = self.snapshot(phase);
         self.take_events();
-        self.reset(before.as_ref());
+        (self.summary, self.newest) = (self.summary_since(0, before.as_ref()), None);
         let later = phase
             .workers
             .iter()
@@ -195,8 +206,15 @@ impl DiskTracer {
     /// Takes an operation of a worker: for the traced part, or for its cost.
     pub(super) fn operation(&mut self, operation: &TracedOperation) {
         let Some(part) = &self.phase else { return };
-        if part.cost_run().is_none_or(|run| run.note(operation)) {
-            self.summary.push_operation(&TracedOperation {
+        let begin = match part.cost_run() {
+            None => Some(0),
+            Some(run) => run.note(operation),
+        };
+        let Some(begin) = begin else { return };
+        let newest = self.newest.as_mut().filter(|newest| begin >= newest.since);
+        let segment = newest.unwrap_or(&mut self.summary);
+        if begin >= segment.since {
+            segment.summary.push_operation(&TracedOperation {
                 tid: part.threads.in_events(operation.tid),
                 ..*operation
             });
@@ -205,19 +223,26 @@ impl DiskTracer {
 
     /// Ends a phase, and returns its path.
     pub(super) fn end_phase(&mut self, phase: &PhasePlan, part: &MeasuredPart) -> Option<IoPath> {
-        let cost = self.phase.as_mut().map(TracedPart::end_cost);
+        let readings = self.readings(part);
+        let last = readings.as_ref().and_then(|readings| readings.last);
+        let end = last.map_or(u64::MAX, |last| last.at);
+        let cost = self.phase.as_mut().map(|traced| traced.end_cost(end));
         let own_end = self.counters.reading();
         let (events, tracer) = self.recorder.finish();
         self.summarize(&events);
         let traced = self.phase.take()?;
+        let since = traced.cost_run().map_or(0, CostRun::events_since);
+        if let Some(newest) = self.newest.take_if(|newest| newest.since <= since) {
+            self.summary = newest;
+        }
         let _ = self.recorder.resume();
         let after = self.snapshot(phase);
-        let window = traced.window(&self.readings(part)?, own_end);
+        let window = traced.window(&readings?, own_end);
         let workers = part.workers.iter().map(|worker| worker.tid);
         let workers: Vec<u32> = workers.map(|tid| traced.threads.in_events(tid)).collect();
         let map = self.map(traced.before.as_ref(), after.as_ref());
         let files = self.files(traced.before.as_ref(), after.as_ref());
-        let path = self.summary.finish(&PhaseTrace {
+        let path = self.summary.summary.finish(&PhaseTrace {
             disk: self.below.disk.clone(),
             window: (window.0.at, window.1.at),
             threads: OwnThreads {
@@ -275,30 +300,34 @@ impl DiskTracer {
         self.counters.reading()
     }
 
-    /// Adds events to the summary. While the cost is measured, the summary has those of the last recorded segment:
-    /// requests that were in flight while nothing was recorded are unknown.
+    /// Adds events to the summaries. While the cost is measured, each has those of one recorded segment: requests that
+    /// were in flight while nothing was recorded are unknown.
     fn summarize(&mut self, events: &[TraceEvent]) {
         let run = self.phase.as_ref().and_then(TracedPart::cost_run);
         let since = run.map_or(0, CostRun::events_since);
-        if since > self.events_since {
-            let before = self.phase.as_mut().and_then(|part| part.before.take());
-            self.reset(before.as_ref());
-            self.events_since = since;
-            if let Some(part) = &mut self.phase {
-                part.before = before;
+        let known = self.newest.as_ref().unwrap_or(&self.summary).since;
+        if since > known {
+            let before = self.phase.as_ref().and_then(|part| part.before.as_ref());
+            let newest = self.summary_since(since, before);
+            if let Some(complete) = self.newest.replace(newest) {
+                self.summary = complete;
             }
         }
-        let first = events.partition_point(|event| event.time < self.events_since);
-        let later = events.get(first..).unwrap_or_default();
-        later.iter().for_each(|event| self.summary.push(event));
+        for event in events {
+            let newest = self.newest.as_mut().filter(|it| event.time >= it.since);
+            let segment = newest.unwrap_or(&mut self.summary);
+            if event.time >= segment.since {
+                segment.summary.push(event);
+            }
+        }
     }
 
-    /// Forgets all events so far.
-    fn reset(&mut self, before: Option<&LayoutSnapshot>) {
-        self.events_since = 0;
-        self.summary = new_summary(&self.below, self.events);
+    /// Creates an empty summary of the events from a time on.
+    fn summary_since(&self, since: u64, before: Option<&LayoutSnapshot>) -> SegmentSummary {
+        let mut summary = new_summary(&self.below, self.events);
         let map = self.map(None, before);
-        self.summary.layout_so_far(map, self.below.disk.partition);
+        summary.layout_so_far(map, self.below.disk.partition);
+        SegmentSummary { summary, since }
     }
 
     fn area(&self) -> DiskArea {
