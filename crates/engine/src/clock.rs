@@ -238,29 +238,42 @@ impl Clock for CounterClock {
     }
 }
 
-/// The kernel's clock; a tick is a nanosecond.
+/// The clock of a run on this host, for workers that are not compiled for one of the two.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct KernelClock;
+pub(crate) enum HostClock {
+    Counter(CounterClock),
+    /// The kernel's clock; a tick is a nanosecond.
+    Kernel,
+}
 
-impl Clock for KernelClock {
+impl Clock for HostClock {
     const VIRTUAL: bool = false;
 
     #[inline]
     fn now(&self) -> u64 {
-        clock::monotonic_raw()
+        match self {
+            HostClock::Counter(clock) => clock.now(),
+            HostClock::Kernel => clock::monotonic_raw(),
+        }
     }
 
     #[inline]
     fn nanos(&self, ticks: u64) -> u64 {
-        ticks
+        match self {
+            HostClock::Counter(clock) => clock.nanos(ticks),
+            HostClock::Kernel => ticks,
+        }
     }
 
     fn ticks(&self, nanos: u64) -> u64 {
-        nanos
+        match self {
+            HostClock::Counter(clock) => clock.ticks(nanos),
+            HostClock::Kernel => nanos,
+        }
     }
 
     fn sleep_until(&self, moment: u64) {
-        sleep(moment.saturating_sub(self.now()));
+        sleep(self.nanos(moment.saturating_sub(self.now())));
     }
 }
 

@@ -5,7 +5,7 @@ mod locked;
 mod offload;
 mod options;
 
-use self::launch::{launch, run_queue, run_sync};
+use self::launch::{launch, run_fast_queue, run_fast_sync, run_queue, run_sync};
 use self::options::{
     call_flags, map_regions, no_memory, one_slot, polls_for_some, ring_options, slots, unavailable,
     why_not,
@@ -138,7 +138,7 @@ fn run_libaio(
         Ok(queue) => {
             let queue = queue.nowait(plan.engine.nowait);
             let backend = AioBackend::new(queue, opened, batch, depth);
-            Ok(run_queue(parts, backend))
+            Ok(run_fast_queue(parts, backend))
         }
         Err(errno) => {
             let (asked, used) = (IoEngine::Libaio, IoEngine::Psync);
@@ -159,7 +159,7 @@ fn run_engine(
     let mut opened = || setup.open(plan, caveats);
     Ok(match plan.ioengine {
         IoEngine::IoUring => match ring(plan, slots()?, opened()?)? {
-            Ok(backend) => run_queue(parts, backend),
+            Ok(backend) => run_fast_queue(parts, backend),
             Err(because) => {
                 replaced(setup, IoEngine::IoUring, IoEngine::Libaio, because, caveats)?;
                 return run_libaio(parts, caveats);
@@ -167,8 +167,8 @@ fn run_engine(
         },
         IoEngine::Libaio => return run_libaio(parts, caveats),
         IoEngine::Mmap => return run_mmap(parts, caveats),
-        IoEngine::Null if depth > 1 => run_queue(parts, NullBackend::new(slots()?)),
-        IoEngine::Null => run_sync(parts, NullBackend::new(slots()?)),
+        IoEngine::Null if depth > 1 => run_fast_queue(parts, NullBackend::new(slots()?)),
+        IoEngine::Null => run_fast_sync(parts, NullBackend::new(slots()?)),
         IoEngine::Sync => run_sync(parts, FileBackend::new(opened()?, slots()?, Seek)),
         IoEngine::Psync => return run_psync(parts, opened()?),
         IoEngine::Pvsync => run_sync(parts, FileBackend::new(opened()?, slots()?, Vectored)),
@@ -223,7 +223,10 @@ fn run_psync(
     opened: Vec<OwnedFd>,
 ) -> Result<Option<WorkerRecord>, RunError> {
     let slots = slots(parts.context.plan)?;
-    Ok(run_sync(parts, FileBackend::new(opened, slots, Positional)))
+    Ok(run_fast_sync(
+        parts,
+        FileBackend::new(opened, slots, Positional),
+    ))
 }
 
 /// Creates a ring, or returns the reason why not. Buffers and files are registered if the job

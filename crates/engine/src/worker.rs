@@ -2,7 +2,8 @@
 //!
 //! A worker has three parts: `source` determines which I/O comes next and when, `issue` holds the backend and the
 //! write content, and `account` counts, verifies and logs. One loop serves backends that perform one I/O at a time
-//! (`sync`) and one serves queues (`queue`); each is compiled for every backend and clock. Replays and verification
+//! (`sync`) and one serves queues (`queue`); each is compiled for the fastest backends, and once for all others
+//! (`start/launch.rs`). Replays and verification
 //! use the same loops with different requests. Everything that is not needed at each I/O (ticks, the end of the run
 //! time, external stops) waits behind one comparison with the time of the next event.
 

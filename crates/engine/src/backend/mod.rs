@@ -1,8 +1,9 @@
 //! Backends: how I/O reaches the storage, with one file per family of system calls.
 //!
 //! A backend is a [`SyncBackend`] or a [`QueueBackend`], and implements [`Files`]. The worker is compiled once for
-//! each.
+//! each of the fastest, and once for all others ([`erased`]).
 
+pub(crate) mod erased;
 pub(crate) mod falloc;
 pub(crate) mod fileops;
 pub(crate) mod files;
@@ -115,15 +116,20 @@ pub(crate) trait SyncBackend: Files {
 /// A backend with a queue.
 pub(crate) trait QueueBackend: Files {
     /// Whether `submit` can also wait for completions in the same call.
-    const SUBMIT_WAITS: bool = false;
+    #[inline]
+    fn submits_and_waits(&self) -> bool {
+        false
+    }
 
     /// Maximum number of I/Os in flight that the backend supports, whatever the queue depth.
-    const MOST_IN_FLIGHT: usize = usize::MAX;
+    fn most_in_flight(&self) -> usize {
+        usize::MAX
+    }
 
     /// Prepares an I/O in a free slot.
     fn prepare(&mut self, slot: u32, request: &IoRequest);
 
-    /// Submits prepared I/Os; waits for `wait_for` completions if [`QueueBackend::SUBMIT_WAITS`].
+    /// Submits prepared I/Os; waits for `wait_for` completions if [`QueueBackend::submits_and_waits`].
     /// Returns the number submitted, or the error of the first rejected I/O.
     fn submit(&mut self, wait_for: usize) -> Result<usize, Errno>;
 

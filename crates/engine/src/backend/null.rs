@@ -57,7 +57,9 @@ impl SyncBackend for NullBackend {
 /// The queue variant: each I/O is submitted and completes at once, so never more than one is in
 /// flight.
 impl QueueBackend for NullBackend {
-    const MOST_IN_FLIGHT: usize = 1;
+    fn most_in_flight(&self) -> usize {
+        1
+    }
 
     #[inline]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {

@@ -82,7 +82,10 @@ impl Files for RingBackend {
 }
 
 impl QueueBackend for RingBackend {
-    const SUBMIT_WAITS: bool = true;
+    #[inline]
+    fn submits_and_waits(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn prepare(&mut self, slot: u32, request: &IoRequest) {

@@ -191,7 +191,8 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
             cpu: if C::VIRTUAL { CpuUsage::default() } else { cpu },
             ramp_bytes: *ramp_bytes,
             engine: Some(EngineUse {
-                submits_and_waits: D::SUBMIT_WAITS && !plan.queue.separate_submit,
+                submits_and_waits: D::submits_and_waits(&self.issue.backend)
+                    && !plan.queue.separate_submit,
                 thread: true,
                 own_file_table: self.own_files,
                 ..self.issue.backend.engine_use()

@@ -16,7 +16,7 @@ pub(crate) trait Drive: Sized {
     const QUEUED: bool;
 
     /// Whether one call can submit I/Os and wait for others.
-    const SUBMIT_WAITS: bool;
+    fn submits_and_waits(backend: &Self::Backend) -> bool;
 
     /// Issues all I/Os of the worker's source.
     fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason;
@@ -31,7 +31,10 @@ pub(crate) struct OneAtATime<B>(PhantomData<B>);
 impl<B: SyncBackend> Drive for OneAtATime<B> {
     type Backend = B;
     const QUEUED: bool = false;
-    const SUBMIT_WAITS: bool = false;
+
+    fn submits_and_waits(_: &B) -> bool {
+        false
+    }
 
     fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason {
         let gated = worker.account.inspects_each || worker.source.gated;
@@ -57,7 +60,10 @@ pub(crate) struct Queued<Q>(PhantomData<Q>);
 impl<Q: QueueBackend> Drive for Queued<Q> {
     type Backend = Q;
     const QUEUED: bool = true;
-    const SUBMIT_WAITS: bool = Q::SUBMIT_WAITS;
+
+    fn submits_and_waits(queue: &Q) -> bool {
+        queue.submits_and_waits()
+    }
 
     fn drive<C: Clock>(worker: &mut Worker<'_, Self, C>) -> StopReason {
         worker.drive_queue()

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_micros(200);
 impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     /// Creates an empty queue, with the depth of the plan as far as the backend allows.
     pub(super) fn queue(&self) -> InFlight {
-        InFlight::new((self.plan.queue.iodepth as usize).min(Q::MOST_IN_FLIGHT))
+        InFlight::new((self.plan.queue.iodepth as usize).min(self.issue.backend.most_in_flight()))
     }
 
     /// Runs the loop that keeps the queue filled to the depth of the plan.
@@ -294,7 +294,9 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
     /// Submits the prepared I/Os to the backend, and records their issue time.
     #[inline(always)]
     pub(super) fn hand_over(&mut self, q: &mut InFlight, wait_for: usize) {
-        let combined = Q::SUBMIT_WAITS && wait_for > 0 && !self.plan.queue.separate_submit;
+        let combined = self.issue.backend.submits_and_waits()
+            && wait_for > 0
+            && !self.plan.queue.separate_submit;
         if q.fresh.is_empty() && !combined && !q.unsent {
             return;
         }
@@ -330,7 +332,7 @@ impl<Q: QueueBackend, C: Clock> Worker<'_, Queued<Q>, C> {
                 Ok(taken) => {
                     count_batch(&mut self.account.depth.submit, taken);
                     self.account.depth.submit_calls += 1;
-                    if Q::SUBMIT_WAITS {
+                    if self.issue.backend.submits_and_waits() {
                         return;
                     }
                 }
