@@ -1,5 +1,6 @@
 //! Permission to erase a device: shows the device and its content, and asks for its name.
 
+use super::json;
 use crate::exit::{Ended, Exit};
 use anyhow::Result;
 use hakaru_campaign::errors;
@@ -127,5 +128,5 @@ pub(crate) fn outlook_json(path: &Path, would: &[String], lost: bool) -> Result<
         "would": would,
         "would_be_lost": lost,
     });
-    Ok(serde_json::to_string_pretty(&all)? + "\n")
+    json::pretty(&all)
 }

@@ -88,7 +88,7 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
             let page = hakaru_report::path_markdown(&summary, links.as_deref());
             relinked(page, &charts, args.format)
         }
-        ExplainFormat::Json => serde_json::to_string_pretty(&summary.paths)? + "\n",
+        ExplainFormat::Json => json::pretty(&summary.paths)?,
     };
     match output.filter(|_| !place::is_stdout(output)) {
         None => print(&text)?,

@@ -1,6 +1,6 @@
 //! `hakaru info`: shows facts about a device or path and about this host; without a path, lists the disks.
 
-use super::{print, width};
+use super::{json, print, width};
 use crate::exit::{Exit, not_there};
 use anyhow::Result;
 use hakaru_device::guard::{self, Refusal};
@@ -211,7 +211,7 @@ fn card_alone(args: &InfoArgs, environment: &Environment) -> Result<Exit> {
 }
 
 fn print_json(value: &serde_json::Value) -> Result<Exit> {
-    print(&(serde_json::to_string_pretty(value)? + "\n"))?;
+    print(&json::pretty(value)?)?;
     Ok(Exit::Ok)
 }
 

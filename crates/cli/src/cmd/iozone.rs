@@ -5,6 +5,7 @@
 mod files;
 mod observer;
 mod workbook;
+mod xlsx;
 
 use self::files::FileCleanup;
 use self::observer::IozoneObserver;

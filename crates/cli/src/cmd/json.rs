@@ -60,12 +60,51 @@ struct SchemaObject<'a, T> {
 
 /// Formats an object with its schema, indented.
 pub(crate) fn text(schema: &'static str, body: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(&SchemaObject { schema, body })? + "\n")
+    pretty(&SchemaObject { schema, body })
 }
 
 /// Formats an object with its schema in one line.
 pub(crate) fn line(schema: &'static str, body: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&SchemaObject { schema, body })?)
+}
+
+/// Formats a value indented, with a final newline.
+pub(crate) fn pretty(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(indented(&serde_json::to_string(value)?) + "\n")
+}
+
+/// Indents JSON that has no white space between its tokens, by two spaces a level, as `serde_json` does. A formatter of
+/// `serde_json` would be compiled once more for each type.
+fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let (mut depth, mut in_text, mut escaped, mut empty) = (0, false, false, false);
+    let new_line = |out: &mut String, depth| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth));
+    };
+    for c in json.chars() {
+        if in_text {
+            out.push(c);
+            in_text = c != '"' || escaped;
+            escaped = c == '\\' && !escaped;
+            continue;
+        }
+        let closes = matches!(c, '}' | ']');
+        depth -= usize::from(closes);
+        if closes != empty {
+            new_line(&mut out, depth);
+        }
+        out.push(c);
+        empty = matches!(c, '{' | '[');
+        depth += usize::from(empty);
+        match c {
+            ',' => new_line(&mut out, depth),
+            ':' => out.push(' '),
+            '"' => in_text = true,
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Prints an object with its schema on standard output.
@@ -214,6 +253,23 @@ mod tests {
                 format.contains(&format!("`{schema}`")),
                 "docs/FORMAT.md does not document {schema}"
             );
+        }
+    }
+
+    #[test]
+    fn values_are_indented_as_by_serde_json() {
+        let odd = "q\"u\\o{t}e\\\\\", [x]: 1,\n\u{7}日本";
+        let values = [
+            serde_json::json!([]),
+            serde_json::json!({}),
+            serde_json::json!(-1.5e300),
+            serde_json::json!(odd),
+            serde_json::json!({"a": {}, "b": [[], {}, [null, true]], odd: {"c": [odd, {"d": 1}]}}),
+            serde_json::json!([{"a": "\\"}, {"b": "\\\""}, ""]),
+        ];
+        for value in values {
+            let expected = serde_json::to_string_pretty(&value).unwrap() + "\n";
+            assert_eq!(pretty(&value).unwrap(), expected);
         }
     }
 

@@ -3,7 +3,7 @@
 //! The analysis crate evaluates the jobs. This module parses the arguments and finds the positions of options in the
 //! source.
 
-use super::{fio, print};
+use super::{fio, json, print};
 use crate::exit::{Ended, Exit, complain};
 use crate::imports;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -494,5 +494,5 @@ fn as_json(subjects: &[LintedJobs]) -> Result<String> {
     let subject = |subject: &LintedJobs| json!({ "name": subject.name, "remarks": subject.remarks.iter().map(remark).collect::<Vec<_>>() });
     let all =
         json!({ "format": FORMAT, "subjects": subjects.iter().map(subject).collect::<Vec<_>>() });
-    Ok(serde_json::to_string_pretty(&all)? + "\n")
+    json::pretty(&all)
 }

@@ -1,6 +1,6 @@
 //! `hakaru prepare`: brings a device into a known state, in journaled steps.
 
-use super::{erase, print, recover};
+use super::{erase, json, print, recover};
 use crate::exit::{Exit, complain};
 use crate::scan_reporter::ScanReporter;
 use crate::status_reporter::ProgressMode;
@@ -584,7 +584,7 @@ fn ready(args: &PrepareArgs, done: PrepareResult, preparation: Preparation) -> R
             "mounted": directory,
             "journal": journal,
         });
-        print(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+        print(&json::pretty(&all)?)?;
         return Ok(Exit::Ok);
     }
     let mut text = both!("{} is ready:\n", "{}の準備ができました:\n"; args.device.display());

@@ -127,7 +127,7 @@ fn lock(store: &Store) -> Result<File> {
 /// Replaces the file atomically, so that a crash or power loss leaves the old or the new one.
 fn save(store: &Store, references: &ReferenceSet) -> Result<()> {
     let path = path(store);
-    let text = serde_json::to_string_pretty(references)? + "\n";
+    let text = json::pretty(references)?;
     replace(&path, &text)
         .with_context(|| both!("cannot write your reference results to {}", "参考値を{}に書き込めません"; path.display()))
 }
