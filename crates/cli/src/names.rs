@@ -95,16 +95,21 @@ pub(crate) fn position(name: &str) -> Option<Result<usize>> {
 
 /// Returns the series at a position, 1 for the one stored last.
 pub(crate) fn series_at(store: &Store, position: usize) -> Result<String> {
-    let all = store.series_by_age()?;
-    if all.is_empty() {
+    let newest = Filter {
+        limit: u32::try_from(position).ok(),
+        ..Filter::default()
+    };
+    let mut newest = store.newest_series(&newest)?;
+    if newest.is_empty() {
         return Err(not_there(both!(
             "no runs are stored yet; help: create one with `hakaru bench`",
             "測定がまだ保存されていません; help: hakaru benchで測定してください"
         )));
     }
-    let found = all.get(position - 1).cloned();
+    let series = newest.len();
+    let found = newest.pop().filter(|_| series == position);
     found.ok_or_else(|| {
-        let count = super::cmd::counted(all.len(), super::cmd::CountedNoun::Series);
+        let count = super::cmd::counted(series, super::cmd::CountedNoun::Series);
         not_there(both!("there is no latest:{position}: the database has {count}; help: `hakaru list` shows them", "latest:{position}はありません（データベースには{count}）; help: hakaru listで確認してください"))
     })
 }

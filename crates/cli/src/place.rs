@@ -90,7 +90,7 @@ fn was_cut_short(store: &Store, spool: &Path) -> bool {
 pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
     if names::position(name).is_some() {
         return match name {
-            "latest" if store.count()? == 0 => Ok(store.latest_verification()?),
+            "latest" if store.is_empty()? => Ok(store.latest_verification()?),
             _ => Ok(None),
         };
     }

@@ -10,7 +10,7 @@ use hakaru_model::finding::Summary;
 use hakaru_model::job::{Phase, Scenario};
 use hakaru_model::record::RunRecord;
 use hakaru_report::text::{self, MessagePrefix};
-use hakaru_store::{Filter, Store};
+use hakaru_store::Store;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -70,8 +70,7 @@ impl StoreSource<'_> {
         }
         let found = place::runs(store, name, names::position(name).is_some())?;
         if let [only] = &found[..] {
-            let rows = store.runs(&Filter::default())?;
-            let repeats = rows.iter().filter(|row| row.series == only.series).count();
+            let repeats = names::rows_of(store, &only.series)?.len();
             if repeats > 1 {
                 let short = only.series.get(..8).unwrap_or(&only.series);
                 let note = both!(

@@ -77,22 +77,6 @@ impl Store {
         Ok(wanted.map(|(series, _)| series).collect())
     }
 
-    /// Returns the IDs of all series, last stored first.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the database cannot be read.
-    pub fn series_by_age(&self) -> Result<Vec<String>, StoreError> {
-        let select = || -> rusqlite::Result<Vec<String>> {
-            let sql = "SELECT run.series FROM run GROUP BY run.series
-                 ORDER BY max(run.seq) DESC";
-            self.connection
-                .prepare_cached(sql)?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        };
-        select().map_err(self.failed("list the series"))
-    }
-
     /// Returns a run as it was stored, without later labels, given its full ID.
     ///
     /// # Errors

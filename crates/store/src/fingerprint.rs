@@ -52,13 +52,57 @@ pub fn fingerprint(record: &RunRecord) -> i64 {
 }
 
 impl Store {
-    /// Lists the runs with this fingerprint, newest first.
+    /// Lists the runs with this fingerprint, newest first: those that started within an inclusive range of times in
+    /// milliseconds since 1970 UTC, and those of a scenario.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
-    pub fn runs_like(&self, fingerprint: i64) -> Result<Vec<RunRow>, StoreError> {
-        let rows = self.select_runs("fingerprint = ?", vec![fingerprint.into()], None);
+    pub fn runs_like(
+        &self,
+        fingerprint: i64,
+        (from, until): (i64, i64),
+        scenario: Option<&str>,
+    ) -> Result<Vec<RunRow>, StoreError> {
+        let rows = self.select_runs(
+            "fingerprint = ?1 AND (started_unix_ms BETWEEN ?2 AND ?3 OR scenario = ?4)",
+            vec![
+                fingerprint.into(),
+                from.into(),
+                until.into(),
+                scenario.map(str::to_owned).into(),
+            ],
+            None,
+        );
         rows.map_err(self.failed("look for a run"))
+    }
+
+    /// Returns the position of the run that was stored last; see [`RunRow::stored`].
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn last_stored(&self) -> Result<i64, StoreError> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM run";
+        let last = self.connection.query_row(sql, [], |row| row.get(0));
+        last.map_err(self.failed("look for a run"))
+    }
+
+    /// Returns the first run of a series by its repeat number, and the number of its runs; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn series_head(&self, series: &str) -> Result<Option<(RunRow, u64)>, StoreError> {
+        let select = || -> rusqlite::Result<Option<(RunRow, u64)>> {
+            let first = "SELECT seq FROM run WHERE series = ?1 ORDER BY repeat, seq LIMIT 1";
+            let first = format!("seq = ({first})");
+            let of = || vec![series.to_owned().into()];
+            let first = self.select_runs(&first, of(), None)?.pop();
+            let count = "SELECT count(*) FROM run WHERE series = ?1";
+            let count: i64 = self
+                .connection
+                .query_row(count, [series], |row| row.get(0))?;
+            Ok(first.map(|first| (first, count.unsigned_abs())))
+        };
+        select().map_err(self.failed("read a series"))
     }
 
     /// Whether a run with exactly this ID is listed.

@@ -4,6 +4,7 @@ use crate::{Store, StoreError};
 use hakaru_model::job::Op;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Row};
+use std::collections::HashSet;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +166,43 @@ impl Store {
         let (wanted, parameters) = conditions(filter);
         self.select_runs(&wanted, parameters, filter.limit)
             .map_err(self.failed("list the runs"))
+    }
+
+    /// Returns the series with runs that match the filter, last stored first. `limit` is the maximum number of series.
+    ///
+    /// Rows are read only until there are enough series, so the newest ones of a large database cost little.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn newest_series(&self, filter: &Filter) -> Result<Vec<String>, StoreError> {
+        let most = filter.limit.map_or(usize::MAX, |limit| limit as usize);
+        let (wanted, parameters) = conditions(filter);
+        let select = || -> rusqlite::Result<Vec<String>> {
+            let (mut found, mut seen) = (Vec::new(), HashSet::new());
+            let sql = format!("SELECT series FROM run WHERE {wanted} ORDER BY seq DESC");
+            let mut statement = self.connection.prepare(&sql)?;
+            let mut rows = statement.query(rusqlite::params_from_iter(parameters))?;
+            while found.len() < most
+                && let Some(row) = rows.next()?
+            {
+                let series: String = row.get(0)?;
+                if seen.insert(series.clone()) {
+                    found.push(series);
+                }
+            }
+            Ok(found)
+        };
+        select().map_err(self.failed("list the series"))
+    }
+
+    /// Whether no runs are stored.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn is_empty(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT NOT EXISTS (SELECT 1 FROM run)";
+        let found = self.connection.query_row(sql, [], |row| row.get(0));
+        found.map_err(self.failed("count the runs"))
     }
 
     /// Returns the runs that match a condition, newest first.

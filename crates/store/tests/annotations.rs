@@ -99,7 +99,7 @@ fn verifications_have_labels() {
 fn the_last_stored_series_comes_first() {
     let (_dir, store) = holding(&[record(0x3001), record(1)]);
     let newest = [record(1).series, record(0x3001).series];
-    assert_eq!(store.series_by_age().unwrap(), newest);
+    assert_eq!(store.newest_series(&Filter::default()).unwrap(), newest);
 }
 
 #[test]

@@ -100,9 +100,9 @@ fn of_card(
     verifications: Vec<Verification>,
     db: Option<&Path>,
 ) -> Result<(Vec<RunRecord>, Vec<Verification>)> {
-    let records = match store.count()? {
-        0 => Vec::new(),
-        _ => sides::chosen(&[], db)?,
+    let records = match store.is_empty()? {
+        true => Vec::new(),
+        false => sides::chosen(&[], db)?,
     };
     let targets = || {
         let of_runs = records.iter().map(|record| &record.target);

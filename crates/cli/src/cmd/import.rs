@@ -5,7 +5,10 @@
 
 use super::{CountedNoun, counted, json, print};
 use crate::exit::Exit;
-use crate::imports::{self, DuplicateResults, ImportText, Imported, LabelRules, OwnRecords};
+use crate::imports::{
+    self, DuplicateResults, EqualResults, ImportText, Imported, KnownRuns, LabelRules, OwnRecords,
+    TextBatches,
+};
 use crate::names::{self, DescriptionArgs};
 use crate::place;
 use anyhow::Result;
@@ -61,63 +64,62 @@ Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage 
 /// Reads, reports and stores results.
 pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
     let (sources, others) = imports::split(&args.files)?;
-    let texts = imports::read_all(&others)?;
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
-    let (own, of_own) = imports::own_results(&texts);
-    let found = imports::find(&texts, &own, mapping.as_ref());
-    let mut notes = of_own + &describe(&texts, &found);
-    notes += &imports::about_the_clock(&found);
-    let rules = LabelRules::read(&args.label, &texts, &found)?;
-    let (labels, apart) = imports::labels(&texts, &found, &rules);
-    notes += &apart;
-    let foreign = imports::records_of(&texts, &found, &labels);
     let mut target = ImportTarget {
         db,
-        dry_run: args.dry_run,
+        args,
         store: None,
     };
     let mut stored = ImportedResults::default();
-    let mut streamed = String::new();
     for source in &sources {
-        streamed += &source.read(&mut |batch| stored.store_own(&mut target, batch))?;
+        let read = source.read(&mut |batch| stored.store_own(&mut target, batch))?;
+        stored.notes.add(&read);
     }
-    stored.store_own(&mut target, own)?;
-    stored.runs += foreign.len();
-    let notes = streamed + &notes;
-    if args.dry_run || stored.found() == 0 {
-        let (runs, verified) = (
-            counted(stored.runs, CountedNoun::Run),
-            imports::and_verified(stored.verifications),
-        );
-        let end = match args.dry_run {
-            true => both!(
-                "{runs}{verified} found; nothing was stored.",
-                "{runs}{verified}を検出しました。何も保存していません。"
-            ),
-            false => both!("No results were found.", "結果が見つかりません。"),
-        };
-        stored.notes = notes;
-        stored.print(args, &end)?;
-        return Ok(match args.dry_run {
-            true => Exit::Ok,
-            false => Exit::Failed,
-        });
+    let mut batches = TextBatches::of(others, mapping.as_ref());
+    let mut rules = LabelRules::read(&args.label)?;
+    let mut others = ForeignResults::default();
+    while !batches.is_at_end() {
+        if !batches.is_within_table() {
+            others.alike = EqualResults::default();
+        }
+        let texts = batches.next()?;
+        let (own, of_own) = imports::own_results(&texts);
+        let found = imports::find(&texts, &own, mapping.as_ref());
+        stored.notes.add(&of_own);
+        stored.notes.add(&describe(&texts, &found));
+        if !others.has_clock_note {
+            let note = imports::about_the_clock(&found);
+            others.has_clock_note = !note.is_empty();
+            stored.notes.add(&note);
+        }
+        rules.see(&texts, &found);
+        if batches.is_at_end() {
+            rules.check(&texts, &found)?;
+        }
+        let (labels, apart) = imports::labels(&texts, &found, &rules);
+        stored.notes.add(&apart);
+        let foreign = imports::records_of(&texts, &found, &labels, &mut others.alike);
+        stored.store_own(&mut target, own)?;
+        stored.store_others(&mut target, foreign, &mut others)?;
     }
-    let mut duplicates = DuplicateResults {
-        notes,
-        ..DuplicateResults::default()
+    let end = match target.store {
+        Some(mut store) => {
+            stored.finish(&mut store, others)?;
+            stored.outcome()
+        }
+        None => stored.nothing_stored(args.dry_run),
     };
-    let store = target.open()?;
-    let result = stored.store_others(store, foreign, &mut duplicates)?;
-    stored.finish(store, args, duplicates)?;
-    stored.print(args, &format!("{result}."))?;
-    Ok(Exit::Ok)
+    stored.print(args, &end)?;
+    Ok(match args.dry_run || stored.found() > 0 {
+        true => Exit::Ok,
+        false => Exit::Failed,
+    })
 }
 
 /// The database of an import, which is opened, and created, when there is something to store.
 struct ImportTarget<'a> {
     db: Option<&'a Path>,
-    dry_run: bool,
+    args: &'a ImportArgs,
     store: Option<Store>,
 }
 
@@ -131,20 +133,84 @@ impl ImportTarget<'_> {
     }
 }
 
+/// What is known about results of other programs across batches.
+#[derive(Default)]
+struct ForeignResults {
+    alike: EqualResults,
+    known: Option<KnownRuns>,
+    /// Further labels of stored series.
+    aliases: Vec<(String, String)>,
+    has_clock_note: bool,
+}
+
 /// What an import stored.
 #[derive(Default)]
 struct ImportedResults {
-    notes: String,
+    notes: ImportNotes,
     /// Number of runs and verifications found.
     runs: usize,
     verifications: usize,
-    /// IDs of the new runs and verifications.
-    new: Vec<String>,
-    new_verifications: Vec<String>,
-    /// IDs of stored runs that were found again.
-    known: Vec<String>,
+    /// The new runs and verifications.
+    new: ImportedIds,
+    new_verifications: ImportedIds,
+    /// Stored runs that were found again.
+    known: ImportedIds,
     /// Series of new runs and of those found again, in order.
     series: Vec<SeriesLine>,
+}
+
+/// Lines about what was read and what was not.
+#[derive(Default)]
+struct ImportNotes {
+    text: String,
+    lines: usize,
+}
+
+impl ImportNotes {
+    fn add(&mut self, lines: &str) {
+        for line in lines.lines() {
+            self.lines += 1;
+            if self.lines <= MOST_NOTES {
+                self.text += line;
+                self.text.push('\n');
+            }
+        }
+    }
+
+    /// Adds how many lines are missing.
+    fn end(&mut self) {
+        if self.lines > MOST_NOTES {
+            let others = self.lines - MOST_NOTES;
+            self.text += &both!("and {others} more lines\n", "ほか{others}行\n");
+        }
+    }
+}
+
+/// Runs or verifications of an import: their number, and the first of them.
+#[derive(Default)]
+struct ImportedIds {
+    count: usize,
+    /// All with `--json`, which lists them.
+    ids: Vec<String>,
+    /// Series of the first runs.
+    series: Vec<String>,
+}
+
+impl ImportedIds {
+    fn add(&mut self, id: &str, series: &str, args: &ImportArgs) {
+        self.count += 1;
+        if args.json || self.ids.len() < SHOWN {
+            self.ids.push(id.to_owned());
+        }
+        // Runs of one series usually follow each other. One more than are shown, to know that there are more.
+        let is_last = self.series.last().is_some_and(|last| last == series);
+        if !is_last
+            && (args.json || self.series.len() <= SHOWN)
+            && (args.json || self.series.iter().all(|known| known != series))
+        {
+            self.series.push(series.to_owned());
+        }
+    }
 }
 
 /// One series of an import.
@@ -168,49 +234,89 @@ impl ImportedResults {
         let count = (own.records.len(), own.verifications.len());
         self.runs += count.0;
         self.verifications += count.1;
-        if target.dry_run || count == (0, 0) {
+        let args = target.args;
+        if args.dry_run || count == (0, 0) {
             return Ok(());
         }
         let store = target.open()?;
-        self.append(store, &own.records)?;
+        self.append(store, &own.records, args)?;
+        let mut new = Vec::new();
         for verification in &own.verifications {
             if store.append_verification(verification)? == Appended::Stored {
-                self.new_verifications.push(verification.id.clone());
+                self.new_verifications.add(&verification.id, "", args);
+                new.push(verification.id.as_str());
             }
         }
-        annotate_missing(store, &own.annotations)
+        annotate_missing(store, &own.annotations)?;
+        let series = own.records.iter().map(|record| record.series.as_str());
+        describe_all(store, series.chain(new), args)
     }
 
-    fn append(&mut self, store: &mut Store, records: &[RunRecord]) -> Result<()> {
-        let mut new = Vec::new();
-        for RunRecord { id, .. } in records {
-            match store.is_stored(id)? {
-                true => self.known.push(id.clone()),
-                false => new.push(id.clone()),
-            }
+    /// Stores records that are new, and counts them.
+    fn append(
+        &mut self,
+        store: &mut Store,
+        records: &[RunRecord],
+        args: &ImportArgs,
+    ) -> Result<()> {
+        let mut is_known = Vec::with_capacity(records.len());
+        for record in records {
+            is_known.push(store.is_stored(&record.id)?);
         }
         store.append_all(records)?;
-        self.new.append(&mut new);
+        for (RunRecord { id, series, .. }, is_known) in records.iter().zip(is_known) {
+            match is_known {
+                true => self.known.add(id, series, args),
+                false => self.new.add(id, series, args),
+            }
+        }
         Ok(())
     }
 
-    /// Stores results of other programs that are new, and describes how many were new in all.
+    /// Stores results of other programs that are new.
     fn store_others(
         &mut self,
-        store: &mut Store,
+        target: &mut ImportTarget<'_>,
         foreign: Vec<Imported>,
-        duplicates: &mut DuplicateResults,
-    ) -> Result<String> {
-        let foreign = imports::without_duplicates(store, foreign, duplicates)?;
+        of: &mut ForeignResults,
+    ) -> Result<()> {
+        self.runs += foreign.len();
+        let args = target.args;
+        if args.dry_run || foreign.is_empty() {
+            return Ok(());
+        }
+        let store = target.open()?;
+        let known = match of.known.take() {
+            Some(known) => known,
+            None => KnownRuns::of(store)?,
+        };
+        let mut duplicates = DuplicateResults::default();
+        let known = of.known.insert(known);
+        let foreign = imports::without_duplicates(store, foreign, known, &mut duplicates)?;
+        let mut again = std::mem::take(&mut duplicates.stored);
         for Imported { record, .. } in &foreign {
             if store.is_stored(&record.id)? {
-                self.known.push(record.id.clone());
+                again.push(record.id.clone());
             }
         }
-        self.known.append(&mut duplicates.stored);
+        let mut subjects = Vec::new();
+        for id in &again {
+            let series = store.series_id(id)?;
+            self.known.add(id, &series, args);
+            subjects.push(series);
+        }
         let joined = imports::joined(store, foreign, &mut duplicates.notes)?;
-        self.append(store, &joined)?;
-        let (new, verified) = (self.new.len(), self.new_verifications.len());
+        self.append(store, &joined, args)?;
+        self.notes.add(&duplicates.notes);
+        of.aliases.append(&mut duplicates.aliases);
+        let subjects = subjects.iter().map(String::as_str);
+        let series = joined.iter().map(|record| record.series.as_str());
+        describe_all(store, subjects.chain(series), args)
+    }
+
+    /// Describes how many results were new.
+    fn outcome(&self) -> String {
+        let (new, verified) = (self.new.count, self.new_verifications.count);
         let rest = match self.found() - verified - new {
             0 => String::new(),
             1 => both!(", 1 was stored already", "、1件は保存済み"),
@@ -220,49 +326,53 @@ impl ImportedResults {
             counted(new, CountedNoun::Run),
             imports::and_verified(verified),
         );
-        Ok(both!(
-            "{runs}{verified} imported{rest}",
-            "{runs}{verified}を取り込みました{rest}"
-        ))
+        both!(
+            "{runs}{verified} imported{rest}.",
+            "{runs}{verified}を取り込みました{rest}."
+        )
     }
 
-    /// Stores the names that the user gave, and lists the series.
-    fn finish(
-        &mut self,
-        store: &mut Store,
-        args: &ImportArgs,
-        duplicates: DuplicateResults,
-    ) -> Result<()> {
-        self.notes = duplicates.notes;
-        for (series, label) in &duplicates.aliases {
+    /// Describes an import that stored nothing.
+    fn nothing_stored(&self, is_dry_run: bool) -> String {
+        let (runs, verified) = (
+            counted(self.runs, CountedNoun::Run),
+            imports::and_verified(self.verifications),
+        );
+        match is_dry_run {
+            true => both!(
+                "{runs}{verified} found; nothing was stored.",
+                "{runs}{verified}を検出しました。何も保存していません。"
+            ),
+            false => both!("No results were found.", "結果が見つかりません。"),
+        }
+    }
+
+    /// Stores further labels that the user gave, and lists the series.
+    fn finish(&mut self, store: &mut Store, others: ForeignResults) -> Result<()> {
+        for (series, label) in &others.aliases {
             let subject = std::slice::from_ref(series);
             store.annotate(&names::annotations(subject, AnnotationKind::Alias, label))?;
-            self.notes += &plain(&both!(
+            let note = both!(
                 "{label} is now a further label of it",
                 "ラベル{label}を追加しました"
-            ));
-            self.notes.push('\n');
+            );
+            self.notes.add(&plain(&note));
         }
+        self.notes.end();
         let mut seen = BTreeSet::new();
-        for id in self.new.iter().chain(&self.known) {
-            let series = store.series_id(id)?;
-            if !seen.insert(series.clone()) {
+        for series in self.new.series.iter().chain(&self.known.series) {
+            if !seen.insert(series) {
                 continue;
             }
-            let rows = names::rows_of(store, &series)?;
-            if let Some(first) = rows.iter().min_by_key(|row| row.repeat) {
+            if let Some((first, runs)) = store.series_head(series)? {
                 self.series.push(SeriesLine {
-                    label: first.target.clone(),
-                    scenario: first.scenario.clone(),
-                    runs: rows.len(),
-                    short: first.short.clone(),
+                    label: first.target,
+                    scenario: first.scenario,
+                    runs: usize::try_from(runs).unwrap_or(usize::MAX),
+                    short: first.short,
                     series: series.clone(),
                 });
             }
-            args.names.store(store, &series)?;
-        }
-        for id in &self.new_verifications {
-            args.names.store(store, id)?;
         }
         Ok(())
     }
@@ -272,15 +382,15 @@ impl ImportedResults {
         if args.json {
             let body = ImportJson {
                 found: self.found(),
-                new: &self.new,
-                known: &self.known,
-                new_verifications: &self.new_verifications,
+                new: &self.new.ids,
+                known: &self.known.ids,
+                new_verifications: &self.new_verifications.ids,
                 series: &self.series,
-                notes: self.notes.lines().collect(),
+                notes: self.notes.text.lines().collect(),
             };
             return json::print(json::IMPORT, &body);
         }
-        let mut text = self.notes.clone();
+        let mut text = self.notes.text.clone();
         for line in self.series.iter().take(SHOWN) {
             let runs = counted(line.runs, CountedNoun::Run);
             let SeriesLine {
@@ -292,13 +402,12 @@ impl ImportedResults {
             text += &(plain(&format!("{short}  {label}: {scenario}, {runs}")) + "\n");
         }
         if self.series.len() > SHOWN {
-            let others = self.series.len() - SHOWN;
             text += &both!(
-                "and {others} more series; `hakaru list` shows them\n",
-                "ほか{others}件の測定シリーズはhakaru listで確認できます\n"
+                "and more series; `hakaru list` shows them\n",
+                "ほかの測定シリーズはhakaru listで確認できます\n"
             );
         }
-        for id in &self.new_verifications {
+        for id in &self.new_verifications.ids {
             text += &both!("{id}  verification\n", "{id}  検証\n");
         }
         text += &self.next();
@@ -309,7 +418,7 @@ impl ImportedResults {
     fn next(&self) -> String {
         let short = |series: &SeriesLine| series.short.clone();
         match &self.series[..] {
-            [] => match self.new_verifications.first() {
+            [] => match self.new_verifications.ids.first() {
                 Some(id) => both!("Next: `hakaru show {id}`\n", "次: hakaru show {id}\n"),
                 None => String::new(),
             },
@@ -329,6 +438,23 @@ impl ImportedResults {
 
 /// Maximum number of series that are listed.
 const SHOWN: usize = 20;
+
+/// Maximum number of lines about what was read.
+const MOST_NOTES: usize = 5_000;
+
+/// Stores title and note beside series and verifications.
+fn describe_all<'a>(
+    store: &mut Store,
+    subjects: impl Iterator<Item = &'a str>,
+    args: &ImportArgs,
+) -> Result<()> {
+    if args.names.title.is_none() && args.names.note.is_none() {
+        return Ok(());
+    }
+    let subjects: BTreeSet<&str> = subjects.collect();
+    let mut described = subjects.into_iter();
+    described.try_for_each(|subject| args.names.store(store, subject))
+}
 
 /// Output of `hakaru import --json`.
 #[derive(Serialize)]

@@ -12,7 +12,6 @@ use hakaru_report::text;
 use hakaru_report::{ListedRate, ListedSeries};
 use hakaru_store::{Filter, OutcomeKind, PhaseRow, RunRow, Store};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Arguments of `hakaru list`.
@@ -41,7 +40,7 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     }
     if all.is_empty() && verifications.is_empty() {
         // Distinguish a filter without matches from an empty database.
-        let said = text::nothing_listed(store.count()? == 0);
+        let said = text::nothing_listed(store.is_empty()?);
         print(&format!("{said}\n"))?;
         return Ok(unreadable.exit());
     }
@@ -67,25 +66,25 @@ struct StoredSeries {
 impl StoredSeries {
     /// Returns the series with the wanted name, the one stored last first.
     fn all(store: &Store, args: &ListArgs) -> Result<Vec<StoredSeries>> {
-        let rows = store.runs(&Filter {
+        let newest = store.newest_series(&Filter {
             target: args.target.clone(),
+            limit: Some(args.limit),
             ..Filter::default()
         })?;
-        let mut of_series: BTreeMap<String, Vec<RunRow>> = BTreeMap::new();
-        for row in rows {
-            of_series.entry(row.series.clone()).or_default().push(row);
-        }
-        let sorted = of_series.into_values().filter_map(|mut rows| {
+        let mut all = Vec::with_capacity(newest.len());
+        for series in newest {
+            let mut rows = store.runs(&Filter {
+                series: Some(series),
+                target: args.target.clone(),
+                ..Filter::default()
+            })?;
             rows.sort_by_key(|row| (row.repeat, row.started_unix_ms));
             let mut rows = rows.into_iter();
-            Some(StoredSeries {
-                first: rows.next()?,
+            all.extend(rows.next().map(|first| StoredSeries {
+                first,
                 others: rows.collect(),
-            })
-        });
-        let mut all: Vec<StoredSeries> = sorted.collect();
-        all.sort_by_key(|series| series.rows().map(|row| -row.stored).min());
-        all.truncate(args.limit as usize);
+            }));
+        }
         Ok(all)
     }
 

@@ -22,12 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn without_duplicates(
     store: &Store,
     found: Vec<Imported>,
+    stored: &mut KnownRuns,
     result: &mut DuplicateResults,
 ) -> Result<Vec<Imported>> {
-    let mut stored = KnownRuns {
-        store,
-        taken: BTreeSet::new(),
-    };
     let mut kept = Vec::with_capacity(found.len());
     for (made, better) in found.iter().zip(better(&found)) {
         let source = plain(source(&made.record));
@@ -37,7 +34,7 @@ pub(crate) fn without_duplicates(
                 &found[other].record,
                 &both!("is imported too", "同時に取り込み"),
             )),
-            None => match stored.twin(made)? {
+            None => match stored.twin(store, made)? {
                 Some((twin, short)) => {
                     result.add(made, &twin);
                     Some(words(
@@ -127,6 +124,10 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
         .for_each(|(at, made)| of_ios.entry(ios(&made.record)).or_default().push(at));
     let better = |at: usize| {
         let made = &found[at];
+        // Only latencies show that results are of one measurement, and figures without I/Os have none.
+        if ios(&made.record) == 0 {
+            return None;
+        }
         // Identical outputs of one program in one text are repeats with equal figures, not duplicates.
         let repeats = |other: &Imported| {
             source(&other.record) == source(&made.record) && other.format == made.format
@@ -148,28 +149,49 @@ fn better(found: &[Imported]) -> Vec<Option<usize>> {
 }
 
 /// Stored runs, found by their fingerprints.
-struct KnownRuns<'a> {
-    store: &'a Store,
+#[derive(Debug)]
+pub(crate) struct KnownRuns {
     /// IDs of stored runs that already match an imported one.
     taken: BTreeSet<String>,
+    /// The last run that was stored before the import: equal results of one import are repeats.
+    last: i64,
 }
 
-impl KnownRuns<'_> {
+impl KnownRuns {
+    /// Returns the runs that are stored now.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(crate) fn of(store: &Store) -> Result<KnownRuns> {
+        Ok(KnownRuns {
+            taken: BTreeSet::new(),
+            last: store.last_stored()?,
+        })
+    }
+
     /// Returns the stored run of the same measurement, and its short ID.
-    fn twin(&mut self, made: &Imported) -> Result<Option<(RunRecord, String)>> {
-        for row in self.store.runs_like(fingerprint(&made.record))? {
+    fn twin(&mut self, store: &Store, made: &Imported) -> Result<Option<(RunRecord, String)>> {
+        let record = &made.record;
+        // Content from a pipe has no name to distinguish it from the same content in a file, and a name that the user
+        // gives does not make another measurement of the same file.
+        let any_name = !made.named || made.asked;
+        let started = record.started_unix_ms;
+        let near = (
+            started.saturating_sub_unsigned(APART_MS),
+            started.saturating_add_unsigned(APART_MS),
+        );
+        let scenario = any_name.then_some(record.scenario.name.as_str());
+        for row in store.runs_like(fingerprint(record), near, scenario)? {
             if self.taken.contains(&row.id) {
                 continue;
             }
-            let stored = match self.store.run(&row.id) {
+            let stored = match store.run(&row.id) {
                 Err(error) if error.is_unreadable() => continue,
                 found => found?,
             };
-            // Content from a pipe has no name to distinguish it from the same content in a file, and a name that the
-            // user gives does not make another measurement of the same file.
-            let one_source = !made.named || made.asked && source(&stored) == source(&made.record);
-            if same_measurement(&stored, &made.record)
-                || one_source && same_content(&stored, &made.record)
+            let one_source = any_name && (!made.named || source(&stored) == source(record));
+            if same_measurement(&stored, record)
+                || one_source && row.stored <= self.last && same_content(&stored, record)
             {
                 self.taken.insert(row.id.clone());
                 return Ok(Some((stored, row.short)));

@@ -17,6 +17,8 @@ pub(crate) struct LabelRules {
     all: Option<String>,
     /// Headings, files or disks with their names.
     of: Vec<(String, String)>,
+    /// Those of them that have matched nothing yet.
+    unused: Vec<String>,
 }
 
 /// The name of a run, and whether the user gave it.
@@ -32,24 +34,13 @@ impl LabelRules {
     /// Reads `--label` options.
     ///
     /// # Errors
-    /// If `X` in `X=NAME` matches nothing in the input, or two names are given for everything.
-    pub(crate) fn read(
-        options: &[String],
-        texts: &[ImportText],
-        found: &ImportResult,
-    ) -> Result<LabelRules> {
+    /// If two names are given for everything.
+    pub(crate) fn read(options: &[String]) -> Result<LabelRules> {
         let mut rules = LabelRules::default();
         for option in options {
             match option.split_once('=') {
                 Some((of, name)) if !name.trim().is_empty() => {
                     let (of, name) = (of.trim().to_owned(), name.trim().to_owned());
-                    if !found
-                        .runs
-                        .iter()
-                        .any(|run| is_called(run, &texts[run.source], &of))
-                    {
-                        bail!("{}", unknown(&of, texts, found));
-                    }
                     rules.of.push((of, name));
                 }
                 _ if rules.all.is_some() => {
@@ -62,7 +53,25 @@ impl LabelRules {
                 _ => rules.all = Some(option.clone()),
             }
         }
+        rules.unused = rules.of.iter().map(|(of, _)| of.clone()).collect();
         Ok(rules)
+    }
+
+    /// Notes which rules match results of a batch.
+    pub(crate) fn see(&mut self, texts: &[ImportText], found: &ImportResult) {
+        let is_there = |of: &String| {
+            let mut runs = found.runs.iter();
+            runs.any(|run| is_called(run, &texts[run.source], of))
+        };
+        self.unused.retain(|of| !is_there(of));
+    }
+
+    /// Returns an error if `X` in `X=NAME` matches nothing in any batch, of which these are the last.
+    pub(crate) fn check(&self, texts: &[ImportText], found: &ImportResult) -> Result<()> {
+        match self.unused.first() {
+            Some(of) => bail!("{}", unknown(of, texts, found)),
+            None => Ok(()),
+        }
     }
 
     fn asked(&self, run: &FoundRun, text: &ImportText) -> Option<String> {

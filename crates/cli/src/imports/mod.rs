@@ -10,13 +10,13 @@ mod record;
 mod series;
 mod texts;
 
-pub(crate) use duplicates::{DuplicateResults, without_duplicates};
+pub(crate) use duplicates::{DuplicateResults, KnownRuns, without_duplicates};
 pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
 pub(crate) use own::{each_run, split};
-pub(crate) use record::{Imported, about_the_clock, records_of};
+pub(crate) use record::{EqualResults, Imported, about_the_clock, records_of};
 pub(crate) use series::joined;
-pub(crate) use texts::{ImportText, read_all};
+pub(crate) use texts::{ImportText, TextBatches, read_all};
 
 use crate::cmd::{CountedNoun, counted};
 use crate::exit::NamedPath;
@@ -40,6 +40,7 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
             &texts,
             &found,
             &labels(&texts, &found, &LabelRules::default()).0,
+            &mut EqualResults::default(),
         )
         .into_iter()
         .map(|imported| imported.record),
@@ -115,7 +116,8 @@ impl OwnRecords {
     /// Parses one line of JSON; the error is the reason why it is invalid.
     fn read(&mut self, line: &str) -> Result<(), String> {
         self.read_record(line)?;
-        if let Ok(of) = serde_json::from_str::<AnnotatedRecord>(line)
+        if line.contains("\"annotations\"")
+            && let Ok(of) = serde_json::from_str::<AnnotatedRecord>(line)
             && !of.annotations.is_empty()
         {
             let subject = of.series.unwrap_or(of.id);
@@ -161,7 +163,7 @@ pub(crate) fn find(
         let mapping = mapping.filter(|_| is_csv || !text.is_file);
         let table = mapping.cloned().or_else(|| csv::mapping_of_header(header));
         let table = table.filter(|_| !is_own);
-        if is_csv && table.is_none() && !is_own {
+        if is_csv && table.is_none() && !is_own && text.lines_before == 0 {
             let unread = Unread {
                 line: 1,
                 text: header.chars().take(60).collect(),
@@ -183,11 +185,18 @@ pub(crate) fn find(
     unmapped.retain(|(index, _)| found.runs.iter().all(|run| run.source != *index));
     found.unread.extend(unmapped);
     for (source, mapping) in tables {
+        let before = texts[source].lines_before;
         let (runs, unread) = csv::import(&texts[source].text, &mapping);
-        let runs = runs.into_iter().map(|run| FoundRun { source, run });
-        found.runs.extend(runs);
-        let unread = unread.into_iter().map(|unread| (source, unread));
-        found.unread.extend(unread);
+        found.runs.extend(runs.into_iter().map(|mut run| {
+            run.lines = (run.lines.0 + before, run.lines.1 + before);
+            FoundRun { source, run }
+        }));
+        // What is wrong with the header is reported with the first part of a table.
+        let unread = unread.into_iter().filter(|at| before == 0 || at.line > 1);
+        found.unread.extend(unread.map(|mut unread| {
+            unread.line += before;
+            (source, unread)
+        }));
     }
     found.runs.sort_by_key(|found| found.source);
     found

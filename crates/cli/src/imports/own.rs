@@ -17,6 +17,9 @@ const BATCH: usize = 2 << 20;
 /// Maximum length of one record; a record of a day with a hundred workers is shorter.
 const LONGEST_RECORD: u64 = 256 << 20;
 
+/// Maximum number of notes about records of one file that cannot be read.
+const MOST_NOTES: usize = 1000;
+
 /// Bytes at the start of a file that show what it is.
 const START: u64 = 64 << 10;
 
@@ -107,6 +110,8 @@ struct BatchReader<'a> {
     records: usize,
     verifications: usize,
     notes: String,
+    /// Number of records that cannot be read.
+    unread: usize,
     each: &'a mut dyn FnMut(OwnRecords) -> Result<()>,
 }
 
@@ -115,6 +120,10 @@ impl BatchReader<'_> {
     fn add(&mut self, number: usize, line: &str) -> Result<()> {
         let name = self.name;
         if let Err(why) = self.batch.read(line) {
+            self.unread += 1;
+            if self.unread > MOST_NOTES {
+                return Ok(());
+            }
             self.notes += &(plain(&both!(
                 "{name}:{number}: not read: {why}",
                 "{name}:{number}: 読み込めません: {why}"
@@ -148,6 +157,7 @@ impl OwnSource {
             records: 0,
             verifications: 0,
             notes: String::new(),
+            unread: 0,
             each,
         };
         let open = || {
@@ -166,6 +176,10 @@ impl OwnSource {
         let verified = and_verified(reader.verifications);
         let records = counted(reader.records, CountedNoun::Record);
         let mut notes = reader.notes;
+        if reader.unread > MOST_NOTES {
+            let others = reader.unread - MOST_NOTES;
+            notes += &both!("and {others} more lines\n", "ほか{others}行\n");
+        }
         notes += &both!("{}: {records}{verified} of hakaru\n", "{}: hakaruの{records}{verified}\n"; plain(&self.name));
         Ok(notes)
     }

@@ -5,11 +5,12 @@ use super::labels::Label;
 use hakaru_dialects::import::{
     FoundRun, ImportResult, ImportedRun, SourceFormat, TimeBasis, unknown_environment,
 };
+use hakaru_model::hash::fnv1a;
 use hakaru_model::record::{FORMAT, Origin, RunRecord};
 use hakaru_report::plain;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 /// A record and its source.
 pub(crate) struct Imported {
@@ -21,21 +22,29 @@ pub(crate) struct Imported {
     pub(crate) asked: bool,
 }
 
-/// Converts all results to records; `labels` contains the name of each.
+/// Number of equal results so far, by a hash of source and ID. Repeats may be printed identically: within one file they
+/// are distinguished by order.
+#[derive(Debug, Default)]
+pub(crate) struct EqualResults(HashMap<u64, u32>);
+
+/// Converts all results to records; `labels` contains the name of each. `alike` counts equal results, also those of
+/// earlier parts of the same file.
 pub(crate) fn records_of(
     texts: &[ImportText],
     found: &ImportResult,
     labels: &[Label],
+    alike: &mut EqualResults,
 ) -> Vec<Imported> {
-    // Repeats may be printed identically: within one text they are distinguished by order.
-    let mut alike: BTreeMap<(usize, String), u32> = BTreeMap::new();
     let zone = TimeZone::system();
     let record = |(one, label): (&FoundRun, &Label)| {
         let name = label.name.as_deref();
-        let before = alike
-            .entry((one.source, id_of(&one.run, name, 0)))
-            .or_default();
-        let id = id_of(&one.run, name, *before);
+        let first = id_of(&one.run, name, 0);
+        let key = fnv1a(format!("{}:{first}", one.source).as_bytes());
+        let before = alike.0.entry(key).or_default();
+        let id = match *before {
+            0 => first,
+            before => id_of(&one.run, name, before),
+        };
         *before += 1;
         let record = record_of(&one.run, &texts[one.source], name, id, &zone);
         Imported {

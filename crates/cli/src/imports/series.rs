@@ -9,7 +9,7 @@ use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::UnstatedJob;
 use hakaru_report::plain;
 use hakaru_store::Store;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A series that more runs can join.
 struct ImportSeries {
@@ -38,7 +38,8 @@ pub(crate) fn joined(
     found: Vec<Imported>,
     notes: &mut String,
 ) -> Result<Vec<RunRecord>> {
-    let mut series: Vec<ImportSeries> = Vec::new();
+    // By target: a series has runs of one target only.
+    let mut all: BTreeMap<String, Vec<ImportSeries>> = BTreeMap::new();
     let mut looked_at: BTreeSet<(String, String)> = BTreeSet::new();
     let mut joined: Vec<RunRecord> = Vec::with_capacity(found.len());
     let mut ids: BTreeSet<String> = BTreeSet::new();
@@ -54,6 +55,7 @@ pub(crate) fn joined(
             &made.record.scenario.name,
         );
         let key = (target, scenario.clone());
+        let series = all.entry(key.0.clone()).or_default();
         if looked_at.insert(key.clone()) {
             series.extend(stored_series(store, &key)?);
         }
@@ -61,7 +63,7 @@ pub(crate) fn joined(
             (made.record.series, made.record.repeat) = (series.first.series.clone(), series.runs);
             series.runs += 1;
         } else {
-            if let Some(other) = unlike(&series, &made.record) {
+            if let Some(other) = unlike(series, &made.record) {
                 *notes += &(plain(&other) + "\n");
             }
             series.push(ImportSeries {

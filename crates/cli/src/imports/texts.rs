@@ -1,10 +1,12 @@
-//! Reads input texts: files, directories, standard input, with size limits.
+//! Reads input texts: files, directories, standard input, with size limits, and in batches of a limited size.
 
 use crate::exit::NamedPath;
 use anyhow::{Context, Result, bail};
+use hakaru_dialects::import::csv::{ColumnMapping, mapping_of_header};
 use hakaru_model::units::Bytes;
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -14,6 +16,15 @@ const LARGEST: Bytes = Bytes(1 << 30);
 /// Maximum size to read from sources of unknown length: a pipe, a device.
 const LONGEST: Bytes = Bytes(256 << 20);
 
+/// Length of the texts after which a batch ends.
+const BATCH: u64 = 4 << 20;
+
+/// Length of a part of a table: each of its lines becomes a record, which is many times as long.
+const PART: u64 = 64 << 10;
+
+/// Maximum length of a line of a table.
+const LONGEST_LINE: u64 = 1 << 20;
+
 /// A text with its name and modification time.
 pub(crate) struct ImportText {
     pub(crate) name: String,
@@ -21,6 +32,147 @@ pub(crate) struct ImportText {
     pub(crate) changed_unix_ms: i64,
     /// Whether the text is from a file, whose name can describe the measurement.
     pub(crate) is_file: bool,
+    /// Number of lines of the file that are missing after the header: of a part of a table.
+    pub(crate) lines_before: usize,
+}
+
+/// Reads files in batches, so that many files or a long table need little memory. Files that are not tables are read
+/// whole.
+pub(crate) struct TextBatches {
+    paths: VecDeque<PathBuf>,
+    table: Option<TableReader>,
+    has_mapping: bool,
+}
+
+/// The rest of a long table.
+struct TableReader {
+    lines: BufReader<File>,
+    /// The first lines: comments, and the names of columns.
+    header: String,
+    name: String,
+    changed_unix_ms: i64,
+    /// Lines read so far, without the header.
+    read: usize,
+}
+
+impl TextBatches {
+    /// Prepares to read files, which may be tables whose columns are mapped.
+    pub(crate) fn of(paths: Vec<PathBuf>, mapping: Option<&ColumnMapping>) -> TextBatches {
+        TextBatches {
+            paths: paths.into(),
+            table: None,
+            has_mapping: mapping.is_some(),
+        }
+    }
+
+    /// Whether everything has been read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.paths.is_empty() && self.table.is_none()
+    }
+
+    /// Whether the next batch continues a table.
+    pub(crate) fn is_within_table(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// Reads the next texts: whole files, or a part of a table with its header.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(crate) fn next(&mut self) -> Result<Vec<ImportText>> {
+        let mut texts = Vec::new();
+        let mut length = 0;
+        while self.table.is_none()
+            && length < BATCH
+            && let Some(path) = self.paths.front()
+        {
+            self.table = table(path, self.has_mapping)?;
+            if self.table.is_some() && !texts.is_empty() {
+                // It is opened again for a batch of its own.
+                self.table = None;
+                return Ok(texts);
+            }
+            if self.table.is_none() {
+                let text = read_one(path)?;
+                length += text.text.len() as u64;
+                texts.push(text);
+            }
+            self.paths.pop_front();
+        }
+        if let Some(table) = &mut self.table {
+            let (text, is_last) = table.part()?;
+            texts.push(text);
+            if is_last {
+                self.table = None;
+            }
+        }
+        Ok(texts)
+    }
+}
+
+/// Opens a file if it is a long table.
+fn table(path: &Path, has_mapping: bool) -> Result<Option<TableReader>> {
+    let is_long = |file: &std::fs::Metadata| file.is_file() && file.len() > PART;
+    if path == Path::new("-") || !path.metadata().is_ok_and(|file| is_long(&file)) {
+        return Ok(None);
+    }
+    let name = path.display().to_string();
+    let (file, changed_unix_ms, _) = opened(path, &name)?;
+    let mut lines = BufReader::new(file);
+    let mut header = Vec::new();
+    next_line(&mut lines, &mut header, &name)?;
+    let first = String::from_utf8_lossy(&header).into_owned();
+    let mapped = has_mapping && name.ends_with(".csv");
+    if !mapped && mapping_of_header(first.trim_end_matches(['\r', '\n'])).is_none() {
+        return Ok(None);
+    }
+    let mut line = header.clone();
+    while header.len() < PART as usize && (line.starts_with(b"#") || line.trim_ascii().is_empty()) {
+        line.clear();
+        if next_line(&mut lines, &mut line, &name)? == 0 {
+            break;
+        }
+        header.extend(&line);
+    }
+    Ok(Some(TableReader {
+        lines,
+        header: String::from_utf8_lossy(&header).into_owned(),
+        name,
+        changed_unix_ms,
+        read: 0,
+    }))
+}
+
+/// Appends a line; returns its length. The rest of a longer line is another line, and no row either.
+fn next_line(lines: &mut BufReader<File>, to: &mut Vec<u8>, name: &str) -> Result<usize> {
+    let mut limited = Read::by_ref(lines).take(LONGEST_LINE);
+    let read = limited.read_until(b'\n', to);
+    read.with_context(|| both!("cannot read {name}", "{name}を読み込めません"))
+}
+
+impl TableReader {
+    /// Reads the next lines, and returns whether they are the last.
+    fn part(&mut self) -> Result<(ImportText, bool)> {
+        let (mut lines, mut count) = (Vec::new(), 0);
+        let is_last = loop {
+            if next_line(&mut self.lines, &mut lines, &self.name)? == 0 {
+                break true;
+            }
+            count += 1;
+            if lines.len() as u64 >= PART {
+                break false;
+            }
+        };
+        let text = ImportText {
+            name: self.name.clone(),
+            text: self.header.clone() + &String::from_utf8_lossy(&lines),
+            changed_unix_ms: self.changed_unix_ms,
+            is_file: true,
+            lines_before: self.read,
+        };
+        self.read += count;
+        Ok((text, is_last))
+    }
 }
 
 /// Returns the paths of files; in place of directories, all files in them, sorted.
@@ -41,21 +193,21 @@ pub(super) fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// Reads the texts of paths; for directories, of all files in them, sorted.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
-    let mut texts = Vec::new();
-    for path in &files_of(paths)? {
-        if path == Path::new("-") {
-            let name = both!("standard input", "標準入力");
-            texts.push(ImportText {
-                text: bounded(std::io::stdin().lock(), &name, LONGEST)?,
-                name,
-                changed_unix_ms: hakaru_campaign::now_unix_ms(),
-                is_file: false,
-            });
-        } else {
-            texts.push(read(path)?);
-        }
+    files_of(paths)?.iter().map(|path| read_one(path)).collect()
+}
+
+fn read_one(path: &Path) -> Result<ImportText> {
+    if path != Path::new("-") {
+        return read(path);
     }
-    Ok(texts)
+    let name = both!("standard input", "標準入力");
+    Ok(ImportText {
+        text: bounded(std::io::stdin().lock(), &name, LONGEST)?,
+        name,
+        changed_unix_ms: hakaru_campaign::now_unix_ms(),
+        is_file: false,
+        lines_before: 0,
+    })
 }
 
 /// Adds the regular files in a directory and its subdirectories. Links are not followed, because they could form a
@@ -76,20 +228,28 @@ fn files_below(directory: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result
 
 fn read(path: &Path) -> Result<ImportText> {
     let name = path.display().to_string();
-    let file = File::open(path).named(|| both!("cannot read {name}", "{name}を読み込めません"))?;
-    let meta = file
-        .metadata()
-        .with_context(|| both!("cannot read {name}", "{name}を読み込めません"))?;
+    let (file, changed_unix_ms, is_file) = opened(path, &name)?;
+    let most = if is_file { LARGEST } else { LONGEST };
+    Ok(ImportText {
+        text: bounded(file, &name, most)?,
+        name,
+        changed_unix_ms,
+        is_file,
+        lines_before: 0,
+    })
+}
+
+/// Opens a file; returns its modification time too, and whether it is a regular file.
+fn opened(path: &Path, name: &str) -> Result<(File, i64, bool)> {
+    let failed = || both!("cannot read {name}", "{name}を読み込めません");
+    let file = File::open(path).named(failed)?;
+    let meta = file.metadata().with_context(failed)?;
     let since = meta
         .modified()
         .ok()
         .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    Ok(ImportText {
-        text: bounded(file, &name, if meta.is_file() { LARGEST } else { LONGEST })?,
-        name,
-        changed_unix_ms: since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64),
-        is_file: meta.is_file(),
-    })
+    let changed = since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64);
+    Ok((file, changed, meta.is_file()))
 }
 
 /// Reads a source completely, or returns an error if it has more than `most` bytes.
