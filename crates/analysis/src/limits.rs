@@ -285,6 +285,8 @@ mod tests {
             .0
         };
         assert_eq!((usb(480), usb(5_000)), (53_248_000.0, 500e6));
+        assert_eq!((usb(1), usb(12), usb(13)), (1e5, 1.2e6, 53_248_000.0));
+        assert_eq!(usb(10_000).round(), 1_212_121_212.0);
         let sata = Bus::Scsi {
             link: Fact::Known("6.0 Gbps".into()),
         };
@@ -296,6 +298,8 @@ mod tests {
             .map(|c| (c.0 / 1e6).round())
         };
         assert_eq!(nvme("8.0 GT/s PCIe x4"), Some(3938.0));
+        assert_eq!(nvme("5.0 GT/s PCIe x4"), Some(2000.0));
+        assert_eq!(nvme("2.5 GT/s PCIe x1"), Some(250.0));
         assert_eq!(nvme("nonsense"), None);
         assert_eq!(ceiling(&Bus::Virtio), None);
     }
@@ -319,6 +323,31 @@ mod tests {
         assert!(read.spread.unwrap() < 0.02 && (read.share.unwrap() - 0.813).abs() < 0.01);
         // A single card near the limit is enough.
         assert_eq!(bus_limit(&all[..1])[0].limit, Bottleneck::Host);
+    }
+
+    #[test]
+    fn equal_cards_on_several_hosts_say_nothing_of_a_host() {
+        let mut cards: Vec<Summary> = (0..3).map(|i| read_series(i, 35e6, 0.005)).collect();
+        let limit = |cards: &[Summary]| bus_limit(&cards.iter().collect::<Vec<_>>())[0].limit;
+        assert_eq!(limit(&cards), Bottleneck::Host);
+        assert_eq!(limit(&cards[..2]), Bottleneck::Unclear);
+        cards[2].environment.hostname = "another".to_owned();
+        assert_eq!(limit(&cards), Bottleneck::Unclear);
+    }
+
+    #[test]
+    fn shares_of_the_limit_are_judged_at_the_marks() {
+        for (share, verdict) in [
+            (0.0, Bottleneck::Card),
+            (0.60, Bottleneck::Card),
+            (0.601, Bottleneck::Unclear),
+            (0.749, Bottleneck::Unclear),
+            (0.75, Bottleneck::Host),
+            (1.05, Bottleneck::Host),
+            (1.051, Bottleneck::Contradiction),
+        ] {
+            assert_eq!(of_share(share), verdict, "{share}");
+        }
     }
 
     /// Regression: three specimens of one model counted as different cards because of their campaign labels, and the

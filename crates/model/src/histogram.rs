@@ -307,6 +307,17 @@ mod tests {
     }
 
     #[test]
+    fn values_are_counted_up_to_and_with_a_limit() {
+        let mut histogram = Histogram::new();
+        for ns in [7, 8, 8, 1_000_000] {
+            histogram.record_n(Nanos(ns), 1);
+        }
+        let counts = [0, 6, 7, 8, 999_999_999].map(|limit| histogram.count_up_to(Nanos(limit)));
+        assert_eq!(counts, [0, 0, 1, 3, 4]);
+        assert_eq!(histogram.count_up_to(Nanos(u64::MAX)), 4);
+    }
+
+    #[test]
     fn an_empty_histogram_has_no_quantile() {
         assert_eq!(Histogram::new().value_at(Quantile::MEDIAN), None);
     }

@@ -455,6 +455,8 @@ mod tests {
     fn quantities_read_well() {
         assert_eq!(Bytes(256 << 20).to_string(), "256 MiB");
         assert_eq!(Bytes(1536).to_string(), "1.50 KiB");
+        assert_eq!(Bytes(999_499).decimal(), "999 kB");
+        assert_eq!(Bytes(999_500).decimal(), "1.00 MB");
         assert_eq!(BytesPerSec(22_412_000.0).to_string(), "22.4 MB/s");
         assert_eq!(Nanos(1_866_030).to_string(), "1.87 ms");
         assert_eq!(Nanos(410).to_string(), "410 ns");
@@ -468,6 +470,12 @@ mod tests {
             [Bytes(u64::MAX).to_string(), Nanos(u64::MAX).to_string()],
             ["16 EiB", "18446744074 s"]
         );
+    }
+
+    #[test]
+    fn no_time_has_no_rate() {
+        assert_eq!(Bytes(5).per(Nanos(0)), None);
+        assert_eq!(Bytes(5).per(Nanos(1)), Some(BytesPerSec(5e9)));
     }
 
     proptest::proptest! {

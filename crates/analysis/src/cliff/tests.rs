@@ -484,3 +484,13 @@ fn long_series_are_searched_in_cells_and_located_to_the_interval() {
         "{at:?}"
     );
 }
+
+#[test]
+fn a_last_interval_of_less_than_half_the_usual_length_is_dropped() {
+    let kept = |last: f64| {
+        let mut points = timeline(&[50e6; 4]);
+        points[3].at_s = points[2].at_s + last;
+        lengths_and_speeds(&points).len()
+    };
+    assert_eq!([0.1, 0.24, 0.25, 0.5].map(kept), [3, 3, 4, 4]);
+}

@@ -128,5 +128,7 @@ mod tests {
         assert_eq!(drift(&[1.0, 2.0, 3.0, 4.0]).unwrap().p, 0.0);
         assert_eq!(drift(&[2.0; 5]).unwrap().p, 1.0);
         assert_eq!((drift(&[1.0, 2.0]), lag1(&[2.0; 5])), (None, None));
+        assert_eq!(lag1(&[1.0, 2.0]), None);
+        assert_eq!(lag1(&[1.0, 2.0, 3.0]), Some(0.0));
     }
 }

@@ -125,6 +125,24 @@ mod tests {
     }
 
     #[test]
+    fn up_to_fifty_values_are_counted_exactly() {
+        let values: Vec<f64> = (0..51).map(f64::from).collect();
+        for (n, m, exact) in [
+            (25, 25, true),
+            (1, 49, true),
+            (25, 26, false),
+            (50, 1, false),
+        ] {
+            let found = mann_whitney(&values[..n], &values[n..n + m]).unwrap();
+            assert_eq!(
+                (found.u, found.exact),
+                ((n * m) as f64, exact),
+                "{n} and {m}"
+            );
+        }
+    }
+
+    #[test]
     fn ties_are_corrected_for_as_in_r() {
         // R: wilcox.test(extra ~ group, data = sleep): W = 25.5, p-value = 0.06933
         let sleep = mann_whitney(&SLEEP_2, &SLEEP_1).unwrap();

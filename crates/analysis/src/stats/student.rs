@@ -171,6 +171,18 @@ mod tests {
         close(cards.df, 1.092_840_216_630_417, 1e-9);
     }
 
+    #[test]
+    fn each_sample_counts_by_its_own_size() {
+        // scipy.stats.ttest_ind(ctl, trt1[:4], equal_var=False); the degrees of freedom follow from the formula.
+        let found = welch(
+            &SampleMoments::independent(&PLANT_CONTROL).unwrap(),
+            &SampleMoments::independent(&PLANT_TREATED[..4]).unwrap(),
+        );
+        close(found.t, -2.500_098_616_499_69, 1e-10);
+        close(found.df, 6.372_918_300_632_079, 1e-9);
+        close(found.p, 0.044_237_359_648_454_33, 1e-9);
+    }
+
     /// Regression: squares of variances overflowed or underflowed at such deviations, the degrees of freedom were NaN,
     /// and the distribution panicked.
     #[test]
