@@ -216,7 +216,8 @@ pub fn clone_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
                     .replace("$filenum", &filenum.to_string());
                 match directories.len() {
                     0 => PathBuf::from(name),
-                    n => directories[clone as usize % n].join(name),
+                    // A name with `/` at its start does not replace the directory.
+                    n => directories[clone as usize % n].join(name.trim_start_matches('/')),
                 }
             })
             .collect(),

@@ -273,6 +273,9 @@ as fio does up to 3.33. fio 3.39 lists them with an empty value.
 writes only.
 - `log_window_value=both` adds the column to latency logs only, because mean and maximum are the same for bandwidth \
 and IOPS. fio 3.33 knows only `log_max_value=0|1`.
+- Files that a job does not name stay in its `directory`: a job name or `filename_format` that leads out of it \
+with `..` is refused. \
+fio writes outside. Without `directory`, and with `filename`, both do what is asked.
 - Names and values in a job file must be UTF-8, as on the command line. fio accepts any bytes.
 - `bssplit` with percentages that add up to more than 100 draws sizes as fio does, the smallest percentage first. If \
 it also has sizes without a percentage, it is refused.

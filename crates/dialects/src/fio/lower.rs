@@ -15,7 +15,7 @@ use hakaru_model::job::{
 };
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Default seed of jobs with repeatable offsets.
 const USUAL_SEED: u64 = 0x89;
@@ -219,6 +219,13 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
     if spec.filenames.is_empty() {
         let format = file_format(spec);
         let (directories, nrfiles) = (spec.directories.clone(), spec.nrfiles);
+        let name = format.replace("$jobname", &spec.job.name);
+        if !directories.is_empty() && leaves_directory(Path::new(&name)) {
+            return Err(format!(
+                "its files `{name}` would be outside of the given directory: use a name or \
+                filename_format without `..`, or name the files with filename"
+            ));
+        }
         return Ok(Target::Formatted {
             directories,
             format,
@@ -237,6 +244,19 @@ fn target(spec: &JobSpec) -> Result<Target, String> {
         Some(directory) => directory.join(name.strip_prefix("/").unwrap_or(name)),
     };
     Ok(Target::Paths(spec.filenames.iter().map(place).collect()))
+}
+
+/// Whether a path below a directory leads out of it. As in fio, it is below it even if it begins with `/`.
+fn leaves_directory(path: &Path) -> bool {
+    let depths = path.components().scan(0i32, |depth, part| {
+        *depth += match part {
+            Component::ParentDir => -1,
+            Component::Normal(_) => 1,
+            _ => 0,
+        };
+        Some(*depth)
+    });
+    depths.min().is_some_and(|least| least < 0)
 }
 
 /// File name format of a job that names no files.

@@ -5,6 +5,7 @@ use hakaru_model::job::{
     BlockSize, BufferContent, Distribution, ErrorPolicy, Fallocate, IoEngine, Op, PerOp, SizeSpec,
     Target,
 };
+use hakaru_model::plan::clone_paths;
 use hakaru_model::units::{Bytes, Nanos};
 use std::path::PathBuf;
 
@@ -331,6 +332,40 @@ fn files_without_names_have_a_format() {
         job("--name=a --ioengine=null --filename=x").target,
         Target::Nothing
     );
+}
+
+#[test]
+fn generated_files_stay_in_their_directory() {
+    let refused = |options: &str| match run(options) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("{options} is accepted"),
+    };
+    for options in [
+        "--name=../x --directory=d",
+        "--name=a/../../x --directory=d",
+        "--name=/../x --directory=d",
+        "--name=a --directory=d --filename_format=../$jobname.$filenum",
+    ] {
+        let message = refused(&format!("{options} --size=4k"));
+        assert!(
+            message.contains("outside of the given directory"),
+            "{message}"
+        );
+        assert!(message.contains("filename"), "{message}");
+    }
+    for (options, path) in [
+        ("--name=a/../x --directory=d", "d/a/../x.0.0"),
+        ("--name=/x --directory=d", "d/x.0.0"),
+        ("--name=x..y --directory=d", "d/x..y.0.0"),
+        // Without a directory, the name is relative to the current one, as in fio.
+        ("--name=../x", "../x.0.0"),
+    ] {
+        let paths = clone_paths(&job(options), 0);
+        assert_eq!(paths, [PathBuf::from(path)], "{options}");
+    }
+    // A file that is named is where it was asked to be.
+    let named = job("--name=a --directory=d --filename=../x").target;
+    assert_eq!(named, Target::Paths(vec!["d/../x".into()]));
 }
 
 #[test]
