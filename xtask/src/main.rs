@@ -10,10 +10,12 @@ mod cross;
 mod dist;
 mod docs;
 mod fuzz;
+mod mutants;
 mod pages;
 mod parity;
 mod perf;
 mod rig;
+mod sanitize;
 mod scale;
 mod tidy;
 mod workspace;
@@ -64,6 +66,16 @@ const COMMANDS: &[TaskRow] = &[
         fuzz::main,
     ),
     (
+        "miri",
+        "run tests of unsafe code in an interpreter (needs nightly)",
+        sanitize::miri,
+    ),
+    (
+        "mutants",
+        "change the code, and count what no test notices: model, analysis, guard",
+        mutants::main,
+    ),
+    (
         "pages",
         "look at every kind of page in a real browser (FILE…, --shots FOLDER)",
         pages::main,
@@ -78,8 +90,17 @@ const COMMANDS: &[TaskRow] = &[
         "test on simulated cards in real machines: setup, smoke, test, pi",
         rig::main,
     ),
-    ("scale", "time a store of ten thousand results", scale::main),
+    (
+        "scale",
+        "time and memory with many runs: --runs=1000,100000, --program=FILE",
+        scale::main,
+    ),
     ("tidy", "check the rules of the project", tidy::main),
+    (
+        "tsan",
+        "run the tests of the engine with ThreadSanitizer",
+        sanitize::tsan,
+    ),
 ];
 
 fn main() -> ExitCode {

@@ -78,6 +78,23 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// Returns a program of cargo's: the installed one, or one that is compiled once and kept in the target directory.
+///
+/// # Errors
+/// If it cannot be installed, as without a network.
+pub(crate) fn tool(name: &str) -> Result<PathBuf> {
+    let place = target().join("tools");
+    let kept = place.join("bin").join(name);
+    let found = find_program(name).or_else(|| kept.is_file().then(|| kept.clone()));
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let mut install = cargo();
+    install.args(["install", "--locked", "--root"]).arg(&place);
+    run(install.arg(name))?;
+    Ok(kept)
+}
+
 /// Installs Debian packages, as root.
 ///
 /// # Errors
