@@ -79,7 +79,7 @@ fn says_what_an_io_became() {
     assert_eq!(
         became(Some("ext4"), 3.34, fat),
         "On ext4, each 4 KiB write became 3.3 requests and 13.4 KiB at the device: the data, the first FAT (0.25 per I/O), \
-         the journal twice and now and then bitmaps or inode tables"
+         the journal twice and occasionally the bitmaps or the inode tables"
     );
     let joined = vec![(IoClass::Data, 0.0625), (IoClass::Unknown, 0.2)];
     became(None, 0.26, joined);

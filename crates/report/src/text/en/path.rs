@@ -125,12 +125,12 @@ pub(in crate::text) fn became(of: &BecameText<'_>) -> String {
         .into_iter()
         .map(|&(class, requests)| how_often(class, requests))
         .collect();
-    let rare: Vec<&str> = rare
+    let rare: Vec<String> = rare
         .into_iter()
-        .map(|(class, _)| io_class(*class))
+        .map(|(class, _)| class_in_sentence(*class))
         .collect();
     if !rare.is_empty() {
-        classes.push(format!("now and then {}", rare.join(" or ")));
+        classes.push(format!("occasionally {}", rare.join(" or ")));
     }
     let classes = match classes.is_empty() {
         true => String::new(),
@@ -155,15 +155,20 @@ fn requests_per_io(requests: f64) -> String {
     }
 }
 
-/// Requests per I/O below which a class occurs now and then.
+/// Requests per I/O below which a class occurs only occasionally.
 const RARE: f64 = 0.1;
 
 /// `the journal twice`, `the directory (0.25 per I/O)`
-fn how_often(class: IoClass, requests: f64) -> String {
-    let name = match class {
+/// Class of requests as a part of a sentence: `the directory`.
+fn class_in_sentence(class: IoClass) -> String {
+    match class {
         IoClass::Unknown => "requests that are not attributed".to_owned(),
         class => format!("the {}", io_class(class)),
-    };
+    }
+}
+
+fn how_often(class: IoClass, requests: f64) -> String {
+    let name = class_in_sentence(class);
     match requests {
         r if (r - 1.0).abs() < 0.05 => name,
         // Data is not repeated, but divided.

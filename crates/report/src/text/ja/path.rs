@@ -135,7 +135,7 @@ pub(in crate::text) fn became(of: &BecameText<'_>) -> String {
     )
 }
 
-/// Requests per I/O below which a class occurs now and then.
+/// Requests per I/O below which a class occurs only occasionally.
 const RARE: f64 = 0.1;
 
 /// `ジャーナル2回`, `ディレクトリ0.25回`
