@@ -167,7 +167,10 @@ fn first_figures(summaries: &[Summary], names: &[String]) -> Option<AnswerBlock>
     let figure = |(summary, name): (&Summary, &String)| {
         let noun = workload::nouns_of(summary).into_iter().next()?;
         let phase = summary.phases.first()?;
-        Some((format!("{name}, {noun}"), rate(phase)))
+        Some((
+            text::enumerated(&[name.clone(), noun.to_string()]),
+            rate(phase),
+        ))
     };
     let figures = summaries.iter().zip(names).filter_map(figure);
     let figures: Vec<(String, String)> = figures.take(FIGURES).collect();

@@ -285,7 +285,7 @@ impl BarChart {
             .map(|group| table::row(&group.label, group.bars.iter().map(text)));
         let column = |name: &String| match series.len() {
             1 => self.unit.to_owned(),
-            _ => format!("{name}, {}", self.unit),
+            _ => text::enumerated(&[name.clone(), self.unit.to_owned()]),
         };
         let head = table::row(self.rows, series.iter().map(column));
         let table = DataTable::new(head, rows);

@@ -60,11 +60,11 @@ pub(crate) fn ratio(comparison: &Comparison) -> String {
         Some(ends) => {
             let (low, high) = ratio_ends(ends);
             format!(
-                "{}x [{low}, {high}]{caveats}",
-                number::significant(comparison.ratio)
+                "{} [{low}, {high}]{caveats}",
+                text::times_of(comparison.ratio)
             )
         }
-        None => format!("{}x", number::significant(comparison.ratio)),
+        None => text::times_of(comparison.ratio),
     }
 }
 

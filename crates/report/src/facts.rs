@@ -184,14 +184,15 @@ pub(crate) fn celsius(thousandths: &i64) -> String {
 }
 
 fn device(lines: &mut RunFacts, device: &DeviceIdentity) {
-    let name = device
+    let place = [device.node.display().to_string(), device.size.to_string()];
+    let parts: Vec<String> = device
         .model
         .known()
-        .map_or_else(String::new, |model| format!("{model}, "));
-    lines.say(
-        FactKey::Device,
-        format!("{name}{}, {}", device.node.display(), device.size),
-    );
+        .cloned()
+        .into_iter()
+        .chain(place)
+        .collect();
+    lines.say(FactKey::Device, text::enumerated(&parts));
     lines.fact(FactKey::SerialNumber, &device.serial);
     lines.say(FactKey::Chain, chain(device));
     lines.say(FactKey::BlockSize, block_size(device));
@@ -276,7 +277,7 @@ pub(crate) fn host<Key>(
     lines.fact_as(key(FactKey::Throttling), &host.throttled, |flags| {
         throttled(*flags).unwrap_or_else(|| StateWord::None.into())
     });
-    lines.say(key(FactKey::Clock), &host.clock);
+    lines.say(key(FactKey::Clock), text::clock_name(&host.clock));
 }
 
 /// Source: documentation of the Raspberry Pi, `vcgencmd get_throttled`: bits 0 to 3 are the current state; bits 16 to

@@ -111,7 +111,7 @@ fn id(file: &CampaignFile) -> Result<String, FileError> {
             &file.name,
             both!(
                 "a campaign name needs a letter or a digit: its runs are stored under it",
-                "キャンペーンの名前には半角の英字か数字が必要です（この名前で測定を保存します）。idでも指定できます"
+                "キャンペーンの名前には半角の英字か数字が必要です（測定を保存するIDになります）。日本語だけの名前にはidも指定してください"
             ),
         )),
     }

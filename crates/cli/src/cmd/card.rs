@@ -50,7 +50,7 @@ fn post_pictures(store: &Store, summaries: &[Summary], output: Option<&Path>) ->
     if output.is_some() && summaries.len() > 1 {
         return Err(usage(both!(
             "--output names one picture, but there are several series; help: omit it",
-            "--outputの画像は1つですが、測定シリーズが複数あります; help: 省いてください"
+            "--outputで指定できる画像は1つですが、測定シリーズが複数あります; help: 省いてください"
         )));
     }
     let fonts = fonts::for_charts();

@@ -64,7 +64,7 @@ pub(crate) fn counted(count: usize, what: CountedNoun) -> String {
     let s = if count == 1 { "" } else { "s" };
     match what {
         CountedNoun::Card => both!("{count} card{s}", "カード{count}枚"),
-        CountedNoun::Chart => both!("{count} chart{s}", "グラフ{count}枚"),
+        CountedNoun::Chart => both!("{count} chart{s}", "グラフ{count}件"),
         CountedNoun::Figure => both!("{count} figure{s}", "値{count}件"),
         CountedNoun::Record => both!("{count} record{s}", "記録{count}件"),
         CountedNoun::Result => both!("{count} result{s}", "結果{count}件"),

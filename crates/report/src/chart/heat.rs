@@ -20,7 +20,7 @@ pub(super) fn heat_maps(summaries: &[Summary], names: &[String]) -> Vec<Chart> {
         let of_phase = |phase| {
             let mut work = naming::phase(summary, phase);
             if several {
-                work = format!("{name}, {work}");
+                work = text::enumerated(&[name.clone(), work]);
             }
             let detail = &phase.detail;
             let own = detail

@@ -76,7 +76,7 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
     quantiles.sort_by(|a, b| a.share().total_cmp(&b.share()));
     quantiles.dedup();
     let percentiles = quantiles.iter().map(|&q| number::percentile(q));
-    let head = ["", "I/Os"].map(str::to_owned);
+    let head = ["", text::heat_heads()[1]].map(str::to_owned);
     let rows = lines.iter().map(|line| {
         let value = |q: &Quantile| {
             let found = line.marked.iter().find(|m| m.0 == *q);

@@ -269,7 +269,7 @@ fn label(
     match (names.len(), runs) {
         (1, _) => text::run_number(run + 1),
         (_, 0 | 1) => names[series].clone(),
-        _ => format!("{}, {}", names[series], text::run_number(run + 1)),
+        _ => text::enumerated(&[names[series].clone(), text::run_number(run + 1)]),
     }
 }
 

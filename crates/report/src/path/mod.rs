@@ -157,7 +157,7 @@ fn sides<'a>(summary: &'a Summary, phase: &str, subject: &str) -> Vec<PathSide<'
         let name = match (subject.is_empty(), disks) {
             (_, false) => subject.to_owned(),
             (true, true) => disk,
-            (false, true) => format!("{subject}, {disk}"),
+            (false, true) => text::enumerated(&[subject.to_owned(), disk]),
         };
         let run = series.runs.get(series.shown as usize)?;
         let shown = summary.paths.get(*run as usize)?;

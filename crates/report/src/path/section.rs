@@ -155,7 +155,10 @@ pub(super) fn of_phase(
     };
     blocks.extend(open);
     if !closed.is_empty() {
-        blocks.push(folded(format!("{}, {}", about.text(), phase.name), closed));
+        blocks.push(folded(
+            text::enumerated(&[about.text().to_owned(), phase.name.to_string()]),
+            closed,
+        ));
     }
     blocks.retain(|block| !matches!(block, DocumentBlock::Charts(charts) if charts.is_empty()));
     blocks

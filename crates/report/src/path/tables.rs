@@ -20,7 +20,7 @@ pub(super) fn class_table(path: &IoPath) -> DataTable {
     let row = |class: &ClassTraffic| {
         let title = text::io_class_title(class.class);
         let name = match class.op {
-            Some(op) if ops.len() > 1 => format!("{title}, {}", op.name()),
+            Some(op) if ops.len() > 1 => text::class_of_op(&title, op),
             _ => title,
         };
         let flush = class.class == IoClass::Flush;

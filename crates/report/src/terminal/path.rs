@@ -63,7 +63,7 @@ pub(super) fn flow(data: &FlowPicture, width: usize) -> String {
         value: band.width,
         text: match band.changed.is_empty() {
             true => band.label.clone(),
-            false => format!("{}, {}", band.label, band.changed),
+            false => text::enumerated(&[band.label.clone(), band.changed.clone()]),
         },
     }));
     all.extend(data.flushes.iter().map(|(name, text)| Row {

@@ -228,7 +228,7 @@ impl Questions<'_> {
         answers.quick = self.text(&question, "standard", pace)? == "quick";
         let question = both!(
             "Repeats: a number, or a target interval such as 2%",
-            "繰り返し: 回数、または2%などの目標の区間"
+            "繰り返し: 回数、または目標とする信頼区間（例: 2%）"
         );
         answers.repeats = self.text(&question, "10", repeats)?;
         Some((slug(&answers.name), file(&answers)))

@@ -151,7 +151,7 @@ fn find(name: &Path, store: &Store) -> Result<CampaignText> {
         return Ok(stored);
     }
     if let Some(ready) = ready::ready(&short) {
-        let origin = both!("{short} (ready-made)", "{short}（ひな型）");
+        let origin = both!("{short} (ready-made)", "{short}（既製）");
         return Ok(CampaignText::closed(origin, ready.text));
     }
     let names: Vec<&str> = ready::READY.iter().map(|ready| ready.name).collect();

@@ -320,3 +320,11 @@ pub(in crate::text) fn runs(n: u64) -> String {
 pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
     format!("{scenario} on {target}")
 }
+
+pub(in crate::text) fn times_of(ratio: f64) -> String {
+    format!("{}x", number::significant(ratio))
+}
+
+pub(in crate::text) fn clock_name(clock: &str) -> String {
+    clock.to_owned()
+}

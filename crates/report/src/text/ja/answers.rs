@@ -127,7 +127,7 @@ pub(in crate::text) fn layer_costs_card(
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let (thing, _) = things();
-    let method = format!("ウェルチのt検定、{family}比較のボンフェローニ補正");
+    let method = format!("ウェルチのt検定、{family}件の比較に対するボンフェローニ補正");
     match different {
         0 => format!("有意差のある{thing}の組はありません（{of}組、{method}）。"),
         _ => format!(

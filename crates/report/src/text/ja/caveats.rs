@@ -1,7 +1,9 @@
 //! Sentences for caveats and other findings.
 
 use super::facts::throttled_by;
-use super::{kept_cache, listed, no_clock, no_counters, no_engine, op_did, os_error, rule_of};
+use super::{
+    clock_name, kept_cache, listed, no_clock, no_counters, no_engine, op_did, os_error, rule_of,
+};
 use crate::number;
 use crate::text::figures::{self, correlation, count, load, percent, range};
 use hakaru_model::caveat::{CacheOf, FirstFailure};
@@ -56,10 +58,11 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "未完了: 全{of}フェーズ中{}フェーズまで完了（電源断、クラッシュまたは強制終了）。中断したフェーズはパーセンタイルなし",
             range(*whole)
         ),
-        ClockFallback { used, because } => format!("低速な時計{used}で計時（{}）", no_clock(because)),
+        ClockFallback { used, because } => format!("低速な時計{}で計時（{}）", clock_name(used), no_clock(because)),
         ClockDrift { clock, ppm } => format!(
-            "時間の値に{} ppmの誤差（{clock}がカーネルの時計とずれた）",
-            range(*ppm)
+            "時間の値に{} ppmの誤差（{}がカーネルの時計とずれた）",
+            range(*ppm),
+            clock_name(clock)
         ),
         Overhead { per_io, share_permille } => format!(
             "測定ツールのオーバーヘッドはレイテンシ中央値の{}（I/O 1件あたり{}）",

@@ -320,3 +320,15 @@ pub(in crate::text) fn runs(n: u64) -> String {
 pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
     format!("{target}: {scenario}")
 }
+
+pub(in crate::text) fn times_of(ratio: f64) -> String {
+    format!("{}倍", number::significant(ratio))
+}
+
+pub(in crate::text) fn clock_name(clock: &str) -> String {
+    match clock {
+        "time-stamp counter" => "タイムスタンプカウンタ(TSC)".to_owned(),
+        "generic timer" => "Armの汎用タイマ".to_owned(),
+        clock => clock.to_owned(),
+    }
+}

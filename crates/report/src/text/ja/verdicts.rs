@@ -60,8 +60,8 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
         (Fitness::Fits, false) => format!("目安{fits}以下"),
         (Fitness::WithCare, true) => format!("十分とする目安は{fits}以上"),
         (Fitness::WithCare, false) => format!("十分とする目安は{fits}以下"),
-        (Fitness::DoesNot, true) => format!("最低{care}以上、十分とする目安は{fits}以上"),
-        (Fitness::DoesNot, false) => format!("最大{care}以下、十分とする目安は{fits}以下"),
+        (Fitness::DoesNot, true) => format!("下限{care}、十分とする目安は{fits}以上"),
+        (Fitness::DoesNot, false) => format!("上限{care}、十分とする目安は{fits}以下"),
     };
     format!("{name} {value}（{limits}）")
 }

@@ -145,6 +145,10 @@ texts! {
     pub(crate) fn laid_out(bytes: Bytes) -> String;
     /// A long time in minutes and hours: `2 min 56 s`.
     pub(crate) fn duration(time: Nanos) -> String;
+    /// A ratio: `2.24x`.
+    pub(crate) fn times_of(ratio: f64) -> String;
+    /// The name of a clock in a record.
+    pub(crate) fn clock_name(clock: &str) -> String;
     /// A preparation step and the time that it took.
     pub(crate) fn step_took(step: &str, time: Nanos) -> String;
     /// A number of runs.
