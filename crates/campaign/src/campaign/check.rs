@@ -121,10 +121,18 @@ fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
     if !campaign.about.is_empty() {
         let _ = writeln!(out, "{}", campaign.about);
     }
-    let cards = selected("card", campaign.wanted_cards(), campaign.cards.len());
-    let layers = selected("layer", campaign.wanted_layers(), campaign.layers.len());
+    let cards = selected(
+        ("card", "枚"),
+        campaign.wanted_cards(),
+        campaign.cards.len(),
+    );
+    let layers = selected(
+        ("layer", "種類"),
+        campaign.wanted_layers(),
+        campaign.layers.len(),
+    );
     let workloads = campaign.wanted_workloads();
-    let workloads = selected("workload", workloads, campaign.workloads.len());
+    let workloads = selected(("workload", "種類"), workloads, campaign.workloads.len());
     let repeats = text::repeats(campaign.repeats.method());
     out += &both!(
         "\n{cards}, {layers}, {workloads}, each point {repeats}.\n",
@@ -145,13 +153,20 @@ fn overview(campaign: &Campaign, journal: &CampaignProgress) -> String {
     out + "\n"
 }
 
-/// Formats the number of selected things: `2 cards`, `1 of 3 layers`.
-fn selected(what: &str, selected: impl Iterator<Item = usize>, all: usize) -> String {
+/// Formats the number of selected things, with their English name and Japanese counter: `2 cards`, `1 of 3 layers`.
+fn selected(
+    (what, counter): (&str, &str),
+    selected: impl Iterator<Item = usize>,
+    all: usize,
+) -> String {
     let selected = selected.count();
     let all_of_them = counted(all as u64, what);
     match selected < all {
-        true => both!("{selected} of {all_of_them}", "{all}中{selected}"),
-        false => both!("{all_of_them}", "{all}"),
+        true => both!(
+            "{selected} of {all_of_them}",
+            "{all}{counter}中{selected}{counter}"
+        ),
+        false => both!("{all_of_them}", "{all}{counter}"),
     }
 }
 

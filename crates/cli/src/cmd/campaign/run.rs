@@ -191,7 +191,7 @@ fn print_result(ended: &CampaignResult, args: &CampaignRunArgs) {
         "{}",
         both!(
             "{measured} measured, {done} in total: {end}",
-            "{measured}完了、合計{done}回。{end}"
+            "今回は{measured}、合計{done}回。{end}"
         )
     );
     if done > 0 {
