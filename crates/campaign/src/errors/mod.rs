@@ -47,6 +47,7 @@ mod tests {
         DiscardError, FillError, JournalError, LevelError, MountError, PrepareError, ToolError,
     };
     use hakaru_engine::RunError;
+    use hakaru_model::obstacle::{EngineObstacle, ValueRule, VerifyStateObstacle, ZoneObstacle};
     use hakaru_model::plan::PlanError;
     use hakaru_model::units::Bytes;
     use hakaru_report::with_language;
@@ -140,9 +141,69 @@ mod tests {
                 node: 3,
             },
             RunError::Panicked { job: job() },
+            RunError::Thread { job: job(), errno },
             RunError::StoppedEarly,
         ];
         runs.iter().for_each(|error| check(error));
+    }
+
+    #[test]
+    #[rustfmt::skip]
+    fn obstacles_of_runs_are_japanese() {
+        use EngineObstacle::Failed;
+        let engines = EngineObstacle::PLAIN.into_iter().chain([Failed { errno: 12 }]);
+        let engines = engines.map(|because| RunError::NoEngine { ioengine: "libaio", because });
+        let zones = [
+            ZoneObstacle::NoZoneSize,
+            ZoneObstacle::Capacity { capacity: 2, zone: 1 },
+            ZoneObstacle::ZoneSize { device: "/x".to_owned(), size: 1, zone: 2 },
+            ZoneObstacle::Buffered,
+            ZoneObstacle::OpenLimit { wanted: 2, limit: 1 },
+            ZoneObstacle::AlreadyOpen { open: 2, limit: 1 },
+            ZoneObstacle::NotRequested,
+            ZoneObstacle::NoWholeZone,
+        ];
+        let zones = zones.map(|because| RunError::Zones { path: path(), because });
+        let states = [
+            VerifyStateObstacle::Unreadable { errno: 2 },
+            VerifyStateObstacle::Damaged,
+            VerifyStateObstacle::RandomOfFio,
+        ];
+        let states = states.map(|reason| RunError::State { path: path(), reason });
+        engines.chain(zones).chain(states).for_each(|error| check(&error));
+    }
+
+    #[test]
+    fn rules_of_values_are_japanese() {
+        use ValueRule::*;
+        let rules = [
+            Clones,
+            Depth,
+            Shares,
+            OffloadEngine,
+            OffloadDepth,
+            LockedFiles,
+            MappedFile,
+            RenewedFiles,
+            RunLength,
+            Loops,
+            DeviceZones,
+            Tick,
+            FileEnd,
+            LastBlock,
+            HeaderInBlock,
+            HeaderInInterval,
+            HeaderOffset,
+            NoDataToVerify,
+        ];
+        for why in rules {
+            check(&PlanError::BadValue {
+                job: job(),
+                option: "bs",
+                value: "1".to_owned(),
+                why,
+            });
+        }
     }
 
     #[test]
