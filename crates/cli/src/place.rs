@@ -104,13 +104,19 @@ pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verificat
     }
 }
 
-/// Returns the verification with a label or target name.
+/// Returns the verification with a label, a further label or a target name.
 ///
 /// # Errors
 /// If several have it; the error lists them.
 fn verification_called(store: &Store, name: &str) -> Result<Option<Verification>> {
-    let mut found = store.verifications(u32::MAX)?.records;
-    found.retain(|of| of.target.display_name().eq_ignore_ascii_case(name));
+    let mut found = Vec::new();
+    for of in store.verifications(u32::MAX)?.records {
+        let aliases = store.annotations(&of.id)?.aliases;
+        let mut names = std::iter::once(of.target.display_name()).chain(aliases);
+        if names.any(|known| known.eq_ignore_ascii_case(name)) {
+            found.push(of);
+        }
+    }
     if found.len() < 2 {
         return Ok(found.pop());
     }

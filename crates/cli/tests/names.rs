@@ -328,3 +328,37 @@ fn execute_in(home: &Home, line: &str) -> std::process::Output {
         .output()
         .unwrap()
 }
+
+/// The label of a verification was found only if it was given before the first import, and its title nowhere.
+#[test]
+fn a_verification_is_found_by_its_labels_and_shows_its_title() {
+    let home = Home::new();
+    let place = home.work().display().to_string();
+    let named = ["--label=stick", "--title=The stick", "--note=from a drawer"];
+    let verify = [&["verify", &place, "--size=1M", "--quiet"], &named[..]].concat();
+    assert!(said(&home, &verify).starts_with("The stick\n"));
+    let of = |home: &Home, name: &str| {
+        let shown = said(home, &["show", name]);
+        let page = said(home, &["report", name, "-o-", "--format=markdown"]);
+        for form in [shown, page] {
+            assert!(
+                form.contains("The stick") && form.contains("from a drawer"),
+                "{form}"
+            );
+        }
+    };
+    of(&home, "stick");
+    said(&home, &["relabel", "stick", "--also", "spare"]);
+    of(&home, "spare");
+    let exported = home.work().join("stick.json");
+    std::fs::write(&exported, said(&home, &["export", "spare"])).unwrap();
+    let exported = exported.display().to_string();
+    let other = Home::new();
+    said(&other, &["import", &exported]);
+    of(&other, "spare");
+    let third = Home::new();
+    said(&third, &["import", "--label=imported", &exported]);
+    of(&third, "imported");
+    let unknown = refused(&third, &["show", "nothing of this name"]);
+    assert!(unknown.contains("nothing of this name"), "{unknown}");
+}

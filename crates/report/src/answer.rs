@@ -149,10 +149,10 @@ fn of_many(summaries: &[Summary], names: &[String]) -> Option<AnswerBlock> {
         (all.len() > 1).then_some((name, first, ratio))
     });
     let (name, (at, phase), ratio) = best.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let noun = nouns.iter().find(|(label, _)| label == name);
+    let noun = nouns.iter().find(|(label, _)| *label == name.label);
     let first = FastestCard {
         card: &names[at],
-        workload: noun.map_or(name, |(_, noun)| noun),
+        workload: noun.map_or(&name.label, |(_, noun)| noun),
         value: rate(phase),
         times: ratio.is_finite().then(|| number::significant(ratio)),
     };
@@ -208,7 +208,7 @@ pub(crate) fn matrix_of_series(summaries: &[Summary], names: &[String]) -> Vec<D
         _ => "MB/s".to_owned(),
     };
     let columns = phases.iter().map(|(name, cells)| MatrixColumn {
-        name: name.clone(),
+        name: name.label.clone(),
         unit: unit(cells),
     });
     let row = |(at, name): (usize, &String)| MatrixRow {

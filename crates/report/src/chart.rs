@@ -10,6 +10,7 @@ mod sweep;
 mod title;
 
 pub use export::ChartStyle;
+pub(crate) use heat::heat_map;
 pub(crate) use latency::latencies;
 pub use of_runs::{charts, comparison_charts};
 pub(crate) use over_time::over_time;
@@ -154,6 +155,11 @@ impl Chart {
     /// Whether it is a heat map of latency over time.
     pub(crate) fn is_heat_map(&self) -> bool {
         matches!(self.plot, Plot::Heat(_))
+    }
+
+    /// Whether it is a heat map with I/Os that took much longer than the others.
+    pub(crate) fn shows_slow_ios(&self) -> bool {
+        matches!(&self.plot, Plot::Heat(map) if map.slow.is_some())
     }
 
     /// Whether the plot has fills that need [`svg::PATTERNS`].

@@ -10,7 +10,7 @@ use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
-use crate::{merged, naming, path, run};
+use crate::{merged, naming, path, run, workload};
 use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
@@ -164,7 +164,7 @@ fn side(estimate: &Estimate, scale: f64) -> String {
 
 /// The compared figure without control characters.
 fn quantity(c: &Comparison) -> String {
-    escape::plain(&text::compared_quantity(&c.quantity))
+    workload::compared_figure(&c.quantity)
 }
 
 /// Display unit of a figure, and its factor.
@@ -182,8 +182,13 @@ fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     let head = [figure, a, b, ratio_head, Head::Verdict.text()].map(escape::plain);
     let row = |c: &Comparison| {
         let (unit, scale) = readable(c);
+        let name = match unit {
+            // The name of the figure is its unit.
+            "1/s" if c.quantity.ends_with(" IOPS") => quantity(c),
+            unit => text::with_unit(&quantity(c), &escape::plain(unit)),
+        };
         vec![
-            text::with_unit(&quantity(c), &escape::plain(unit)),
+            name,
             side(&c.a, scale),
             side(&c.b, scale),
             ratio(c),
@@ -307,6 +312,7 @@ fn document(
         key: key_chart(comparisons, &charts),
         charts: Some(charts),
         verdicts: part(text::page_part(PagePart::Proofs), proven),
+        collapsed: true,
     };
     run::page(title, &both, findings, parts)
 }

@@ -267,8 +267,25 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
 const OPEN_CHARTS: usize = 2;
 /// Number of charts of [`Section::Speed`] that are shown.
 const OPEN_SPEED_CHARTS: usize = 4;
+/// Number of collapsed charts above which a page would load slowly, and shows only [`SELECTED_CHARTS`].
+const MOST_CHARTS: usize = 24;
+/// Number of charts that a page shows of too many.
+const SELECTED_CHARTS: usize = 12;
 /// Number of bars above which a chart is longer than a screen, and collapsed.
 const OPEN_BARS: usize = 24;
+
+/// Number of heat maps of a page that collapses its charts; all of them show slow I/Os.
+const TELLING_MAPS: usize = 4;
+
+/// Drops the charts that are too many for a page; returns their number.
+fn shortened(charts: &mut Vec<Chart>) -> usize {
+    let left_out = match charts.len() {
+        0..=MOST_CHARTS => 0,
+        n => n - SELECTED_CHARTS,
+    };
+    charts.truncate(charts.len() - left_out);
+    left_out
+}
 
 /// Whether a section has nothing but collapsed blocks and a sentence.
 fn is_collapsed(section: &[DocumentBlock]) -> bool {
@@ -295,6 +312,8 @@ pub(crate) struct ChartParts<'a> {
     pub(crate) layer_cost: Vec<DocumentBlock>,
     /// Blocks of [`Section::Path`], which contain its charts.
     pub(crate) path: Vec<DocumentBlock>,
+    /// Whether all charts but the key chart are collapsed, because the page has the figures above them.
+    pub(crate) collapsed: bool,
 }
 
 impl ChartParts<'_> {
@@ -336,7 +355,8 @@ impl ChartParts<'_> {
         let rest = all.iter().filter(|chart| !is_key(chart));
         let rest: Vec<Chart> = rest.map(|chart| (*chart).clone()).collect();
         // Heat maps are collapsed too: they say in detail what the curves say in short.
-        let (maps, rest): (Vec<Chart>, Vec<Chart>) = rest.into_iter().partition(Chart::is_heat_map);
+        let (mut maps, rest): (Vec<Chart>, Vec<Chart>) =
+            rest.into_iter().partition(Chart::is_heat_map);
         let mut blocks = match section {
             Section::LayerCost => self.layer_cost.clone(),
             _ => Vec::new(),
@@ -345,7 +365,15 @@ impl ChartParts<'_> {
             let shown = key.map(|title| DocumentBlock::Quiet(text::shown_first(&title)));
             blocks.extend(shown);
         }
-        let (shown, more) = self.collapsed(section, rest);
+        let (shown, mut more) = self.collapsed(section, rest);
+        maps.sort_by_key(|chart| !chart.shows_slow_ios());
+        let mut left_out = shortened(&mut more) + shortened(&mut maps);
+        if self.collapsed {
+            let telling = maps.iter().take(TELLING_MAPS);
+            let telling = telling.filter(|chart| chart.shows_slow_ios()).count();
+            left_out += maps.len() - telling;
+            maps.truncate(telling);
+        }
         if !shown.is_empty() {
             blocks.push(DocumentBlock::Charts(shown));
         }
@@ -358,6 +386,9 @@ impl ChartParts<'_> {
         }
         if !maps.is_empty() {
             blocks.push(folded(text::heat_maps(), vec![DocumentBlock::Charts(maps)]));
+        }
+        if left_out > 0 {
+            blocks.push(DocumentBlock::Quiet(text::charts_left_out(left_out)));
         }
         if section == Section::Speed {
             blocks.extend(self.tables.iter().cloned());
@@ -372,6 +403,7 @@ impl ChartParts<'_> {
                 .into_iter()
                 .enumerate()
                 .partition(|(at, chart)| match section {
+                    _ if self.collapsed => false,
                     Section::Speed => *at < OPEN_SPEED_CHARTS && !self.is_long_or_shown(chart),
                     Section::LayerCost => self.layer_cost.is_empty(),
                     Section::OverTime => false,

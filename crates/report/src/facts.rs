@@ -293,6 +293,12 @@ pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
     Some(text::sustained(found))
 }
 
+/// Whether the speed of a long write fell, or swung.
+pub(crate) fn is_uneven(phase: &PhaseSummary) -> bool {
+    let found = phase.sustained.as_ref();
+    found.is_some_and(|found| found.cliff.is_some() || found.swing.is_some())
+}
+
 /// I/O amplification as a sentence: bytes of the device per byte of the application.
 pub(crate) fn amplification(phase: &PhaseSummary) -> Option<String> {
     let spread = number::MeanText::of(phase.amplification.as_ref()?, 1.0);

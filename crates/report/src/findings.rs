@@ -161,13 +161,8 @@ fn standing(found: &ReferenceStanding) -> ConclusionRow {
         (0, 0, _) => "✗",
         _ => "~",
     };
-    let op = if found.phase == found.op.name() {
-        String::new()
-    } else {
-        format!(" {}", found.op.name())
-    };
     ConclusionRow {
-        about: format!("{}{op}", plain(&found.phase)),
+        about: crate::workload::of_operation(&found.phase, found.op),
         sign,
         verdict: text::standing_verdict(found),
         because: plain(&text::standing(found)),

@@ -127,14 +127,9 @@ fn under(history: &CardHistory) -> Vec<(String, String)> {
 
 /// Name of a trend: phase, layer and host.
 pub(crate) fn trend_name(trend: &Trend) -> String {
-    let parts = [&trend.phase, &trend.layer, &trend.host].map(|part| plain(part));
-    let op = match trend.phase == trend.op.name() {
-        true => String::new(),
-        false => format!(" {}", trend.op.name()),
-    };
-    let [phase, layer, host] = parts;
-    let rest = [layer, host].into_iter().filter(|part| !part.is_empty());
-    std::iter::once(format!("{phase}{op}"))
+    let rest = [&trend.layer, &trend.host].map(|part| plain(part));
+    let rest = rest.into_iter().filter(|part| !part.is_empty());
+    std::iter::once(crate::workload::of_operation(&trend.phase, trend.op))
         .chain(rest)
         .collect::<Vec<_>>()
         .join(", ")

@@ -1,7 +1,7 @@
 //! Unique display names of series, phases and layers.
 
 use crate::escape::plain;
-use crate::{text, time};
+use crate::{text, time, workload};
 use hakaru_model::finding::{PhaseSummary, Summary};
 use std::collections::BTreeMap;
 
@@ -129,8 +129,24 @@ pub(crate) fn common(summaries: &[Summary]) -> Option<String> {
         .then_some(name)
 }
 
-/// Display name of a phase, with its operation if the name does not imply it or if it has several.
+/// How a phase is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PhaseName {
+    /// In file names of charts, in every language.
+    pub(crate) id: String,
+    /// In texts.
+    pub(crate) label: String,
+}
+
+/// Display name of a phase: the workload in words if it is one of hakaru's own, otherwise the name that the user gave.
 pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
+    let own = workload::in_words(&phase.phase, Some(phase.op));
+    own.map_or_else(|| phase_id(summary, phase), |words| text::capital(&words))
+}
+
+/// Name of a phase in file names and on the command line, with its operation if the name does not imply it or if it has
+/// several.
+pub(crate) fn phase_id(summary: &Summary, phase: &PhaseSummary) -> String {
     let name = plain(&phase.phase);
     let several = summary
         .phases
@@ -146,11 +162,14 @@ pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
 }
 
 /// All phases of the series, each once, in order of first appearance, with their names.
-pub(crate) fn phases(summaries: &[Summary]) -> Vec<(String, Vec<Option<&PhaseSummary>>)> {
-    let mut all: Vec<(String, Vec<Option<&PhaseSummary>>)> = Vec::new();
+pub(crate) fn phases(summaries: &[Summary]) -> Vec<(PhaseName, Vec<Option<&PhaseSummary>>)> {
+    let mut all: Vec<(PhaseName, Vec<Option<&PhaseSummary>>)> = Vec::new();
     for (column, summary) in summaries.iter().enumerate() {
         for of in &summary.phases {
-            let name = phase(summary, of);
+            let name = PhaseName {
+                id: phase_id(summary, of),
+                label: phase(summary, of),
+            };
             let row = match all
                 .iter()
                 .position(|(known, cells)| *known == name && cells[column].is_none())

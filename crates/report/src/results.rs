@@ -4,6 +4,7 @@ use crate::naming;
 use crate::number::{MeanText, nanos};
 use crate::table::DataTable;
 use crate::text::{self, Head};
+use crate::workload;
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{Nanos, Quantile};
 
@@ -31,6 +32,25 @@ pub(crate) struct ResultRow {
 
 /// The table for scrolling pages: means with their intervals, names with their workloads.
 pub(crate) fn table(summary: &Summary) -> DataTable {
+    table_of(rows(summary))
+}
+
+/// The same without the descriptions of workloads that their names describe, for pages with many of these tables.
+pub(crate) fn table_of_known(summary: &Summary) -> DataTable {
+    let own: Vec<String> = summary
+        .phases
+        .iter()
+        .filter(|phase| workload::in_words(&phase.phase, Some(phase.op)).is_some())
+        .map(|phase| naming::phase(summary, phase))
+        .collect();
+    let mut rows = rows(summary);
+    for row in rows.iter_mut().filter(|row| own.contains(&row.name)) {
+        row.workload.clear();
+    }
+    table_of(rows)
+}
+
+fn table_of(rows: Vec<ResultRow>) -> DataTable {
     let cells = |row: ResultRow| {
         let interval = |s: Option<MeanText>| s.map(|s| with_interval(&s)).unwrap_or_default();
         let name = match row.workload.is_empty() {
@@ -50,7 +70,7 @@ pub(crate) fn table(summary: &Summary) -> DataTable {
             amplification.unwrap_or_default(),
         ]
     };
-    let rows = rows(summary).into_iter().map(cells);
+    let rows = rows.into_iter().map(cells);
     DataTable::new(HEAD.map(Head::text), rows).without_empty_columns()
 }
 

@@ -84,6 +84,8 @@ pub(crate) struct PageParts {
     pub(crate) key: Option<String>,
     /// Follows the first screen.
     pub(crate) verdicts: Vec<DocumentBlock>,
+    /// Whether the first screen has the figures of all charts, so that they are collapsed.
+    pub(crate) collapsed: bool,
 }
 
 /// The whole report.
@@ -135,6 +137,7 @@ pub(crate) fn page(
         rates_shown: summaries.len() == 1,
         layer_cost: Vec::new(),
         path: path::blocks(&subjects),
+        collapsed: parts.collapsed,
     };
     blocks.extend(sections.blocks());
     let [claims, bottleneck, standings] = [
@@ -302,14 +305,16 @@ pub(crate) fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
 /// Sentences about each phase: variation, I/O amplification, and bytes written for laying out files.
 fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
     let mut all = Vec::new();
+    let several = names.len() > 1;
     for (index, summary) in summaries.iter().enumerate() {
-        let of = match names {
-            [_, _, ..] => format!("{}, ", names[index]),
-            _ => String::new(),
+        let of = match several {
+            true => format!("{}, ", names[index]),
+            false => String::new(),
         };
         for phase in &summary.phases {
             let said = [
-                facts::sustained(phase),
+                // Of several series, only what is not even.
+                facts::sustained(phase).filter(|_| !several || facts::is_uneven(phase)),
                 facts::notable_amplification(phase),
                 facts::laid_out(phase),
             ];

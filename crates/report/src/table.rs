@@ -108,7 +108,9 @@ impl DataTable {
             }
             _ => lines.concat(),
         };
-        let shown = match as_list && !cell.is_empty() {
+        // A short text needs no element of its own beside its name.
+        let needs_one = shown.contains('<') || shown.len() > MOST_UNWRAPPED;
+        let shown = match as_list && needs_one {
             true => format!("<span>{shown}</span>"),
             false => shown,
         };
@@ -124,6 +126,9 @@ impl DataTable {
     }
 }
 
+/// Longest content of a cell, in bytes, that fits beside the name of its column on a phone.
+const MOST_UNWRAPPED: usize = 24;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,5 +141,8 @@ mod tests {
         assert!(plain.contains("<th scope=\"row\">a</th><td>1<small>95%</small></td>"));
         let list = table.html("numbers cards wide");
         assert!(list.contains("<td data-name=\"MB/s\"><span>1<small>95%</small></span></td>"));
+        let short = DataTable::new(["", "MB/s"], [row("a", ["33.6 ± 0.2".to_owned()])]);
+        let list = short.html("numbers cards wide");
+        assert!(list.contains("<td data-name=\"MB/s\">33.6 ± 0.2</td>"));
     }
 }

@@ -3,6 +3,7 @@
 use crate::{naming, number, text};
 use hakaru_model::finding::{PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
+use hakaru_model::units::Bytes;
 
 /// A kind of workload with an established name, from its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +45,118 @@ fn plain_kind(shape: &WorkloadShape) -> WorkloadKind {
     }
 }
 
+/// A workload of the standard suite, of the deep suite or of a ready campaign, from its name.
+struct SuiteWorkloadName {
+    kind: WorkloadKind,
+    /// `None` if the name does not say it.
+    op: Option<Op>,
+    block: Option<Bytes>,
+    /// Queue depth and number of workers, or what is known of them: `Q32 T4`.
+    load: Option<String>,
+}
+
+impl SuiteWorkloadName {
+    /// Parses `rand-write`, `seq-read-1M`, `rand-write-4k-16jobs`, `mixed`, `durable`, `sustained-write-1M` and
+    /// `read-4k-q32-j4`. `None` for names that users chose.
+    fn parse(name: &str) -> Option<SuiteWorkloadName> {
+        use WorkloadKind::*;
+        let parts: Vec<&str> = name.split('-').collect();
+        let (kind, op, rest) = match parts[..] {
+            ["seq", "rw", ref rest @ ..] => (Mixed, None, rest),
+            ["seq", op, ref rest @ ..] => (Sequential, Some(operation(op)?), rest),
+            ["rand" | "random", op, ref rest @ ..] => (Random, Some(operation(op)?), rest),
+            ["mixed"] => (Mixed, None, &[][..]),
+            ["durable", ref rest @ ..] => (Durable, Some(Op::Write), rest),
+            ["sustained", "write", ref rest @ ..] | ["sustained", ref rest @ ..] => {
+                (Sustained, Some(Op::Write), rest)
+            }
+            ["mix", _, _, _] => (Mixed, None, &parts[1..]),
+            [op, _, _, _] => (Random, Some(operation(op)?), &parts[1..]),
+            _ => return None,
+        };
+        let number = |text: &str| text.parse::<u32>().ok();
+        let (block, load) = match rest {
+            [] => (None, None),
+            [size] => (Some(*size), None),
+            [size, jobs] => {
+                let jobs = number(jobs.strip_suffix("jobs")?)?;
+                (Some(*size), Some(format!("T{jobs}")))
+            }
+            [size, depth, jobs] => {
+                let (depth, jobs) = (depth.strip_prefix('q')?, jobs.strip_prefix('j')?);
+                let (depth, jobs) = (number(depth)?, number(jobs)?);
+                (Some(*size), Some(format!("Q{depth} T{jobs}")))
+            }
+            _ => return None,
+        };
+        let block = match block {
+            Some(size) => Some(block_of(size)?),
+            None => None,
+        };
+        Some(SuiteWorkloadName {
+            kind,
+            op,
+            block,
+            load,
+        })
+    }
+}
+
+fn operation(name: &str) -> Option<Op> {
+    [Op::Read, Op::Write]
+        .into_iter()
+        .find(|op| op.name() == name)
+}
+
+/// Parses `4k` and `1M`.
+fn block_of(size: &str) -> Option<Bytes> {
+    let units = [('k', 10), ('m', 20)];
+    let (unit, shift) = units
+        .into_iter()
+        .find(|(unit, _)| size.to_ascii_lowercase().ends_with(*unit))?;
+    let number = size.strip_suffix([unit, unit.to_ascii_uppercase()])?;
+    let number = number.parse::<u32>().ok()?;
+    Some(Bytes(u64::from(number) << shift))
+}
+
+/// The name of a phase in words, if it is a workload of hakaru's own: `random writes of 4 KiB` for `rand-write-4k`.
+/// Without an operation, the one of its name.
+pub(crate) fn in_words(phase: &str, op: Option<Op>) -> Option<String> {
+    let name = SuiteWorkloadName::parse(phase)?;
+    let noun = match op.or(name.op) {
+        Some(op) if name.op.is_none_or(|own| own == op) => text::workload(name.kind, op).to_owned(),
+        Some(_) => return None,
+        None => text::row_kind(name.kind).to_lowercase(),
+    };
+    let sized = match name.block {
+        Some(block) => text::workload_of_size(&noun, &number::block_size(block)),
+        None => noun,
+    };
+    let parts: Vec<String> = std::iter::once(sized).chain(name.load).collect();
+    Some(text::enumerated(&parts))
+}
+
+/// A phase with its operation: in words, or `db-log write`.
+pub(crate) fn of_operation(phase: &str, op: Op) -> String {
+    match in_words(phase, Some(op)) {
+        Some(words) => text::capital(&words),
+        // A phase may have the name of its operation.
+        None if phase == op.name() => crate::escape::plain(phase),
+        None => format!("{} {}", crate::escape::plain(phase), op.name()),
+    }
+}
+
+/// The compared figure of a phase in words: `Random writes, IOPS` for `rand-write write IOPS`.
+pub(crate) fn compared_figure(quantity: &str) -> String {
+    let of_op = |op: Op| {
+        let (phase, figure) = quantity.split_once(&format!(" {} ", op.name()))?;
+        let workload = text::capital(&in_words(phase, Some(op))?);
+        Some(text::compared_figure_of(&workload, figure))
+    };
+    let own = [Op::Read, Op::Write].into_iter().find_map(of_op);
+    crate::escape::plain(&own.unwrap_or_else(|| text::compared_quantity(quantity)))
+}
+
 /// A phase as a noun of a sentence before it is unique.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkloadName {
@@ -60,7 +173,8 @@ impl WorkloadName {
             kind: kind(summary, phase),
             op: phase.op,
             shape: phase.detail.shape,
-            label: naming::phase(summary, phase),
+            label: in_words(&phase.phase, Some(phase.op))
+                .unwrap_or_else(|| naming::phase(summary, phase)),
         }
     }
 }
@@ -108,7 +222,46 @@ pub(crate) fn nouns_of(summary: &Summary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::units::Bytes;
+
+    #[test]
+    fn own_workloads_have_words_and_other_names_stay() {
+        let words = |name| in_words(name, None).unwrap_or_default();
+        assert_eq!(words("rand-write"), "random writes");
+        assert_eq!(words("seq-read-1M"), "sequential reads of 1 MiB");
+        assert_eq!(words("mixed"), "mixed");
+        assert_eq!(words("durable"), "durable writes");
+        assert_eq!(words("sustained-write-1M"), "sustained writes of 1 MiB");
+        assert_eq!(words("rand-write-4k-16jobs"), "random writes of 4 KiB, T16");
+        assert_eq!(words("read-4k-q32-j4"), "random reads of 4 KiB, Q32 T4");
+        let mixed = |op| in_words("mix-64k-q1-j4", Some(op));
+        let wanted = "writes of a mix of 64 KiB, Q1 T4";
+        assert_eq!(mixed(Op::Write).as_deref(), Some(wanted));
+        for name in [
+            "db-write",
+            "seq",
+            "seq-append",
+            "rand-write-4q",
+            "read",
+            "write-1m",
+            "mixed-2",
+            "q1",
+            "",
+        ] {
+            assert_eq!(in_words(name, Some(Op::Write)), None, "{name}");
+        }
+        // The reads of a job of another name than its own.
+        assert_eq!(in_words("rand-write", Some(Op::Read)), None);
+        assert_eq!(
+            compared_figure("rand-write write IOPS"),
+            "Random writes, IOPS"
+        );
+        assert_eq!(compared_figure("db write IOPS"), "db write IOPS");
+        crate::text::with_language(crate::text::Language::Japanese, || {
+            assert_eq!(words("rand-write-4k"), "ランダム書き込み（4 KiB）");
+            let figure = compared_figure("durable write sync P99");
+            assert_eq!(figure, "fsync付き書き込みのfsyncのP99");
+        });
+    }
 
     #[test]
     fn a_noun_names_one_phase_only() {

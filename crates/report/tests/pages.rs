@@ -52,7 +52,7 @@ fn colours_change_nothing_but_colours() {
 #[test]
 fn any_width_will_do() {
     for width in [0, 1, 40, 61, 79, 1000, usize::MAX] {
-        assert!(terminal(&support::sandisk(), width, true).contains("seq-write"));
+        assert!(terminal(&support::sandisk(), width, true).contains("Sequential"));
     }
 }
 
@@ -145,7 +145,7 @@ fn conclusions_on_a_page() {
         &[support::findings(), Default::default()],
     );
     well_formed(&two).unwrap();
-    assert!(two.contains("<td data-name=\"vfat\"><span>–</span></td>"));
+    assert!(two.contains("<td>–</td>"));
     // Without conclusions, the page has no section for them.
     assert_eq!(
         html_with(&[support::small()], &[Default::default()]),

@@ -91,11 +91,11 @@ const BUDGETS: &[Budget] = &[
     Budget {
         pages: "compare",
         answer: ANSWER,
-        height: [3_500, 7_100],
+        height: [2_400, 5_000],
         chart: SCREENS,
         words: 2_000,
         printed: 6,
-        bytes: 280_000,
+        bytes: 200_000,
     },
     Budget {
         pages: "verify",

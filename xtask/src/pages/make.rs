@@ -337,8 +337,22 @@ const COMMANDS: &[&[&str]] = &[
         "--note",
         "Sold as 64 GB.",
     ],
-    &["report", "019b8d5e", "-o", "verify.html"],
-    &["report", "019b8d5e", "-o", "verify-ja.html", "--lang=ja"],
+    &["report", "fake", "-o", "verify.html"],
+    &["report", "fake", "-o", "verify-ja.html", "--lang=ja"],
+    &["history", "sprinter", "-o", "history.html"],
+    &["history", "sprinter", "-o", "history-ja.html", "--lang=ja"],
+    &[
+        "bench",
+        "--quick",
+        "--deep",
+        "--repeat",
+        "3",
+        "--simulate",
+        "even.json",
+        "--label",
+        "deep",
+    ],
+    &["report", "deep", "-o", "deep.html"],
 ];
 
 /// Writes all pages to a directory.

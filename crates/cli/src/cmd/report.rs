@@ -258,11 +258,14 @@ fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification
         args.format.and_then(ReportFormat::page),
         args.output.as_deref(),
     );
+    let names = store.annotations(&verification.id)?;
     let text = match form {
         Form::Csv => hakaru_report::verification_csv(verification),
-        Form::Html => hakaru_report::verification_html(verification),
-        Form::Markdown => hakaru_report::verification_markdown(verification),
-        Form::Terminal => hakaru_report::verification_terminal(verification, width(), false),
+        Form::Html => hakaru_report::verification_html(verification, &names),
+        Form::Markdown => hakaru_report::verification_markdown(verification, &names),
+        Form::Terminal => {
+            hakaru_report::verification_terminal(verification, &names, width(), false)
+        }
         Form::Parquet => bail!(no_table()),
     };
     write(args, store, form, &verification.id, &text)?;

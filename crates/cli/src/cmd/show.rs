@@ -34,13 +34,15 @@ pub(crate) struct ShowArgs {
 pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     if let Some(verification) = place::verification(&store, &args.run)? {
+        let annotations = store.annotations(&verification.id)?;
         print(&match args.json {
             true => {
                 let raw = store.raw_verification(&verification.id)?;
-                let annotations = store.annotations(&verification.id)?;
                 json::text(json::VERIFICATION, &AnnotatedResult::new(&raw, annotations))?
             }
-            false => hakaru_report::verification_terminal(&verification, width(), true),
+            false => {
+                hakaru_report::verification_terminal(&verification, &annotations, width(), true)
+            }
         })?;
         return Ok(Exit::Ok);
     }

@@ -293,6 +293,7 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
         (false, false) => Exit::Interrupted,
     };
     let stored = store.append_verification(verification);
+    // The page and the terminal show title and note.
     let described = args.names.text.store(store, &verification.id);
     exit.and(show(args, store, verification))
         .and(
@@ -304,7 +305,8 @@ fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> 
 }
 
 fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result<()> {
-    let page = || hakaru_report::verification_html(verification);
+    let names = store.annotations(&verification.id)?;
+    let page = || hakaru_report::verification_html(verification, &names);
     if place::is_stdout(args.output.as_deref()) {
         return print(&page());
     }
@@ -319,6 +321,7 @@ fn show(args: &VerifyArgs, store: &Store, verification: &Verification) -> Result
     }
     let printed = print(&hakaru_report::verification_terminal(
         verification,
+        &names,
         width(),
         true,
     ));

@@ -55,7 +55,7 @@ fn results(layer: &LayerSummary) -> [DocumentBlock; 3] {
     });
     [
         DocumentBlock::Title(text::about_layer(LayerPart::Results, &layer.layer)),
-        DocumentBlock::Table(TableStyle::Compact, results::table(summary)),
+        DocumentBlock::Table(TableStyle::Compact, results::table_of_known(summary)),
         DocumentBlock::Facts(sustained.collect()),
     ]
 }
@@ -85,7 +85,7 @@ fn costs(card: &CardSummary) -> DataTable {
             format!(
                 "{}, {}",
                 escape::plain(&cost.layer),
-                escape::plain(&text::compared_quantity(&cost.comparison.quantity))
+                crate::workload::compared_figure(&cost.comparison.quantity)
             ),
             compare::ratio(&cost.comparison),
             compare::verdict(&cost.comparison),

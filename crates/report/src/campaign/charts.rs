@@ -7,13 +7,13 @@ use super::words;
 use crate::chart::{
     self, BarChart, Chart, ChartTitle, Plot, RatioChart, Section, SweepItem, slug, sweep_charts,
 };
-use crate::naming::distinct;
+use crate::naming::{PhaseName, distinct};
 use crate::svg::{Bar, BarGroup, Timeline, TimelineLine};
 use crate::table::{self, DataTable};
 use crate::text::{self, Head};
 use crate::{number, path};
 use hakaru_model::campaign::{CardSummary, DeviceSegment};
-use hakaru_model::finding::{ClaimVerdict, LayerCost, MeasuredFigure, PhaseSummary};
+use hakaru_model::finding::{ClaimVerdict, LatencyMap, LayerCost, MeasuredFigure, PhaseSummary};
 use hakaru_model::job::Op;
 
 /// Maximum number of cards in a line chart; of more cards, an evenly spaced selection is drawn.
@@ -36,6 +36,7 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
     for work in &view.works {
         lines(view, work, &mut charts);
     }
+    charts.extend(slowest_ios(view));
     charts.extend(map(view));
     charts.extend(rated(view));
     charts.extend(path::cards::charts(&view.traced_cards()));
@@ -357,6 +358,29 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
     }
 }
 
+/// For each card, latency over time of the workload with the most slow I/Os, without a file system if it was measured
+/// so. Cards without slow I/Os have none.
+fn slowest_ios(view: &View<'_>) -> Vec<Chart> {
+    let layer = view.main_layer();
+    let of_card = |card: usize| {
+        let all = view.works.iter().filter_map(|work| {
+            let detail = &view.cell(card, layer, work)?.detail;
+            let of_ios = detail.latency_map.as_ref().map(|map| (false, map));
+            let of_flushes = detail.sync_map.as_ref().map(|map| (true, map));
+            Some([of_ios, of_flushes].map(|map| Some((work, map?))))
+        });
+        let slow = |(_, (_, map)): &(&Work, (bool, &LatencyMap))| map.slow.map_or(0, |s| s.count);
+        let slowest = all.flatten().flatten().filter(|map| slow(map) > 0);
+        let (work, (sync, map)) = slowest.max_by_key(slow)?;
+        let name = PhaseName {
+            id: format!("{}, {}", view.name(card), work.label),
+            label: text::enumerated(&[view.name(card).to_owned(), work.noun.clone()]),
+        };
+        Some(chart::heat_map(&name, sync, map))
+    };
+    (0..view.names.len()).filter_map(of_card).collect()
+}
+
 /// A note that only some cards are drawn; empty if all are.
 fn drawn_of(drawn: usize, all: usize) -> String {
     match drawn < all {
@@ -366,8 +390,12 @@ fn drawn_of(drawn: usize, all: usize) -> String {
 }
 
 fn sides(names: &[String], cells: &[Option<&PhaseSummary>], label: &str, charts: &mut Vec<Chart>) {
-    charts.extend(chart::latencies(label, names, cells));
-    charts.extend(chart::over_time(label, names, cells));
+    let work = PhaseName {
+        id: label.to_owned(),
+        label: label.to_owned(),
+    };
+    charts.extend(chart::latencies(&work, names, cells));
+    charts.extend(chart::over_time(&work, names, cells));
 }
 
 /// Selects at most `most` evenly spaced elements, including the first and the last.

@@ -139,6 +139,7 @@ fn document(view: &View<'_>) -> Document {
         rates_shown: false,
         layer_cost: layer_costs(view),
         path: path::cards::blocks(&view.traced_cards()),
+        collapsed: false,
     };
     blocks.extend(sections.blocks());
     blocks.extend(differences(view));
@@ -223,21 +224,25 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         .map(String::as_str)
         .filter(|layer| *layer != main);
     let layers = std::iter::once(main).chain(others);
-    let tables = layers.filter_map(|layer| tables::uses(view, layer));
-    let mut tables = tables.map(DocumentBlock::Marks);
-    let Some(first) = tables.next() else {
+    let of_layer = |layer: &str| {
+        let table = DocumentBlock::Marks(tables::uses(view, layer)?);
+        Some((ranks::best(view, layer), table))
+    };
+    let mut layers = layers.filter_map(of_layer);
+    let Some((best, first)) = layers.next() else {
         return Vec::new();
     };
-    let mut blocks = match view.of.uses.is_empty() {
+    let mut blocks = match best.is_empty() {
         true => Vec::new(),
         false => vec![
             DocumentBlock::Title(text::best_title().to_owned()),
-            DocumentBlock::Facts(ranks::best(view)),
+            DocumentBlock::Facts(best),
         ],
     };
     blocks.push(first);
     blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
-    let others: Vec<DocumentBlock> = tables.collect();
+    let others = layers.flat_map(|(best, table)| [DocumentBlock::Facts(best), table]);
+    let others: Vec<DocumentBlock> = others.collect();
     if !others.is_empty() {
         blocks.push(folded(text::other_layers(), others));
     }
@@ -401,17 +406,17 @@ fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
         let table = DocumentBlock::Table(TableStyle::Compact, table);
         folded(text::rated_speeds(), vec![table])
     });
-    let printed = chart.into_iter().chain(printed);
+    let printed: Vec<DocumentBlock> = chart.into_iter().chain(printed).collect();
     let classes = tables::classes(view).map(DocumentBlock::Marks);
     let how = words::promises(view).unwrap_or_default();
     let legend = classes
         .is_some()
         .then(|| DocumentBlock::Quiet(text::claim_legend().to_owned()));
-    let tables = classes.into_iter().chain(legend).chain(printed).collect();
+    let classes: Vec<DocumentBlock> = classes.into_iter().chain(legend).collect();
     explained(
         text::conclusion_title(ConclusionKind::Claims),
         text::capital(&how),
-        tables,
+        beside(ColumnStyle::Halves, classes, printed),
     )
 }
 

@@ -29,21 +29,23 @@ fn ranked(ranking: &UseRanking) -> impl Iterator<Item = &UsePlace> {
     ranking.places.iter().filter(|place| place.rank.is_some())
 }
 
-/// The best card for each use, in sentences; empty for a single card.
-pub(super) fn best(view: &View<'_>) -> Vec<(String, String)> {
-    let several = view
-        .of
-        .uses
-        .iter()
-        .filter(|ranking| ranking.places.len() > 1);
-    let sentence = |ranking: &UseRanking| {
-        let subject = view.with_layer(
-            &plain(&text::use_title(&ranking.id, &ranking.title)),
-            &plain(&ranking.layer),
-        );
-        (subject, best_for(view, ranking))
-    };
-    several.map(sentence).collect()
+/// The best card for each use through a layer, in sentences; uses without one share the last sentence. Empty for a
+/// single card.
+pub(super) fn best(view: &View<'_>, layer: &str) -> Vec<(String, String)> {
+    let of_layer = view.of.uses.iter().filter(|of| of.layer == layer);
+    let several = of_layer.filter(|ranking| ranking.places.len() > 1);
+    let (decided, open): (Vec<&UseRanking>, Vec<&UseRanking>) =
+        several.partition(|ranking| ranked(ranking).next().is_some());
+    let title = |ranking: &&UseRanking| plain(&text::use_title(&ranking.id, &ranking.title));
+    let subject = |title: &str| view.with_layer(title, &plain(layer));
+    let sentence = |of: &&UseRanking| (subject(&title(of)), best_for(view, of));
+    let mut sentences: Vec<(String, String)> = decided.iter().map(sentence).collect();
+    if !open.is_empty() {
+        let titles: Vec<String> = open.iter().map(title).collect();
+        let titles = text::enumerated(&titles);
+        sentences.push((subject(&titles), text::no_best_card().to_owned()));
+    }
+    sentences
 }
 
 /// The best card for a use, the reason, and the cards whose order is not proven.
@@ -205,7 +207,8 @@ pub(super) fn document(view: &View<'_>, only: Option<&str>) -> Document {
     let mut blocks = match only {
         Some(id) => one_use(view, id),
         None => {
-            let best = vec![DocumentBlock::Facts(best(view))];
+            let best = view.layers.iter().flat_map(|layer| best(view, layer));
+            let best = vec![DocumentBlock::Facts(best.collect())];
             let mut blocks = part(text::best_title(), best);
             blocks.extend(brief::uses(view));
             blocks

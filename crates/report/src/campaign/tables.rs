@@ -168,7 +168,10 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
         table::row(view.name(card), cells.map(Option::unwrap_or_default))
     };
     let columns = columns.iter();
-    let names = columns.map(|(work, layer)| view.with_layer(&work.noun, layer));
+    let names = columns.map(|(work, layer)| {
+        let name = text::capital(&view.with_layer(&work.noun, layer));
+        text::with_unit(&name, "B/B")
+    });
     let rows = (0..view.names.len()).map(row);
     let table = DataTable::new(table::row(Head::Card.text(), names), rows).without_empty_columns();
     (table.head.len() > 1).then_some(table)

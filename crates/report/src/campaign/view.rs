@@ -14,7 +14,7 @@ use hakaru_model::job::Op;
 pub(super) struct Work {
     pub(super) phase: String,
     pub(super) op: Op,
-    /// Display name.
+    /// Name in file names and narrow tables.
     pub(super) label: String,
     /// Plural noun for sentences: `random writes`.
     pub(super) noun: String,
@@ -257,7 +257,7 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
                 works.push(Work {
                     phase: phase.phase.clone(),
                     op: phase.op,
-                    label: naming::phase(summary, phase),
+                    label: naming::phase_id(summary, phase),
                     noun: String::new(),
                     workload: crate::escape::plain(&text::described(phase)),
                     small: crate::chart::by_iops(phase),

@@ -153,7 +153,7 @@ fn cost(view: &View<'_>, layer: &str, reference: &str) -> Option<String> {
                 .filter_map(|card| view.cost(card, layer, work))
                 .collect();
             let shares = range(costs.iter().map(|cost| cost.comparison.ratio))?;
-            Some((shares, work.label.as_str(), effect(&costs)))
+            Some((shares, work.noun.as_str(), effect(&costs)))
         })
         .collect();
     (!parts.is_empty()).then(|| text::layer_cost(&plain(layer), reference, &parts))

@@ -1,6 +1,7 @@
 //! Heat maps of latency over time.
 
 use super::{Chart, ChartTitle, Plot, Section, slug};
+use crate::naming::PhaseName;
 use crate::table::{self, DataTable};
 use crate::{naming, number, text};
 use hakaru_model::finding::{LatencyMap, LatencyMapColumn, Summary};
@@ -18,16 +19,23 @@ pub(super) fn heat_maps(summaries: &[Summary], names: &[String]) -> Vec<Chart> {
     let drawn = summaries.iter().zip(names).take(MOST_SERIES);
     let of_series = |(summary, name): (&Summary, &String)| {
         let of_phase = |phase| {
-            let mut work = naming::phase(summary, phase);
-            if several {
-                work = text::enumerated(&[name.clone(), work]);
-            }
+            let named = |work: String| match several {
+                true => text::enumerated(&[name.clone(), work]),
+                false => work,
+            };
+            let work = PhaseName {
+                id: named(naming::phase_id(summary, phase)),
+                label: named(naming::phase(summary, phase)),
+            };
             let detail = &phase.detail;
             let own = detail
                 .latency_map
                 .as_ref()
-                .map(|map| chart(&work, false, map));
-            let sync = detail.sync_map.as_ref().map(|map| chart(&work, true, map));
+                .map(|map| heat_map(&work, false, map));
+            let sync = detail
+                .sync_map
+                .as_ref()
+                .map(|map| heat_map(&work, true, map));
             own.into_iter().chain(sync).collect::<Vec<Chart>>()
         };
         summary.phases.iter().flat_map(of_phase).collect::<Vec<_>>()
@@ -35,24 +43,25 @@ pub(super) fn heat_maps(summaries: &[Summary], names: &[String]) -> Vec<Chart> {
     drawn.flat_map(of_series).collect()
 }
 
-fn chart(work: &str, sync: bool, map: &LatencyMap) -> Chart {
+/// The heat map of one workload, or of its flushes.
+pub(crate) fn heat_map(work: &PhaseName, sync: bool, map: &LatencyMap) -> Chart {
     let kind = if sync { "fsync" } else { "latency" };
     let title = match map.slow {
         Some(slow) => ChartTitle::SlowIos {
-            work: work.to_owned(),
+            work: work.label.clone(),
             sync,
             count: slow.count,
             from: short(slow.from),
             when: slow.when,
         },
         None => ChartTitle::NoSlowIos {
-            work: work.to_owned(),
+            work: work.label.clone(),
             sync,
             limit: map.limit.map(short),
         },
     };
     Chart {
-        name: format!("{kind}-over-time-{}", slug(work)),
+        name: format!("{kind}-over-time-{}", slug(&work.id)),
         section: Section::Latency,
         title: text::chart_title(&title),
         note: text::heat_note(map.runs, map.slow.map(|slow| short(slow.from)).as_deref()),

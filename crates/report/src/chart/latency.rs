@@ -1,6 +1,7 @@
 //! Charts of latency by percentile.
 
 use super::{Chart, ChartTitle, Plot, Section, by_iops, slug};
+use crate::naming::PhaseName;
 use crate::svg::{LatencyChart, LatencyLine};
 use crate::table::{self, DataTable};
 use crate::text;
@@ -8,11 +9,20 @@ use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{Nanos, Quantile};
 
+/// Number of lines that a reader can tell apart.
+const MOST_LINES: usize = 12;
+
 /// Charts of one series: compares its phases, with separate charts for small I/Os, large I/Os, and `fsync`.
-pub(super) fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
+pub(super) fn latencies_of_one(
+    summary: &Summary,
+    is_swept: &dyn Fn(&PhaseSummary) -> bool,
+) -> Vec<Chart> {
+    // Of many workloads, those that are points of a sweep have their latency there.
+    let is_crowded = summary.phases.len() > MOST_LINES;
     let lines = |wanted: fn(&PhaseSummary) -> bool,
                  of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
         let wanted = summary.phases.iter().filter(|phase| wanted(phase));
+        let wanted = wanted.filter(|phase| !(is_crowded && is_swept(phase)));
         wanted
             .filter_map(|phase| line(naming::phase(summary, phase), of(phase)?))
             .collect::<Vec<_>>()
@@ -41,21 +51,23 @@ pub(super) fn latencies_of_one(summary: &Summary) -> Vec<Chart> {
 
 /// Charts of several series: compares them in one phase, with a separate chart for `fsync`.
 pub(crate) fn latencies(
-    phase: &str,
+    phase: &PhaseName,
     names: &[String],
     cells: &[Option<&PhaseSummary>],
 ) -> Vec<Chart> {
     let chart = |name: &str, title: String, of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
         let cells = names.iter().zip(cells);
         let lines = cells.filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
-        let name = format!("{name}-{}", slug(phase));
+        let name = format!("{name}-{}", slug(&phase.id));
         latency_chart(name, title, lines.collect())
     };
     let all = [
-        chart("latency", text::phase_latency(phase), |p| {
+        chart("latency", text::phase_latency(&phase.label), |p| {
             p.latency.as_ref()
         }),
-        chart("fsync", text::fsync_latency(phase), |p| p.sync.as_ref()),
+        chart("fsync", text::fsync_latency(&phase.label), |p| {
+            p.sync.as_ref()
+        }),
     ];
     all.into_iter().flatten().collect()
 }

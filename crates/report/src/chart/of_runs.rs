@@ -8,10 +8,11 @@ use super::{
     BarChart, Chart, ChartTitle, RatioChart, Section, bar, by_iops, number_doubles, ratio_row,
     runs_of, runs_text,
 };
+use crate::naming::PhaseName;
 use crate::number;
 use crate::svg::{Bar, BarGroup};
 use crate::text;
-use crate::{escape, naming, path};
+use crate::{naming, path, workload};
 use hakaru_model::finding::{Comparison, PhaseSummary, Summary, Verdict};
 
 /// All charts of a report on these series, in display order.
@@ -37,7 +38,7 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
         ]);
     }
     charts.extend(match summaries {
-        [single] => latencies_of_one(single),
+        [single] => latencies_of_one(single, &is_swept),
         _ => all
             .iter()
             .flat_map(|(phase, cells)| latencies(phase, &names, cells))
@@ -56,7 +57,7 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
 
 /// All charts of a comparison of two series. The titles of the bar charts state its verdicts.
 pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> {
-    let summaries = [a.clone(), b.clone()];
+    let summaries = [in_common(a, b), in_common(b, a)];
     let mut charts = charts(&summaries);
     let names = naming::series(&summaries);
     let (a, b) = (names[0].clone(), names[1].clone());
@@ -108,7 +109,7 @@ pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -
     }
     let rows = rates
         .iter()
-        .map(|c| ratio_row(&escape::plain(&text::compared_quantity(&c.quantity)), c));
+        .map(|c| ratio_row(&workload::compared_figure(&c.quantity), c));
     let ratios = RatioChart {
         name: "ratios".to_owned(),
         section: Section::Speed,
@@ -118,6 +119,21 @@ pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -
     };
     charts.splice(0..0, ratios.of(rows.collect()));
     charts
+}
+
+/// A series without the phases that the other one lacks: there is nothing to compare them with. All phases if the two
+/// have none in common.
+fn in_common(of: &Summary, other: &Summary) -> Summary {
+    let is_shared = |phase: &&PhaseSummary| {
+        let mut phases = other.phases.iter();
+        phases.any(|there| there.phase == phase.phase && there.op == phase.op)
+    };
+    let shared: Vec<PhaseSummary> = of.phases.iter().filter(is_shared).cloned().collect();
+    let mut summary = of.clone();
+    if !shared.is_empty() {
+        summary.phases = shared;
+    }
+    summary
 }
 
 /// The phases of all series as possible points of a sweep.
@@ -131,7 +147,7 @@ fn sweep_items(summaries: &[Summary]) -> Vec<SweepItem<'_>> {
     summaries.iter().zip(&targets).flat_map(of_series).collect()
 }
 
-type Phases<'a> = [(String, Vec<Option<&'a PhaseSummary>>)];
+type Phases<'a> = [(PhaseName, Vec<Option<&'a PhaseSummary>>)];
 
 /// A rate of a phase in a chart.
 struct SpeedQuantity {
@@ -157,8 +173,8 @@ const IOPS: SpeedQuantity = SpeedQuantity {
 
 /// Bars of a rate: one group for each phase, one bar for each series.
 fn speed(names: &[String], phases: &Phases<'_>, quantity: &SpeedQuantity) -> Chart {
-    let group = |(label, cells): &(String, Vec<Option<&PhaseSummary>>)| BarGroup {
-        label: label.clone(),
+    let group = |(name, cells): &(PhaseName, Vec<Option<&PhaseSummary>>)| BarGroup {
+        label: name.label.clone(),
         bars: cells.iter().map(|cell| cell.map(quantity.figure)).collect(),
     };
     let groups: Vec<BarGroup> = phases.iter().map(group).collect();

@@ -1,6 +1,7 @@
 //! Charts of bandwidth over time.
 
 use super::{Chart, ChartTitle, Plot, Section, slug};
+use crate::naming::PhaseName;
 use crate::number;
 use crate::svg::{LineWeight, SpeedLevel, Timeline, TimelineLine, TimelineMark};
 use crate::table::{self, DataTable};
@@ -21,7 +22,7 @@ const MOST_CELLS: usize = 240;
 
 /// Bandwidth over time of one phase; `None` if it has too few points.
 pub(crate) fn over_time(
-    phase: &str,
+    phase: &PhaseName,
     names: &[String],
     cells: &[Option<&PhaseSummary>],
 ) -> Option<Chart> {
@@ -94,9 +95,9 @@ pub(crate) fn over_time(
         false => Section::OverTime,
     };
     Some(Chart {
-        name: format!("over-time-{}", slug(phase)),
+        name: format!("over-time-{}", slug(&phase.id)),
         section,
-        title: text::chart_title(&time_title(phase, names, cells)),
+        title: text::chart_title(&time_title(&phase.label, names, cells)),
         note,
         plot: Plot::Timeline(timeline),
         table,

@@ -2,7 +2,6 @@
 
 use super::ratio_ends;
 use crate::document::AnswerBlock;
-use crate::escape::plain;
 use crate::number;
 use crate::text::{self, PairAnswer};
 use crate::workload;
@@ -106,5 +105,5 @@ fn noun(a: &Summary, comparison: &Comparison) -> String {
         rest.is_some_and(|rest| rest.starts_with(' '))
     });
     let longest = of_phase.max_by_key(|(_, phase)| phase.phase.len());
-    longest.map_or_else(|| plain(quantity), |(noun, _)| noun)
+    longest.map_or_else(|| workload::compared_figure(quantity), |(noun, _)| noun)
 }

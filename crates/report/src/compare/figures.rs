@@ -8,13 +8,9 @@ pub(super) fn phase_figures(
     b: &PhaseSummary,
     names: (&str, &str),
 ) -> [DocumentBlock; 2] {
-    // A phase may have the name of its operation.
-    let op = match a.phase == a.op.name() {
-        true => String::new(),
-        false => format!(" {}", a.op.name()),
-    };
+    let name = workload::of_operation(&a.phase, a.op);
     [
-        DocumentBlock::Title(format!("{}{op}: {}", a.phase, text::described(a))),
+        DocumentBlock::Title(format!("{name}: {}", text::described(a))),
         DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
     ]
 }

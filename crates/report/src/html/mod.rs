@@ -210,6 +210,7 @@ impl HtmlPage {
     fn table(&mut self, style: TableStyle, table: &DataTable) -> String {
         let class = match style {
             TableStyle::Numbers | TableStyle::Fitted(_) => "numbers cards wide",
+            TableStyle::Words if is_narrow(table) => "verdicts wide",
             TableStyle::Words => "verdicts cards wide",
             TableStyle::Compact => "numbers compact",
         };
@@ -262,6 +263,15 @@ impl HtmlPage {
             chart.table.scrolling("numbers", &region)
         )
     }
+}
+
+/// Longest text of a cell that wraps to two lines in a third of a phone's width, in characters.
+const SHORT_CELL: usize = 24;
+
+/// Whether a table of words fits on a phone as it is.
+fn is_narrow(table: &DataTable) -> bool {
+    let is_short = |row: &Vec<String>| row.iter().skip(1).all(|c| c.chars().count() <= SHORT_CELL);
+    table.head.len() <= 3 && table.rows.iter().chain([&table.head]).all(is_short)
 }
 
 fn answer(answer: &AnswerBlock) -> String {

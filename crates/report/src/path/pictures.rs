@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Name of a chart: the kind, the phase and the side.
 pub(super) fn chart_name(kind: &str, phase: &PathPhase<'_>, side: &str) -> String {
-    let parts = [kind, &slug(&phase.name), &slug(side)];
+    let parts = [kind, &slug(&phase.id), &slug(side)];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("path-{}", parts.join("-"))
 }

@@ -2,7 +2,7 @@
 
 use crate::document::DocumentBlock;
 use crate::escape::plain;
-use crate::{facts, text};
+use crate::{facts, naming, text};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::Summary;
 
@@ -22,7 +22,7 @@ pub(super) fn blocks(summary: &Summary) -> Vec<DocumentBlock> {
     };
     let counted = summary.phases.iter().filter_map(|phase| {
         let said = facts::amplification(phase)?;
-        Some((plain(&phase.phase), said))
+        Some((naming::phase(summary, phase), said))
     });
     let counted: Vec<(String, String)> = counted.collect();
     if !counted.is_empty() {

@@ -60,8 +60,8 @@ labels! {
         From: "From", "開始";
         To: "To", "終了";
         Size: "Size", "サイズ";
-        Asked: "Asked", "要求";
-        AtDevice: "At the device", "デバイス";
+        Asked: "I/Os asked", "要求したI/O";
+        AtDevice: "Requests at the device", "デバイスへのリクエスト";
         TestData: "Test data", "テストデータ";
         Median: "median", "中央値";
         Mean: "mean", "平均";

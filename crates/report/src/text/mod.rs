@@ -54,9 +54,18 @@ fn phases(scope: &FindingScope, all: &[&str]) -> String {
     if names.len() > 2 && names.len() == all.len() {
         return all_phases().to_owned();
     }
+    let in_words =
+        |name: &&str| crate::workload::in_words(name, None).unwrap_or_else(|| (*name).to_owned());
     match names.len() {
         n if n > NAMED_PHASES => some_phases(n, all.len()),
-        _ => names.join(", "),
+        _ => {
+            let is_own = names
+                .first()
+                .is_some_and(|first| crate::workload::in_words(first, None).is_some());
+            let names: Vec<String> = names.iter().map(in_words).collect();
+            let names = enumerated(&names);
+            if is_own { capital(&names) } else { names }
+        }
     }
 }
 

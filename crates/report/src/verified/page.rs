@@ -5,12 +5,14 @@ use crate::chart::{Chart, Plot, Section};
 use crate::document::{
     ChartParts, Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, part,
 };
+use crate::escape::plain;
 use crate::run::target_device_and_host;
 use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
 use crate::svg::{Band, Timeline, TimelineLine};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, VerificationLabel as Label};
 use crate::{facts, number, time};
+use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
 
@@ -19,22 +21,27 @@ const MOST_ROWS: usize = 200;
 /// Maximum number of bad segments on a terminal.
 const FEW_ROWS: usize = 8;
 
-/// Renders a verification as one HTML page.
-pub fn verification_html(verification: &Verification) -> String {
-    document(verification).html()
+/// Renders a verification as one HTML page, with the title and the note of its annotations.
+pub fn verification_html(verification: &Verification, annotations: &Annotations) -> String {
+    document(verification, annotations).html()
 }
 
 /// Renders a verification as Markdown.
-pub fn verification_markdown(verification: &Verification) -> String {
-    document(verification).markdown(None)
+pub fn verification_markdown(verification: &Verification, annotations: &Annotations) -> String {
+    document(verification, annotations).markdown(None)
 }
 
 /// Renders a verification for a terminal of `width` columns; `color` allows ANSI styles.
-pub fn verification_terminal(verification: &Verification, width: usize, color: bool) -> String {
-    brief(verification).terminal(width, color)
+pub fn verification_terminal(
+    verification: &Verification,
+    annotations: &Annotations,
+    width: usize,
+    color: bool,
+) -> String {
+    brief(verification, annotations).terminal(width, color)
 }
 
-fn document(verification: &Verification) -> Document {
+fn document(verification: &Verification, annotations: &Annotations) -> Document {
     let limits = verdict_text(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));
     let lines = facts::surroundings(&verification.target, &verification.environment);
@@ -51,6 +58,7 @@ fn document(verification: &Verification) -> Document {
         rates_shown: false,
         layer_cost: Vec::new(),
         path: Vec::new(),
+        collapsed: false,
     };
     blocks.extend(sections.blocks());
     blocks.extend(bad_places(verification, MOST_ROWS));
@@ -59,11 +67,11 @@ fn document(verification: &Verification) -> Document {
         text::page_part(PagePart::Limits),
         vec![limits, circumstances],
     ));
-    whole(verification, blocks)
+    whole(verification, annotations, blocks)
 }
 
 /// The short form of the report.
-fn brief(verification: &Verification) -> Document {
+fn brief(verification: &Verification, annotations: &Annotations) -> Document {
     let limits = verdict_text(verification).limits.into_iter();
     let limits = limits.map(|limit| (String::new(), limit.to_owned()));
     let lines = facts::surroundings(&verification.target, &verification.environment);
@@ -78,17 +86,28 @@ fn brief(verification: &Verification) -> Document {
     blocks.push(DocumentBlock::Pairs(
         pairs.chain([id]).map(Pair::from).collect(),
     ));
-    whole(verification, blocks)
+    whole(verification, annotations, blocks)
 }
 
-fn whole(verification: &Verification, blocks: Vec<DocumentBlock>) -> Document {
-    let under = [
+fn whole(
+    verification: &Verification,
+    annotations: &Annotations,
+    blocks: Vec<DocumentBlock>,
+) -> Document {
+    let what = headline(verification);
+    let title = annotations.title.as_deref().map(plain);
+    // Below a title, what was verified comes first.
+    let below = title.is_some().then(|| what.clone());
+    let circumstances = [
         format!("hakaru {}", verification.version),
         time::utc(verification.started_unix_ms),
         text::duration(verification.elapsed),
     ];
+    let note = annotations.note.as_deref().map(plain);
+    let under = below.into_iter().chain(circumstances).chain(note);
+    let under: Vec<String> = under.collect();
     Document {
-        title: headline(verification),
+        title: title.unwrap_or(what),
         under: vec![(String::new(), under.join(" · "))],
         blocks,
     }

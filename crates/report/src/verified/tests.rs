@@ -1,8 +1,9 @@
 //! Tests of the verdicts.
 
-use super::page::{verification_html, verification_terminal};
+use super::page::{verification_html, verification_markdown, verification_terminal};
 use super::*;
 use crate::escape::columns_of;
+use hakaru_model::annotation::Annotations;
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
 use hakaru_model::integrity::{
     BlockState, Capacity, FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint,
@@ -70,7 +71,7 @@ fn verification(scope: Scope, capacity: Capacity, bad: Vec<Span>) -> Verificatio
 }
 
 fn shown(verification: &Verification) -> String {
-    let text = verification_terminal(verification, 80, false);
+    let text = verification_terminal(verification, &Annotations::default(), 80, false);
     assert!(text.lines().all(|line| columns_of(line) <= 80), "{text}");
     text
 }
@@ -169,18 +170,45 @@ fn the_page_has_the_map_and_no_foreign_markup() {
         vec![span(1 << 30, 4096, BlockState::Lost)],
     );
     hostile.target.path = "/mnt/\u{1b}[31m<script>".into();
-    let page = verification_html(&hostile);
+    let page = verification_html(&hostile, &Annotations::default());
     assert!(
         page.contains("<figure id=\"speed-map\">")
             && page.contains("GiB from the beginning")
             && page.contains("4 KiB from 1 GiB")
     );
     assert!(!page.contains("<script") && !page.contains('\u{1b}'));
-    assert_eq!(page, verification_html(&hostile));
+    assert_eq!(page, verification_html(&hostile, &Annotations::default()));
     // Without writes there is no map, but the page must still be complete.
     hostile.verdict.write_speed = SpeedMap::default();
     hostile.verdict.read_speed = SpeedMap::default();
-    assert!(!verification_html(&hostile).contains("<svg"));
+    assert!(!verification_html(&hostile, &Annotations::default()).contains("<svg"));
+}
+
+#[test]
+fn every_form_has_the_title_and_the_note() {
+    let of = verification(
+        Scope::Whole { restored: false },
+        Capacity::AsClaimed,
+        Vec::new(),
+    );
+    let named = Annotations {
+        title: Some("The card of the <kitchen> Pi".to_owned()),
+        note: Some("bought in May".to_owned()),
+        ..Annotations::default()
+    };
+    let page = verification_html(&of, &named);
+    assert!(
+        page.contains("<h1>The card of the &lt;kitchen&gt; Pi</h1>"),
+        "{page}"
+    );
+    let terminal = verification_terminal(&of, &named, 80, false);
+    for form in [&page, &verification_markdown(&of, &named), &terminal] {
+        assert!(form.contains("bought in May"), "{form}");
+        assert!(form.contains("/dev/sdz"), "{form}");
+    }
+    assert!(terminal.starts_with("The card of the <kitchen> Pi\n"));
+    let unnamed = verification_html(&of, &Annotations::default());
+    assert!(unnamed.contains("/dev/sdz</h1>"), "{unnamed}");
 }
 
 #[test]
@@ -209,8 +237,8 @@ fn odd_sizes_do_not_panic() {
         odd.verdict.bad = vec![span(u64::MAX / 2, 7, BlockState::Lost)];
         for width in [0, 60, 400] {
             let _ = (
-                verification_terminal(&odd, width, true),
-                verification_html(&odd),
+                verification_terminal(&odd, &Annotations::default(), width, true),
+                verification_html(&odd, &Annotations::default()),
                 verification_csv(&odd),
             );
         }

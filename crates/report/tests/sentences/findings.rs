@@ -73,7 +73,7 @@ fn of_the_job() -> Vec<(Caveat, &'static str)> {
                 measured: Nanos(SEC),
                 wanted: Nanos(10 * SEC),
             },
-            "seq-write: Measured for only 1 s: flash results below 10 s vary widely",
+            "Sequential writes: Measured for only 1 s: flash results below 10 s vary widely",
         ),
         (
             FewRuns { runs: 1 },
@@ -89,7 +89,7 @@ fn of_the_job() -> Vec<(Caveat, &'static str)> {
                 samples: 1130,
                 percentile: Quantile::P999,
             },
-            "seq-write: No P99.9: 1,130 I/Os are too few",
+            "Sequential writes: No P99.9: 1,130 I/Os are too few",
         ),
     ]
 }
@@ -117,7 +117,7 @@ fn of_the_run() -> Vec<(Caveat, &'static str)> {
                     errno: 5,
                 },
             },
-            "seq-write: 2 I/Os failed; first: write at byte 4096: Input/output error (os error 5)",
+            "Sequential writes: 2 I/Os failed; first: write at byte 4096: Input/output error (os error 5)",
         ),
         (
             DeviceErrors {
@@ -125,7 +125,7 @@ fn of_the_run() -> Vec<(Caveat, &'static str)> {
                 count: 1,
                 first: FirstFailure::Described(s("read, error 5")),
             },
-            "seq-write: 1 I/O failed: read, error 5",
+            "Sequential writes: 1 I/O failed: read, error 5",
         ),
         (
             RuleBroken {
@@ -136,14 +136,14 @@ fn of_the_run() -> Vec<(Caveat, &'static str)> {
                     max: Nanos(10_000_000),
                 },
             },
-            "seq-write: Ended early by max_latency=10ms: write took 12.3 ms",
+            "Sequential writes: Ended early by max_latency=10ms: write took 12.3 ms",
         ),
         (
             Interrupted {
                 phase: phase(),
                 measured: Nanos(5 * SEC),
             },
-            "seq-write: Interrupted after 5 s: results cover that time only",
+            "Sequential writes: Interrupted after 5 s: results cover that time only",
         ),
         (
             CutShort { whole: 2, of: 7 },
@@ -195,7 +195,7 @@ fn of_the_host() -> Vec<(Caveat, &'static str)> {
                 per_io: Nanos(33),
                 share_permille: 12,
             },
-            "seq-write: Tool overhead is 1.2% of the median latency (33 ns per I/O)",
+            "Sequential writes: Tool overhead is 1.2% of the median latency (33 ns per I/O)",
         ),
         (
             HostBusy { load_percent: 434 },
@@ -222,14 +222,14 @@ fn of_the_host() -> Vec<(Caveat, &'static str)> {
                 before: BytesPerSec(34.1e6),
                 after: BytesPerSec(11.9e6),
             },
-            "seq-write: Speed dropped from 34.1 MB/s to 11.9 MB/s after 1 GiB written: quote both, not the mean",
+            "Sequential writes: Speed dropped from 34.1 MB/s to 11.9 MB/s after 1 GiB written: quote both, not the mean",
         ),
         (
             ReadElsewhere {
                 phase: phase(),
                 share_permille: 600,
             },
-            "seq-write: Read speed is overstated: only 60% came from the device, the rest from a cache or unwritten space",
+            "Sequential writes: Read speed is overstated: only 60% came from the device, the rest from a cache or unwritten space",
         ),
     ]
 }
@@ -257,13 +257,13 @@ fn of_tracing() -> Vec<(Caveat, &'static str)> {
                 of: 1000,
                 lost: 12,
             },
-            "seq-write: The path of the I/Os is incomplete: 12 of 1000 kernel events were lost",
+            "Sequential writes: The path of the I/Os is incomplete: 12 of 1000 kernel events were lost",
         ),
         (
             PathLost {
                 phase: s("seq-write"),
             },
-            "seq-write: The path of the I/Os is lost: the run was cut short before it was computed; measure again with --trace",
+            "Sequential writes: The path of the I/Os is lost: the run was cut short before it was computed; measure again with --trace",
         ),
     ]
 }
@@ -299,35 +299,35 @@ fn of_the_figures() -> Vec<(Caveat, &'static str)> {
                 count: 2,
                 runs: 10,
             },
-            "seq-write: 2 outliers of 10 runs (Tukey's fences); all figures include them",
+            "Sequential writes: 2 outliers of 10 runs (Tukey's fences); all figures include them",
         ),
         (
             Drift {
                 phase: phase(),
                 change_permille: -52,
             },
-            "seq-write: Speed drifted by \u{2212}5.2% from the first run to the last: the runs do not repeat one state",
+            "Sequential writes: Speed drifted by \u{2212}5.2% from the first run to the last: the runs do not repeat one state",
         ),
         (
             Dependent {
                 phase: phase(),
                 lag1_permille: 610,
             },
-            "seq-write: Runs are correlated (0.61): fewer independent runs than the count suggests; intervals are widened",
+            "Sequential writes: Runs are correlated (0.61): fewer independent runs than the count suggests; intervals are widened",
         ),
         (
             Skewed {
                 phase: phase(),
                 runs: 10,
             },
-            "seq-write: The median says more than the mean: the 10 runs are skewed; intervals of the mean may be too narrow",
+            "Sequential writes: The median says more than the mean: the 10 runs are skewed; intervals of the mean may be too narrow",
         ),
         (
             TwoModes {
                 phase: phase(),
                 runs: 10,
             },
-            "seq-write: The mean may describe no run: the 10 runs fall into two groups; compare single runs",
+            "Sequential writes: The mean may describe no run: the 10 runs fall into two groups; compare single runs",
         ),
     ]
 }
@@ -344,7 +344,7 @@ fn of_the_runs() -> Vec<(Caveat, &'static str)> {
                 follows: s("8.08 MB/s from IOPS"),
                 hint: s("a unit slip"),
             },
-            "seq-write: 7.7 kB/s contradicts 8.08 MB/s from IOPS: a unit slip",
+            "Sequential writes: 7.7 kB/s contradicts 8.08 MB/s from IOPS: a unit slip",
         ),
         (
             Unstated {
@@ -387,7 +387,7 @@ fn of_the_runs() -> Vec<(Caveat, &'static str)> {
                 total: Nanos(3 * SEC),
                 longest: Nanos(2 * SEC),
             },
-            "seq-write: Intervals during a pause are left out of bandwidth, IOPS and verdicts: the process was stopped twice \
+            "Sequential writes: Intervals during a pause are left out of bandwidth, IOPS and verdicts: the process was stopped twice \
              for 3 s in total (longest 2 s)",
         ),
     ]
@@ -412,7 +412,7 @@ fn of_left_out_runs() -> Vec<(Caveat, &'static str)> {
                 ],
                 of: 3,
             },
-            "seq-write: No standard deviation: only 1 of 3 runs counts; left out: run 1 (a worker waited 1 s of 9 s for a CPU) \
+            "Sequential writes: No standard deviation: only 1 of 3 runs counts; left out: run 1 (a worker waited 1 s of 9 s for a CPU) \
              and run 3 (ended early)",
         ),
         (
@@ -427,7 +427,7 @@ fn of_left_out_runs() -> Vec<(Caveat, &'static str)> {
                 )],
                 of: 3,
             },
-            "seq-write: Only 2 of 3 runs count; left out: run 2 (the hypervisor took 1 s of CPU time in 9 s)",
+            "Sequential writes: Only 2 of 3 runs count; left out: run 2 (the hypervisor took 1 s of CPU time in 9 s)",
         ),
         (
             LeftOut {
@@ -437,7 +437,7 @@ fn of_left_out_runs() -> Vec<(Caveat, &'static str)> {
                     .collect(),
                 of: 10,
             },
-            "seq-write: Only 4 of 10 runs count; left out: run 1 (paused in every interval), run 2 (paused in every interval), \
+            "Sequential writes: Only 4 of 10 runs count; left out: run 1 (paused in every interval), run 2 (paused in every interval), \
              run 3 (paused in every interval), run 4 (paused in every interval) and 2 more",
         ),
     ]
@@ -457,7 +457,7 @@ fn of_imports() -> Vec<(Caveat, &'static str)> {
                 waited: Nanos(SEC),
                 measured: Nanos(9 * SEC),
             },
-            "seq-write: Results partly measure the host, which was busy: a worker waited 1 s of 9 s for a CPU",
+            "Sequential writes: Results partly measure the host, which was busy: a worker waited 1 s of 9 s for a CPU",
         ),
         (
             StolenTime {
@@ -465,14 +465,14 @@ fn of_imports() -> Vec<(Caveat, &'static str)> {
                 stolen: Nanos(SEC),
                 measured: Nanos(9 * SEC),
             },
-            "seq-write: Results partly measure the hypervisor: it took 1 s of CPU time (steal) in 9 s",
+            "Sequential writes: Results partly measure the hypervisor: it took 1 s of CPU time (steal) in 9 s",
         ),
         (
             NoAmplification {
                 phase: phase(),
                 because: self::NoAmplification::RampNotCounted,
             },
-            "seq-write: No I/O amplification: the disk statistics include the ramp time, whose bytes were not recorded",
+            "Sequential writes: No I/O amplification: the disk statistics include the ramp time, whose bytes were not recorded",
         ),
         (
             Simulated,
@@ -506,7 +506,7 @@ fn every_kind_of_finding_has_its_sentence() {
         let said = in_both(&strings_of(&caveat), || text::caveat(&caveat));
         assert_eq!(said, wanted);
         check(&said);
-        begins_with_a_capital(said.strip_prefix("seq-write: ").unwrap_or(&said));
+        begins_with_a_capital(said.strip_prefix("Sequential writes: ").unwrap_or(&said));
         seen.insert(Finding::from(&caveat).kind.name());
     }
     let all: BTreeSet<&str> = FindingKind::NAMES.iter().copied().collect();
@@ -550,7 +550,7 @@ fn ranges_and_phases_of_merged_findings_are_named_in_order() {
     let two = Finding::merge_all([short("seq-write", 2), short("seq-read", 1)]);
     assert_eq!(
         text::finding(&two[0], &phases),
-        "seq-read, seq-write: Measured for only 1 s to 2 s: flash results below 10 s vary widely"
+        "Sequential reads, sequential writes: Measured for only 1 s to 2 s: flash results below 10 s vary widely"
     );
     let three = Finding::merge_all([two[0].clone(), short("rand-read", 1)]);
     assert!(text::finding(&three[0], &phases).starts_with("all phases: Measured"));

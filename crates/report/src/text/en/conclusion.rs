@@ -3,6 +3,7 @@
 use super::counted;
 use crate::escape::plain;
 use crate::number;
+use crate::workload::in_words;
 use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
 use hakaru_model::job::Op;
 
@@ -84,6 +85,10 @@ fn interval(ends: (f64, f64)) -> String {
 
 /// The kind of a workload: `sequential writes`, `random reads`, `writes with fsync`.
 fn workload(rate: &ConcludedRate) -> String {
+    let own = in_words(&rate.phase, Some(rate.op));
+    if let Some(own) = own.filter(|_| rate.ambiguous) {
+        return own;
+    }
     let name = plain(&rate.phase);
     let Some(shape) = rate.shape else {
         return name;

@@ -317,6 +317,11 @@ pub(in crate::text) fn more_charts(n: usize) -> String {
     counted(n as u64, "more chart")
 }
 
+pub(in crate::text) fn charts_left_out(n: usize) -> String {
+    let charts = counted(n as u64, "chart");
+    format!("Not on this page: {charts} of the same kinds; --charts=DIR writes all.")
+}
+
 pub(in crate::text) fn rated_speeds() -> &'static str {
     "Rated and measured speeds of each card"
 }

@@ -205,6 +205,10 @@ pub(in crate::text) fn compared_quantity(quantity: &str) -> String {
     quantity.to_owned()
 }
 
+pub(in crate::text) fn compared_figure_of(workload: &str, figure: &str) -> String {
+    format!("{workload}, {figure}")
+}
+
 pub(in crate::text) fn ratio_direction() -> &'static str {
     "The ratio is the second to the first, and the verdict is about the second."
 }

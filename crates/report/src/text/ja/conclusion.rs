@@ -2,6 +2,7 @@
 
 use crate::escape::plain;
 use crate::number;
+use crate::workload::in_words;
 use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
 use hakaru_model::job::Op;
 
@@ -79,6 +80,10 @@ fn interval(ends: (f64, f64)) -> String {
 }
 
 fn workload(rate: &ConcludedRate) -> String {
+    let own = in_words(&rate.phase, Some(rate.op));
+    if let Some(own) = own.filter(|_| rate.ambiguous) {
+        return own;
+    }
     let name = plain(&rate.phase);
     let Some(shape) = rate.shape else {
         return name;

@@ -304,6 +304,10 @@ pub(in crate::text) fn more_charts(n: usize) -> String {
     format!("ほか{n}件のグラフ")
 }
 
+pub(in crate::text) fn charts_left_out(n: usize) -> String {
+    format!("同種のグラフ{n}件は省略しています。すべて書き出すには--charts=DIRを使ってください。")
+}
+
 pub(in crate::text) fn rated_speeds() -> &'static str {
     "カードごとの公称速度と測定値"
 }

@@ -214,6 +214,10 @@ pub(in crate::text) fn compared_quantity(quantity: &str) -> String {
     })
 }
 
+pub(in crate::text) fn compared_figure_of(workload: &str, figure: &str) -> String {
+    compared_quantity(&format!("{workload} {figure}"))
+}
+
 pub(in crate::text) fn ratio_direction() -> &'static str {
     "比は1つ目に対する2つ目の値で、判定は2つ目についてのもの。"
 }

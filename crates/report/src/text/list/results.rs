@@ -362,6 +362,8 @@ texts! {
     pub(crate) fn how_to_read() -> &'static str;
     /// The summary line of the charts that a section collapses.
     pub(crate) fn more_charts(n: usize) -> String;
+    /// A line about the charts that a page leaves out.
+    pub(crate) fn charts_left_out(n: usize) -> String;
     /// The summary line of the rated speeds and the measured ones.
     pub(crate) fn rated_speeds() -> &'static str;
     /// Explanation of the tables of a campaign; `reference` is the layer that others are compared with.

@@ -69,6 +69,8 @@ texts! {
     pub(crate) fn comparison_verdict(verdict: &ComparisonText) -> String;
     /// A compared figure of a phase: `rand-write bandwidth`.
     pub(crate) fn compared_quantity(quantity: &str) -> String;
+    /// A compared figure of a workload: `Random writes, bandwidth`.
+    pub(crate) fn compared_figure_of(workload: &str, figure: &str) -> String;
     /// Which side of a comparison a ratio is about.
     pub(crate) fn ratio_direction() -> &'static str;
     /// Explanation of the statistical tests.
