@@ -126,10 +126,19 @@ pub(crate) enum Plot {
 impl Chart {
     /// The chart for a page that contains [`svg::CSS`] once, and the note as the caption of the figure.
     pub(crate) fn inline(&self, width: u32) -> String {
+        self.drawn(width, self.values().join("; "))
+    }
+
+    /// The chart beside its table, which has the values for screen readers.
+    pub(crate) fn inline_without_values(&self, width: u32) -> String {
+        self.drawn(width, String::new())
+    }
+
+    fn drawn(&self, width: u32, description: String) -> String {
         self.draw(&Frame {
             id: self.name.clone(),
             title: self.title.clone(),
-            description: self.values().join("; "),
+            description,
             width,
             alone: None,
         })

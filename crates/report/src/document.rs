@@ -270,7 +270,7 @@ const OPEN_SPEED_CHARTS: usize = 4;
 /// Number of collapsed charts above which a page would load slowly, and shows only [`SELECTED_CHARTS`].
 const MOST_CHARTS: usize = 24;
 /// Number of charts that a page shows of too many.
-const SELECTED_CHARTS: usize = 12;
+const SELECTED_CHARTS: usize = 10;
 /// Number of bars above which a chart is longer than a screen, and collapsed.
 const OPEN_BARS: usize = 24;
 

@@ -47,7 +47,35 @@ pub(crate) fn table_of_known(summary: &Summary) -> DataTable {
     for row in rows.iter_mut().filter(|row| own.contains(&row.name)) {
         row.workload.clear();
     }
-    table_of(rows)
+    let caveat = common_caveat(&mut rows);
+    let mut table = table_of(rows);
+    if let Some(caveat) = caveat {
+        let about = format!("95%{}", text::after_interval(&caveat));
+        let rates = [Head::MegabytesPerSecond, Head::Iops].map(Head::text);
+        let heads = table.head.iter_mut();
+        for head in heads.filter(|head| rates.contains(&head.as_str())) {
+            *head = text::enumerated(&[head.clone(), about.clone()]);
+        }
+    }
+    table
+}
+
+/// Removes the caveat that all intervals share, and returns it.
+fn common_caveat(rows: &mut [ResultRow]) -> Option<String> {
+    let rates = |row: &ResultRow| [row.bandwidth.clone(), row.iops.clone()];
+    let intervals = rows.iter().flat_map(rates).flatten();
+    let caveats = intervals.filter(|mean| mean.ci95.is_some());
+    let mut caveats = caveats.map(|mean| mean.caveats);
+    let first = caveats.next().filter(|caveat| !caveat.is_empty())?;
+    if caveats.any(|caveat| caveat != first) {
+        return None;
+    }
+    for row in rows {
+        for mean in [&mut row.bandwidth, &mut row.iops].into_iter().flatten() {
+            mean.caveats.clear();
+        }
+    }
+    Some(first)
 }
 
 fn table_of(rows: Vec<ResultRow>) -> DataTable {

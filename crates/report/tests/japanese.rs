@@ -3,6 +3,7 @@
 
 mod support;
 
+use hakaru_model::annotation::Annotations;
 use hakaru_report::{
     Language, campaign_html, campaign_markdown, campaign_terminal, columns_of, comparison_html,
     history_html, history_markdown, history_terminal, html_with, markdown_with, path_html,
@@ -51,15 +52,21 @@ fn documents() -> Vec<(&'static str, String)> {
             ("path.txt", path_terminal(&paths::traced_ext4(), 80, false)),
             ("paths.html", campaign_html(&traced)),
             ("paths.txt", campaign_terminal(&traced, 80, false)),
-            ("verify.html", verification_html(&lives::fake_card())),
-            ("verify.md", verification_markdown(&lives::good_space())),
+            (
+                "verify.html",
+                verification_html(&lives::fake_card(), &Annotations::default()),
+            ),
+            (
+                "verify.md",
+                verification_markdown(&lives::good_space(), &Annotations::default()),
+            ),
             (
                 "verify.txt",
-                verification_terminal(&lives::fake_card(), 80, false),
+                verification_terminal(&lives::fake_card(), &Annotations::default(), 80, false),
             ),
             (
                 "free-space.txt",
-                verification_terminal(&lives::good_space(), 80, false),
+                verification_terminal(&lives::good_space(), &Annotations::default(), 80, false),
             ),
             (
                 "history.html",

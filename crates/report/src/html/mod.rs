@@ -246,12 +246,12 @@ impl HtmlPage {
             false => String::new(),
         };
         let region = self.region(chart.title.clone());
-        let narrow = chart.inline(NARROW);
         let drawn = match self.folded {
-            true => narrow,
+            true => chart.inline(NARROW),
             false => format!(
-                "<div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{narrow}</div>\n",
-                chart.inline(width)
+                "<div class=\"wide-chart\">{}</div>\n<div class=\"narrow\">{}</div>\n",
+                chart.inline(width),
+                chart.inline_without_values(NARROW)
             ),
         };
         format!(
