@@ -129,7 +129,12 @@ fn under(history: &CardHistory) -> Vec<(String, String)> {
 pub(crate) fn trend_name(trend: &Trend) -> String {
     let rest = [&trend.layer, &trend.host].map(|part| plain(part));
     let rest = rest.into_iter().filter(|part| !part.is_empty());
-    std::iter::once(crate::workload::of_operation(&trend.phase, trend.op))
+    // Words are too wide for the table on a terminal of 80 columns.
+    let op = match trend.phase == trend.op.name() {
+        true => String::new(),
+        false => format!(" {}", trend.op.name()),
+    };
+    std::iter::once(format!("{}{op}", plain(&trend.phase)))
         .chain(rest)
         .collect::<Vec<_>>()
         .join(", ")

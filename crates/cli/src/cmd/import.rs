@@ -4,7 +4,7 @@
 //! nothing new.
 
 use super::{CountedNoun, counted, json, print};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::imports::{
     self, DuplicateResults, EqualResults, ImportText, Imported, KnownRuns, LabelRules, OwnRecords,
     TextBatches,
@@ -248,6 +248,12 @@ impl ImportedResults {
             }
         }
         annotate_missing(store, &own.annotations)?;
+        // A run has the label of its device in the record.
+        if let Some(label) = args.label.iter().find(|label| !label.contains('=')) {
+            let label = names::label(label).map_err(usage)?;
+            let ids: Vec<String> = new.iter().map(|id| (*id).to_owned()).collect();
+            store.annotate(&names::annotations(&ids, AnnotationKind::Label, &label))?;
+        }
         let series = own.records.iter().map(|record| record.series.as_str());
         describe_all(store, series.chain(new), args)
     }
