@@ -83,11 +83,31 @@ pub fn inspect(path: &Path) -> Result<TargetFacts, InspectError> {
     PathInspector::default().inspect(path)
 }
 
-/// Inspects many paths. Missing files of one directory share the facts about the directory, so that it is probed once.
+/// Inspects many paths. Missing files of one directory share the facts about the directory, so that it is probed once,
+/// and existing files those about their file system.
 #[derive(Debug, Default)]
 pub struct PathInspector {
     /// Facts about a missing file, by directory.
     directories: HashMap<PathBuf, TargetFacts>,
+    /// Facts about file systems, by device number.
+    filesystems: HashMap<u64, FilesystemFacts>,
+}
+
+/// What all files of a file system have in common.
+#[derive(Clone, Copy, Debug)]
+struct FilesystemFacts {
+    free: Option<Bytes>,
+    /// Logical block size of the device below.
+    block: Option<u32>,
+}
+
+impl FilesystemFacts {
+    fn of(path: &Path) -> FilesystemFacts {
+        FilesystemFacts {
+            free: free_space(path),
+            block: block_below(path),
+        }
+    }
 }
 
 impl PathInspector {
@@ -99,7 +119,7 @@ impl PathInspector {
         if is_missing(path) {
             self.inspect_missing(path)
         } else {
-            inspect_other(path)
+            inspect_other(path, &mut self.filesystems)
         }
     }
 
@@ -126,7 +146,10 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// Inspects a path that exists, is not accessible, or is a dangling link.
-fn inspect_other(path: &Path) -> Result<TargetFacts, InspectError> {
+fn inspect_other(
+    path: &Path,
+    filesystems: &mut HashMap<u64, FilesystemFacts>,
+) -> Result<TargetFacts, InspectError> {
     let io = |source| InspectError::Io {
         path: path.to_owned(),
         source,
@@ -149,7 +172,11 @@ fn inspect_other(path: &Path) -> Result<TargetFacts, InspectError> {
         Err(error) => return Err(io(error)),
     };
     match kind_of(&metadata) {
-        TargetKind::File => inspect_file(path, &metadata),
+        TargetKind::File => {
+            let filesystem = filesystems.entry(metadata.dev());
+            let filesystem = filesystem.or_insert_with(|| FilesystemFacts::of(path));
+            inspect_file(path, &metadata, *filesystem)
+        }
         TargetKind::Directory => inspect_directory(path, path, TargetKind::Directory),
         TargetKind::BlockDevice => inspect_device(path, &metadata),
         kind => Ok(TargetFacts {
@@ -259,10 +286,14 @@ fn inspect_directory(
     Ok(facts)
 }
 
-fn inspect_file(path: &Path, metadata: &Metadata) -> Result<TargetFacts, InspectError> {
+fn inspect_file(
+    path: &Path,
+    metadata: &Metadata,
+    filesystem: FilesystemFacts,
+) -> Result<TargetFacts, InspectError> {
     let mut facts = facts(path, TargetKind::File);
     facts.size = Bytes(metadata.len());
-    facts.free = free_space(path);
+    facts.free = filesystem.free;
     facts.writable = may(path, Access::WRITE_OK);
     let mode = match (may(path, Access::READ_OK), facts.writable) {
         (true, _) => OFlags::RDONLY,
@@ -277,7 +308,7 @@ fn inspect_file(path: &Path, metadata: &Metadata) -> Result<TargetFacts, Inspect
     };
     let probe = probe_file(path, mode);
     facts.direct_io = probe.direct;
-    facts.logical_block = probe.alignment.or_else(|| block_below(path)).unwrap_or(512);
+    facts.logical_block = probe.alignment.or(filesystem.block).unwrap_or(512);
     Ok(facts)
 }
 

@@ -151,7 +151,10 @@ fn write_through(
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), (u64, Errno)> {
     let mut piece = PIECE;
-    let mut buffer = AlignedBuffer::new(PIECE).map_err(|errno| (0, errno))?;
+    // A small file needs no more than its own size, or thousands of them would take long to lay out.
+    let longest = range.end.saturating_sub(range.start).clamp(1, PIECE as u64) as usize;
+    let mut buffer =
+        AlignedBuffer::new(longest.next_multiple_of(BLOCK)).map_err(|errno| (0, errno))?;
     let mut rng = seed.map(|seed| Rng::fork(seed, 0x1a));
     let Range { start: mut at, end } = range;
     loop {
