@@ -77,6 +77,8 @@ impl AlignedBuffer {
     }
 
     /// Leaks the memory: it stays mapped, and this value becomes empty.
+    // Only rings need it, and they exist on 64-bit systems only.
+    #[cfg(target_pointer_width = "64")]
     fn leak(&mut self) {
         self.len = 0;
     }
@@ -258,6 +260,7 @@ impl Slots {
     }
 
     /// Leaks the memory of all slots, because the kernel may still write to it. No slot can be used afterwards.
+    #[cfg(target_pointer_width = "64")]
     pub(crate) fn leak(&mut self) {
         self.slots = Box::default();
         self.memory.leak();
