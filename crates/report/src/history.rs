@@ -134,10 +134,10 @@ pub(crate) fn trend_name(trend: &Trend) -> String {
         true => String::new(),
         false => format!(" {}", trend.op.name()),
     };
-    std::iter::once(format!("{}{op}", plain(&trend.phase)))
+    let parts: Vec<String> = std::iter::once(format!("{}{op}", plain(&trend.phase)))
         .chain(rest)
-        .collect::<Vec<_>>()
-        .join(", ")
+        .collect();
+    text::enumerated(&parts)
 }
 
 /// Display unit of a trend, and its factor.

@@ -3,6 +3,7 @@
 use super::super::Frame;
 use super::super::canvas::{Anchor, Canvas, fitted, px, width_of};
 use super::super::paint::Paint;
+use crate::text;
 
 /// Data of a flow picture.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,7 +158,7 @@ impl Columns {
         let link = |stage: usize| self.x(stage) + (self.node + self.step) / 2.0;
         let named = match band.changed.is_empty() {
             true => band.name.clone(),
-            false => format!("{}, {}", band.name, band.changed),
+            false => text::enumerated(&[&band.name, &band.changed]),
         };
         // The name is between the first stages of the band, the figures before the device.
         if band.from + 1 < last {
@@ -258,7 +259,7 @@ fn head(canvas: &mut Canvas, stage: &FlowStage, top: f64, width: f64) -> f64 {
     let name = width_of(&stage.name) * 1.12 + 8.0;
     canvas.text((0.0, top + 13.0), Anchor::Start, "hk-t hk-b", &stage.name);
     let room = width - name;
-    let joined = stage.notes.join(", ");
+    let joined = text::enumerated(&stage.notes);
     let lines = match width_of(&joined) <= room {
         true => vec![joined],
         false => stage.notes.clone(),

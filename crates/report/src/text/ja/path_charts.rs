@@ -24,7 +24,7 @@ pub(in crate::text) fn flow_note() -> &'static str {
 
 pub(in crate::text) fn flow_foot(moved: Bytes, ratio: f64) -> String {
     let ratio = number::significant(ratio);
-    format!("デバイスで{moved}、要求1バイトあたり{ratio}バイト")
+    format!("デバイスで{moved}（要求の{ratio}倍）")
 }
 
 pub(in crate::text) fn without_bytes(requests: u64) -> String {
