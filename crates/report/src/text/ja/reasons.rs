@@ -11,6 +11,9 @@ pub(super) fn reason(because: &str) -> String {
     })
 }
 
+/// What stands before and after a name in a reason, and its text.
+type NamedReason = (&'static str, &'static str, fn(&str) -> String);
+
 /// Reasons that contain the name of a file.
 fn with_names(because: &str) -> Option<String> {
     let between = |begin: &str, end: &str| {
@@ -23,7 +26,7 @@ fn with_names(because: &str) -> Option<String> {
             reason(rest)
         ));
     }
-    let patterns: [(&str, &str, fn(&str) -> String); 7] = [
+    let patterns: [NamedReason; 7] = [
         ("", " cannot be read", |name| {
             format!("{name}を読み込めない")
         }),
