@@ -27,6 +27,7 @@ pub mod lint;
 pub mod rank;
 pub mod references;
 pub mod repeated;
+pub mod rounds;
 #[cfg(test)]
 mod simulated;
 pub mod stats;

@@ -6,9 +6,9 @@ use hakaru_model::finding::SteadyWindow;
 /// Number of rounds in the measurement window.
 pub const WINDOW: usize = 5;
 /// Maximum difference between the largest and smallest value of the window, as a fraction of its average.
-const MAX_EXCURSION: f64 = 0.20;
+pub const MAX_EXCURSION: f64 = 0.20;
 /// Maximum change of the fitted line over the window, as a fraction of its average.
-const MAX_SLOPE: f64 = 0.10;
+pub const MAX_SLOPE: f64 = 0.10;
 
 /// Returns all windows of five rounds in steady state that do not overlap, from the first on: speed may settle twice, at
 /// two levels. In steady state the values span at most 20% of their average, and a least-squares line changes by at most
@@ -24,13 +24,26 @@ pub fn steady_windows(rounds: &[f64]) -> Vec<SteadyWindow> {
             .last()
             .is_none_or(|last| first as u32 >= last.first_round + last.rounds);
         if let Some(steady) = measure(first, window).filter(|_| free)
-            && steady.excursion <= MAX_EXCURSION
-            && steady.slope.abs() <= MAX_SLOPE
+            && is_steady(&steady)
         {
             found.push(steady);
         }
     }
     found
+}
+
+fn is_steady(window: &SteadyWindow) -> bool {
+    window.excursion <= MAX_EXCURSION && window.slope.abs() <= MAX_SLOPE
+}
+
+/// Whether the five rounds from `first` on are in steady state.
+pub(crate) fn steady_in(rounds: &[f64], first: usize) -> bool {
+    window_of(rounds, first).is_some_and(|window| is_steady(&window))
+}
+
+/// Returns the figures of the five rounds from `first` on; `None` if there are fewer.
+pub(crate) fn window_of(rounds: &[f64], first: usize) -> Option<SteadyWindow> {
+    measure(first, rounds.get(first..first.checked_add(WINDOW)?)?)
 }
 
 fn measure(first: usize, window: &[f64]) -> Option<SteadyWindow> {

@@ -224,8 +224,14 @@ impl StatusReporter {
         self.mode.say(&self.bar, line);
     }
 
+    /// Width of the names of phases; those of the deep suite are longer.
+    fn name_width(&self) -> usize {
+        if self.phases > 9 { 15 } else { 10 }
+    }
+
     fn place(&self) -> String {
-        let phase = format!("{}/{}", self.phase, self.phases);
+        let phases = self.phases.to_string();
+        let phase = format!("{:>width$}/{phases}", self.phase, width = phases.len());
         if self.traced {
             format!("{} {phase}", text::traced_round())
         } else if self.rounds > 1 {
@@ -313,8 +319,9 @@ impl Observer for StatusReporter {
             phases: self.phases,
             phase: &phase.name,
         });
+        let width = self.name_width();
         self.bar
-            .set_prefix(format!("{} {:<10}", self.place(), phase.name));
+            .set_prefix(format!("{} {:<width$}", self.place(), phase.name));
         self.bar.set_position(0);
         self.bar.set_message("");
     }
@@ -340,8 +347,9 @@ impl Observer for StatusReporter {
 
     fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
         self.event(&ProgressEvent::ended(record));
+        let width = self.name_width();
         self.say(&format!(
-            "{} {:<10} {}",
+            "{} {:<width$} {}",
             self.place(),
             record.name,
             rates(record)

@@ -2,7 +2,7 @@
 
 use crate::advice::Advice;
 use crate::caveat::Caveat;
-use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Summary};
+use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Rounds, Summary};
 use crate::job::Op;
 use crate::lint::LintWarning;
 use crate::price::Price;
@@ -102,6 +102,9 @@ pub struct CampaignSummary {
     /// For each layer and rate, the cards by speed per unit of money.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ValueRanking>,
+    /// Rounds of each card and layer, if they end in steady state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Rounds>,
 }
 
 /// Weakness of a campaign's design, which precise measurements do not remove.

@@ -2,10 +2,12 @@
 
 mod caveats;
 mod latency_map;
+mod rounds;
 mod workload;
 
 pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
 pub use latency_map::{LatencyMap, LatencyMapColumn, SlowIos, SlowWhen};
+pub use rounds::{RoundMeans, RoundPoint, Rounds, RunLatency};
 pub use workload::JobDescription;
 
 use crate::annotation::Annotations;

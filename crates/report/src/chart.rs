@@ -5,7 +5,9 @@ mod heat;
 mod latency;
 mod of_runs;
 mod over_time;
+mod saturation;
 mod source;
+mod spread;
 mod sweep;
 mod title;
 
@@ -14,6 +16,7 @@ pub(crate) use heat::heat_map;
 pub(crate) use latency::latencies;
 pub use of_runs::{charts, comparison_charts};
 pub(crate) use over_time::over_time;
+pub(crate) use saturation::saturation;
 pub use source::chart_source;
 pub(crate) use source::source_of;
 pub(crate) use sweep::{SweepItem, charts as sweep_charts};
@@ -253,6 +256,7 @@ pub(crate) fn bar(estimate: &Estimate, scale: f64, n: u64) -> Bar {
         mean: text.mean,
         spread: text.deviation.unwrap_or_default(),
         rated: None,
+        range: None,
         letters: String::new(),
     }
 }
@@ -321,6 +325,10 @@ impl BarChart {
                 unit: self.unit.to_owned(),
                 series,
                 groups,
+                missing: match marks.rated {
+                    true => text::no_rated_speed(),
+                    false => text::no_bar(),
+                },
             }),
             table,
         }

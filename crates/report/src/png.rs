@@ -180,6 +180,7 @@ mod tests {
                 unit: "MB/s".to_owned(),
                 series: vec!["s".to_owned()],
                 groups,
+                missing: "",
             }),
             table: DataTable::default(),
         }

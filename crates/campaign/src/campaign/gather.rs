@@ -5,6 +5,7 @@ mod method;
 mod recheck;
 mod sequence;
 
+use super::file::RepeatRule;
 use super::journal::{RunStatus, counts};
 use super::matrix::{RECHECK, is_recheck};
 use super::measurements::{CardMeasurements, LayerMeasurements};
@@ -17,7 +18,7 @@ use hakaru_model::record::RunRecord;
 use hakaru_report::both;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use sequence::CardSequence;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Maximum number of failed runs listed individually.
 const NAMED_FAILURES: usize = 20;
@@ -111,7 +112,6 @@ impl StoredResults {
         let mut reader = RunReader {
             campaign,
             store,
-            several_hosts: points.hosts() > 1,
             circumstances: Circumstances::default(),
             unreadable: Vec::new(),
         };
@@ -189,11 +189,6 @@ impl PointTable {
         CardSequence::of(runs)
     }
 
-    fn hosts(&self) -> usize {
-        let hosts = self.cards.keys().map(|(host, _)| host);
-        hosts.collect::<BTreeSet<_>>().len()
-    }
-
     /// Returns the cards in the order of the file; cards that are not in the file come last.
     fn in_file_order(self, campaign: &Campaign) -> Vec<(CardKey, Cells)> {
         let place = |cells: &Cells| {
@@ -220,8 +215,6 @@ fn label_of(cells: &Cells) -> String {
 struct RunReader<'a> {
     campaign: &'a Campaign,
     store: &'a Store,
-    /// Whether the names of the cards need their host.
-    several_hosts: bool,
     circumstances: Circumstances,
     /// Runs that cannot be read.
     unreadable: Vec<FailedRun>,
@@ -244,13 +237,9 @@ impl RunReader<'_> {
         for layer in &self.campaign.layers {
             layers.extend(self.layer(layer, name, cells)?);
         }
-        let name = match self.several_hosts {
-            true => format!("{name} on {host}"),
-            false => name.clone(),
-        };
         Ok(CardMeasurements {
             layers,
-            ..CardMeasurements::new(self.campaign, &label, name, key, host)
+            ..CardMeasurements::new(self.campaign, &label, name.clone(), key, host)
         })
     }
 
@@ -261,7 +250,8 @@ impl RunReader<'_> {
         card: &str,
         cells: &Cells,
     ) -> Result<Option<LayerMeasurements>, FindError> {
-        let mut parts = Vec::new();
+        let in_rounds = matches!(self.campaign.repeats, RepeatRule::Steady { .. });
+        let (mut parts, mut rounds) = (Vec::new(), Vec::new());
         let mut prepared = Vec::new();
         for workload in &self.campaign.workloads {
             let Some(rows) = cells.get(&(layer.name.clone(), workload.name.clone())) else {
@@ -274,6 +264,9 @@ impl RunReader<'_> {
             note_preparation(&mut prepared, &records);
             self.note_circumstances(card, &records);
             parts.push(hakaru_analysis::summarize(&records));
+            if in_rounds {
+                rounds.extend(hakaru_analysis::rounds::round_points(&records));
+            }
         }
         Ok(
             hakaru_analysis::join(parts).map(|summary| LayerMeasurements {
@@ -283,6 +276,7 @@ impl RunReader<'_> {
                     ..summary
                 },
                 prepared,
+                rounds,
             }),
         )
     }

@@ -398,28 +398,27 @@ impl CampaignProgress {
                         .map(|&workload| PointKey::of(campaign, card, point.layer, workload))
                         .collect(),
                 };
-                for cell in &watched {
-                    if !self.was_steady_before(point.repeat, cell, store)? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
+                let rounds = watched
+                    .iter()
+                    .map(|cell| self.rounds_before(point.repeat, cell, store))
+                    .collect::<Result<Vec<_>, _>>()?;
+                Ok(hakaru_analysis::rounds::common_window(&rounds).is_none())
             }
         }
     }
 
-    /// Whether the rates of a cell were in steady state within the rounds before this one. A round is measured for all
-    /// points or for none, whatever the order of the points in it.
-    fn was_steady_before(
+    /// Returns the rates of a cell in the rounds before this one. A round is measured for all points or for none,
+    /// whatever the order of the points in it.
+    fn rounds_before(
         &mut self,
         round: u32,
         cell: &PointKey,
         store: &Store,
-    ) -> Result<bool, FindError> {
-        let Some(stored) = self.cells.get_mut(cell) else {
-            return Ok(false);
-        };
+    ) -> Result<Vec<f64>, FindError> {
         let mut rounds: Vec<f64> = Vec::new();
+        let Some(stored) = self.cells.get_mut(cell) else {
+            return Ok(rounds);
+        };
         for values in stored.rates(store)?.values() {
             rounds.resize(rounds.len().max(values.len()), 0.0);
             for (sum, value) in rounds.iter_mut().zip(values) {
@@ -427,7 +426,7 @@ impl CampaignProgress {
             }
         }
         rounds.truncate(round as usize);
-        Ok(!hakaru_analysis::steady::steady_windows(&rounds).is_empty())
+        Ok(rounds)
     }
 
     /// Whether the means of a cell are known precisely enough.

@@ -2,7 +2,7 @@
 
 use super::spec::Campaign;
 use hakaru_model::campaign::PreparedStep;
-use hakaru_model::finding::{Claim, Summary};
+use hakaru_model::finding::{Claim, RoundPoint, Summary};
 
 /// Results of one card.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct LayerMeasurements {
     pub summary: Summary,
     /// Preparation steps before the runs.
     pub prepared: Vec<PreparedStep>,
+    /// Workloads with their rounds, if the rounds end in steady state.
+    pub rounds: Vec<RoundPoint>,
 }
 
 impl CardMeasurements {

@@ -324,6 +324,7 @@ fn cards(rows: &[PublishedRow<'_>], source: &str, campaign: &Campaign) -> Vec<Ca
                 layer: layer.to_owned(),
                 summary: summary(row, source, campaign),
                 prepared: Vec::new(),
+                rounds: Vec::new(),
             });
             layers.len() - 1
         });

@@ -94,6 +94,7 @@ fn ranked_workloads<'v>(view: &'v View<'_>, layer: &str) -> Vec<RankedWorkload<'
 /// The answer; `None` without figures.
 pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     match (view.names.len(), view.layers.len()) {
+        (1, 1) if !view.of.rounds.is_empty() => return super::rounds::answer(view),
         (1, 2..) => return of_layers(view),
         (1, _) => return of_one_card(view),
         _ => {}
@@ -306,6 +307,10 @@ pub(super) fn matrices(view: &View<'_>) -> Vec<DocumentBlock> {
         let key = text::matrix_key(false, None);
         return vec![DocumentBlock::Matrices(vec![matrix_of_layers(view)], key)];
     }
+    // The charts of rounds have the results of the measurement window.
+    if view.names.len() == 1 && !view.of.rounds.is_empty() {
+        return Vec::new();
+    }
     let order = order(view);
     let layers = view.layers.iter();
     let tables: Vec<Matrix> = layers.map(|layer| matrix(view, layer, &order)).collect();
@@ -321,7 +326,9 @@ pub(super) fn matrices(view: &View<'_>) -> Vec<DocumentBlock> {
 }
 
 fn matrix(view: &View<'_>, layer: &str, order: &[usize]) -> Matrix {
-    let measured = |work: &&Work| view.cells(layer, work).iter().any(Option::is_some);
+    let measured = |work: &&Work| {
+        view.ends_rounds(work) && view.cells(layer, work).iter().any(Option::is_some)
+    };
     let works: Vec<&Work> = view.works.iter().filter(measured).collect();
     let columns = works.iter().map(|work| MatrixColumn {
         name: work.title(),

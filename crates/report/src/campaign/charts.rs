@@ -21,6 +21,29 @@ const MOST_CARDS: usize = 12;
 
 /// All charts of a campaign in display order.
 pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
+    let mut charts = match view.of.rounds.is_empty() {
+        true => of_points(view),
+        false => of_rounds(view),
+    };
+    charts.extend(map(view));
+    charts.extend(rated(view));
+    charts.extend(path::cards::charts(&view.traced_cards()));
+    charts.sort_by_key(|chart| chart.section);
+    chart::number_doubles(&mut charts);
+    charts
+}
+
+/// Charts of rounds. Several cards are compared by the workloads that end the rounds.
+fn of_rounds(view: &View<'_>) -> Vec<Chart> {
+    let mut charts = super::rounds::charts(view);
+    if view.names.len() > 1 {
+        let compared = view.works.iter().filter(|work| view.ends_rounds(work));
+        charts.extend(compared.filter_map(|work| speed(view, work)));
+    }
+    charts
+}
+
+fn of_points(view: &View<'_>) -> Vec<Chart> {
     let (mut charts, swept) = sweeps(view);
     let is_swept = |work: &&Work| {
         let cells = view.layers.iter().flat_map(|layer| view.cells(layer, work));
@@ -35,13 +58,9 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
     charts.extend(writes.filter_map(|work| amplification(view, work)));
     for work in &view.works {
         lines(view, work, &mut charts);
+        charts.extend(super::rounds::saturations(view, work));
     }
     charts.extend(slowest_ios(view));
-    charts.extend(map(view));
-    charts.extend(rated(view));
-    charts.extend(path::cards::charts(&view.traced_cards()));
-    charts.sort_by_key(|chart| chart.section);
-    chart::number_doubles(&mut charts);
     charts
 }
 
@@ -339,7 +358,12 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
         let layers = view.layers.iter();
         let cells: Vec<_> = layers.map(|layer| view.cell(0, layer, work)).collect();
         let layers = view.layers.iter().map(|layer| layer_label(layer));
-        return sides(&layers.collect::<Vec<_>>(), &cells, &work.title(), charts);
+        let title = work.title();
+        let phase = PhaseName {
+            id: work.label.clone(),
+            label: title,
+        };
+        return sides(&layers.collect::<Vec<_>>(), &cells, &phase, charts);
     }
     for layer in &view.layers {
         let cells = view.cells(layer, work);
@@ -349,8 +373,16 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
         let names: Vec<String> = drawn.iter().map(|&card| view.names[card].clone()).collect();
         let cells: Vec<_> = drawn.iter().map(|&card| cells[card]).collect();
         let before = charts.len();
-        let label = view.with_layer(&work.title(), layer);
-        sides(&names, &cells, &label, charts);
+        let title = view.with_layer(&work.title(), layer);
+        let label = match view.layers.len() {
+            0 | 1 => work.label.clone(),
+            _ => format!("{} {layer}", work.label),
+        };
+        let phase = PhaseName {
+            id: label,
+            label: title,
+        };
+        sides(&names, &cells, &phase, charts);
         let note = drawn_of(drawn.len(), measured.len());
         for chart in &mut charts[before..] {
             chart.note.push_str(&note);
@@ -389,13 +421,14 @@ fn drawn_of(drawn: usize, all: usize) -> String {
     }
 }
 
-fn sides(names: &[String], cells: &[Option<&PhaseSummary>], label: &str, charts: &mut Vec<Chart>) {
-    let work = PhaseName {
-        id: label.to_owned(),
-        label: label.to_owned(),
-    };
-    charts.extend(chart::latencies(&work, names, cells));
-    charts.extend(chart::over_time(&work, names, cells));
+fn sides(
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+    work: &PhaseName,
+    charts: &mut Vec<Chart>,
+) {
+    charts.extend(chart::latencies(work, names, cells));
+    charts.extend(chart::over_time(work, names, cells));
 }
 
 /// Selects at most `most` evenly spaced elements, including the first and the last.

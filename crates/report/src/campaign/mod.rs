@@ -9,6 +9,7 @@ mod csv;
 mod csv_rows;
 mod parquet;
 mod ranks;
+mod rounds;
 mod spread;
 mod tables;
 mod titles;
@@ -147,7 +148,9 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(advice(view));
     blocks.extend(ranks::money(view));
     blocks.extend(pace(view));
-    let missing = sections.missing().filter(|_| !view.of.cards.is_empty());
+    // Of rounds, only the results of the measurement window are drawn, whatever else was measured.
+    let lists_missing = !view.of.cards.is_empty() && view.of.rounds.is_empty();
+    let missing = sections.missing().filter(|_| lists_missing);
     blocks.extend(limits(view, caveats, missing));
     blocks.extend(failures(view));
     let cards = (0..view.names.len()).flat_map(|card| card::section(view, card));
@@ -180,7 +183,7 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
     ];
     match (of.runs, of.planned) {
         (0, _) if stated > 0 => {}
-        (runs, Some(planned)) if runs != planned => {
+        (runs, Some(planned)) if runs != planned && of.rounds.is_empty() => {
             line.push(text::runs_of(runs, planned));
         }
         (runs, _) => line.push(text::runs(runs)),

@@ -101,6 +101,12 @@ impl<'a> View<'a> {
             .collect()
     }
 
+    /// Whether the rounds of the campaign end with this workload; true without rounds.
+    pub(super) fn ends_rounds(&self, work: &Work) -> bool {
+        let mut points = self.of.rounds.iter().flat_map(|rounds| &rounds.points);
+        self.of.rounds.is_empty() || points.any(|of| of.watched && of.phase == work.phase)
+    }
+
     /// The layer of the first sentences: the reference, otherwise the first.
     pub(super) fn main_layer(&self) -> &str {
         let reference = |layer: &&String| **layer == self.of.reference_layer;

@@ -4,7 +4,7 @@ use super::{Chart, ChartTitle, Plot, Section, slug};
 use crate::naming::PhaseName;
 use crate::table::{self, DataTable};
 use crate::{naming, number, text};
-use hakaru_model::finding::{LatencyMap, LatencyMapColumn, Summary};
+use hakaru_model::finding::{LatencyMap, LatencyMapColumn, PhaseSummary, Summary};
 use hakaru_model::record::{LATENCY_STEPS, LatencyStepCounts, latency_step_start};
 use hakaru_model::units::Nanos;
 
@@ -14,7 +14,11 @@ const MOST_SERIES: usize = 4;
 const MOST_ROWS: usize = 40;
 
 /// The heat maps of all phases of these series, and of their flushes.
-pub(super) fn heat_maps(summaries: &[Summary], names: &[String]) -> Vec<Chart> {
+pub(super) fn heat_maps(
+    summaries: &[Summary],
+    names: &[String],
+    is_swept: &dyn Fn(&PhaseSummary) -> bool,
+) -> Vec<Chart> {
     let several = summaries.len() > 1;
     let drawn = summaries.iter().zip(names).take(MOST_SERIES);
     let of_series = |(summary, name): (&Summary, &String)| {
@@ -38,7 +42,8 @@ pub(super) fn heat_maps(summaries: &[Summary], names: &[String]) -> Vec<Chart> {
                 .map(|map| heat_map(&work, true, map));
             own.into_iter().chain(sync).collect::<Vec<Chart>>()
         };
-        summary.phases.iter().flat_map(of_phase).collect::<Vec<_>>()
+        let phases = summary.phases.iter().filter(|phase| !is_swept(phase));
+        phases.flat_map(of_phase).collect::<Vec<_>>()
     };
     drawn.flat_map(of_series).collect()
 }

@@ -3,6 +3,7 @@
 use super::heat::heat_maps;
 use super::latency::{latencies, latencies_of_one};
 use super::over_time::over_time;
+use super::spread::spread_over_time;
 use super::sweep::{self, SweepItem};
 use super::{
     BarChart, Chart, ChartTitle, RatioChart, Section, bar, by_iops, number_doubles, ratio_row,
@@ -44,10 +45,11 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
             .flat_map(|(phase, cells)| latencies(phase, &names, cells))
             .collect(),
     });
-    charts.extend(heat_maps(summaries, &names));
+    charts.extend(heat_maps(summaries, &names, &is_swept));
     charts.extend(
         all.iter()
-            .filter_map(|(name, cells)| over_time(name, &names, cells)),
+            .filter(|(_, cells)| !cells.iter().flatten().all(|phase| is_swept(phase)))
+            .filter_map(|(name, cells)| over_time_or_spread(name, &names, cells)),
     );
     charts.extend(path::charts(&path::subjects(summaries)));
     charts.sort_by_key(|chart| chart.section);
@@ -145,6 +147,15 @@ fn sweep_items(summaries: &[Summary]) -> Vec<SweepItem<'_>> {
         SweepItem::of(summary, line)
     };
     summaries.iter().zip(&targets).flat_map(of_series).collect()
+}
+
+/// Bandwidth over time, or its range if the intervals are unknown.
+fn over_time_or_spread(
+    name: &PhaseName,
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+) -> Option<Chart> {
+    over_time(name, names, cells).or_else(|| spread_over_time(name, names, cells))
 }
 
 type Phases<'a> = [(PhaseName, Vec<Option<&'a PhaseSummary>>)];

@@ -3,7 +3,7 @@
 use super::{Chart, ChartTitle, Plot, Section, SweepAxis, by_iops, runs_text, slug};
 use crate::svg::{SweepLine, SweepPlot, SweepPoint};
 use crate::table::{self, DataTable};
-use crate::text;
+use crate::text::{self, Language, with_language};
 use crate::{naming, number, time};
 use hakaru_model::finding::{Estimate, PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
@@ -144,18 +144,9 @@ fn recognized<'i, 'a>(family: &[&'i SweepItem<'a>]) -> Option<(SweepAxis, Vec<It
         let names = naming::distinct(family.iter().map(|item| name(item)));
         let line = |name_of: String| {
             let of_line = family.iter().copied().filter(|item| name(item) == name_of);
-            let mut points: Vec<&SweepItem<'a>> =
-                of_line.filter(|item| item.at(axis).is_some()).collect();
-            points.sort_by(|a, b| {
-                a.at(axis)
-                    .partial_cmp(&b.at(axis))
-                    .unwrap_or(std::cmp::Ordering::Equal)
-            });
-            let ascending = points
-                .windows(2)
-                .all(|pair| pair[0].at(axis) < pair[1].at(axis));
-            // Two results at one position differ in something else.
-            (ascending && points.len() >= FEWEST_POINTS).then_some((name_of, points))
+            let points = of_line.filter(|item| item.at(axis).is_some()).collect();
+            let points = ascending(points, axis)?;
+            (points.len() >= FEWEST_POINTS).then_some((name_of, points))
         };
         let lines: Vec<ItemLine<'i, 'a>> = names
             .into_iter()
@@ -164,6 +155,35 @@ fn recognized<'i, 'a>(family: &[&'i SweepItem<'a>]) -> Option<(SweepAxis, Vec<It
             .collect();
         (!lines.is_empty()).then_some((axis, lines))
     })
+}
+
+/// The items by ascending position; `None` if two results at one position differ in something else. Beside phases of the
+/// deep suite, whose names state their settings, others at their positions are omitted.
+fn ascending<'i, 'a>(
+    mut points: Vec<&'i SweepItem<'a>>,
+    axis: SweepAxis,
+) -> Option<Vec<&'i SweepItem<'a>>> {
+    points.sort_by(|a, b| {
+        let order = a.at(axis).partial_cmp(&b.at(axis));
+        order.unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let rises = |points: &[&SweepItem<'_>]| {
+        let mut pairs = points.windows(2);
+        pairs.all(|pair| pair[0].at(axis) < pair[1].at(axis))
+    };
+    if !rises(&points) {
+        points.retain(|item| states_its_settings(item));
+    }
+    rises(&points).then_some(points)
+}
+
+/// Whether the name of a phase states its queue depth and number of jobs, such as `read-4k-q1-j1`.
+fn states_its_settings(item: &SweepItem<'_>) -> bool {
+    let WorkloadShape {
+        iodepth, workers, ..
+    } = item.shape;
+    let settings = format!("-q{iodepth}-j{workers}");
+    item.phase.phase.ends_with(&settings)
 }
 
 /// A position as text: `4 KiB`, `QD 8`, `2 jobs`, `50%`, `2026-01-05`; without its unit if the axis has it.
@@ -211,7 +231,7 @@ fn rate_chart(kind: SweepKind, axis: SweepAxis, lines: &[ItemLine<'_, '_>]) -> O
         runs: runs_text(items().map(|item| item.phase)),
         spread,
     };
-    let name = format!("sweep-{}-{}", axis.name(), slug(&about.kind));
+    let name = format!("sweep-{}-{}", axis.name(), kind_slug(kind));
     about.chart(name, Section::Speed, plot, &|y| {
         format!("{} {unit}", number::quantity(y))
     })
@@ -242,14 +262,13 @@ fn latency_chart(kind: SweepKind, axis: SweepAxis, lines: &[ItemLine<'_, '_>]) -
         })
     };
     let plot = plot(axis, "", lines, &point);
-    let kind = text::workload_kind(
-        kind.op,
-        kind.random,
-        kind.read_percent,
-        kind.sync != (0, false),
-    );
     let about = SweepText {
-        kind: text::p99_of(&kind),
+        kind: text::p99_of(&text::workload_kind(
+            kind.op,
+            kind.random,
+            kind.read_percent,
+            kind.sync != (0, false),
+        )),
         axis,
         runs: runs_text(items().map(|item| item.phase)),
         spread: plot
@@ -258,9 +277,22 @@ fn latency_chart(kind: SweepKind, axis: SweepAxis, lines: &[ItemLine<'_, '_>]) -
             .flat_map(|line| &line.points)
             .any(|p| p.interval.is_some()),
     };
-    let name = format!("sweep-{}-latency-{}", axis.name(), slug(&kind));
+    let name = format!("sweep-{}-latency-{}", axis.name(), kind_slug(kind));
     about.chart(name, Section::Latency, plot, &|y| {
         Nanos(y as u64).to_string()
+    })
+}
+
+/// Part of a file name, the same in all languages.
+fn kind_slug(kind: SweepKind) -> String {
+    with_language(Language::English, || {
+        let synced = kind.sync != (0, false);
+        slug(&text::workload_kind(
+            kind.op,
+            kind.random,
+            kind.read_percent,
+            synced,
+        ))
     })
 }
 
@@ -290,6 +322,7 @@ fn plot(
             .map(|x| (x, value_text(axis, x, false)))
             .collect(),
         lines: lines.iter().map(line).collect(),
+        ..SweepPlot::default()
     }
 }
 

@@ -5,7 +5,7 @@ use super::Frame;
 use super::canvas::{Anchor, BOLD, Canvas, LARGE, fitted, px, width_of};
 use super::legend::{self, LegendSymbol};
 use super::paint::Paint;
-use super::scale::{Scale, without_overlaps};
+use super::scale::{Scale, labels_within};
 use crate::{number, text};
 
 /// Data of a bar chart.
@@ -17,6 +17,8 @@ pub(crate) struct Bars {
     pub(crate) series: Vec<String>,
     /// Groups, from the top.
     pub(crate) groups: Vec<BarGroup>,
+    /// Text in the place of a bar without a value.
+    pub(crate) missing: &'static str,
 }
 
 /// A group of bars.
@@ -43,6 +45,8 @@ pub(crate) struct Bar {
     pub(crate) mean: String,
     /// Speed that the maker states, marked beside the bar.
     pub(crate) rated: Option<f64>,
+    /// Smallest and largest value behind the mean, marked on the bar.
+    pub(crate) range: Option<(f64, f64)>,
     /// The deviation as text; empty if there is none.
     pub(crate) spread: String,
     /// Letters of the compact letter display; empty without a comparison.
@@ -68,6 +72,13 @@ impl Bar {
             true => String::new(),
             false => format!(" {}", self.letters),
         };
+        let letters = match self.range {
+            Some((low, high)) => {
+                let [low, high] = [low, high].map(number::significant);
+                format!("  {}", text::span(&low, &high))
+            }
+            None => letters,
+        };
         [number::in_groups(&self.mean), spread, letters]
     }
 
@@ -81,7 +92,8 @@ impl Bar {
     fn end(&self) -> f64 {
         let whisker = self.value + self.deviation.unwrap_or(0.0);
         let runs = self.runs.iter().copied();
-        let ends = runs.chain([self.value, whisker]).chain(self.rated);
+        let marks = self.rated.into_iter().chain(self.range.map(|ends| ends.1));
+        let ends = runs.chain([self.value, whisker]).chain(marks);
         ends.filter(|v| v.is_finite()).fold(0.0, f64::max)
     }
 
@@ -226,7 +238,7 @@ fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
         .into_iter()
         .map(|t| (layout.at(t), number::in_groups(&number::exact(t, 6))))
         .collect();
-    for (x, text) in without_overlaps(labels) {
+    for (x, text) in labels_within(labels, layout.width) {
         canvas.centered((x, bottom + 16.0), layout.width, "hk-m", &text);
     }
     canvas.text((layout.right, bottom + 32.0), Anchor::End, "hk-m", unit);
@@ -257,7 +269,7 @@ fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &Ba
         }
         let Some(bar) = bar else {
             let place = (layout.left + 6.0, y + 11.5);
-            canvas.text(place, Anchor::Start, "hk-m", text::no_bar());
+            canvas.text(place, Anchor::Start, "hk-m", data.missing);
             continue;
         };
         let name = name.map(|name| format!(", {name}")).unwrap_or_default();
@@ -289,6 +301,9 @@ fn draw_bar(
     canvas.bar(paint, (layout.left, y), (length.max(0.5), THICK), hover);
     let middle = y + THICK / 2.0;
     let marks = bar.marks(layout.crowded);
+    if let Some(range) = bar.range {
+        draw_range(canvas, layout, range, middle);
+    }
     if let Some(deviation) = bar.deviation.filter(|d| d.is_finite() && *d > 0.0) {
         let ends = [bar.value - deviation, bar.value + deviation];
         let [low, high] = ends.map(|end| px(layout.at(end)));
@@ -327,6 +342,15 @@ fn draw_bar(
             canvas.rich(place, "hk-value", &[("hk-t hk-strong", &text)]);
         }
     }
+}
+
+/// A line from the smallest to the largest value, with an end at each.
+fn draw_range(canvas: &mut Canvas, layout: &BarGeometry, (low, high): (f64, f64), middle: f64) {
+    let [low, high] = [low, high].map(|end| px(layout.at(end)));
+    let [middle, top, bottom] = [middle, middle - 6.0, middle + 6.0].map(px);
+    let d = format!("M{low} {middle}H{high}M{low} {top}V{bottom}M{high} {top}V{bottom}");
+    canvas.path("hk-h", &d, "");
+    canvas.path("hk-a", &d, "");
 }
 
 /// One dot for each run, moved vertically so that equal runs remain visible.

@@ -85,6 +85,7 @@ fn bar() -> impl Strategy<Value = Option<Bar>> {
             spread: crate::number::significant(deviation),
             letters,
             rated: (runs % 3 == 0).then_some(value * 1.7),
+            range: (runs % 5 == 1).then_some((value * 0.4, value * 1.9)),
         }
     });
     prop::option::weighted(0.95, bar)
@@ -99,6 +100,7 @@ fn chart_bars() -> impl Strategy<Value = Bars> {
             unit: "IOPS".to_owned(),
             series,
             groups,
+            missing: crate::text::no_bar(),
         })
     })
 }
@@ -141,6 +143,19 @@ fn sweep_plot() -> impl Strategy<Value = SweepPlot> {
             ticks: (0..points)
                 .map(|nth| (x(nth), format!("{} KiB", x(nth))))
                 .collect(),
+            log_y: points % 2 == 0,
+            window: lines[0]
+                .1
+                .first()
+                .filter(|_| !log && !latency)
+                .map(|mean| WindowLines {
+                    from: x(points / 2),
+                    to: x(points - 1),
+                    mean: *mean,
+                    band: 0.1,
+                    fit: (mean * 1.04, mean * 0.96),
+                    name: "mean".to_owned(),
+                }),
             lines: lines.iter().map(line).collect(),
         }
     })

@@ -32,7 +32,7 @@ pub(crate) use path::*;
 pub(crate) use png::Raster;
 pub(crate) use ratios::{RatioPlot, RatioRow, ratios};
 pub(crate) use style::CSS;
-pub(crate) use sweep::{SweepLine, SweepPlot, SweepPoint, sweep};
+pub(crate) use sweep::{SweepLine, SweepPlot, SweepPoint, WindowLines, sweep};
 pub(crate) use texts::{TextElement, texts};
 pub(crate) use timeline::{
     Band, LineWeight, SpeedLevel, Timeline, TimelineLine, TimelineMark, timeline,

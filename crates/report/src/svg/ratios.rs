@@ -3,7 +3,7 @@
 
 use super::Frame;
 use super::canvas::{Anchor, BOLD, Canvas, LARGE, fitted, px, width_of};
-use super::scale::{Scale, without_overlaps};
+use super::scale::{Scale, labels_within};
 use crate::number;
 
 /// Data of a ratio chart.
@@ -84,7 +84,7 @@ pub(crate) fn ratios(data: &RatioPlot, frame: &Frame) -> String {
     let labels = ticks
         .iter()
         .map(|&t| (at(t), format!("{}×", number::exact(t, 3))));
-    for (x, label) in without_overlaps(labels.collect()) {
+    for (x, label) in labels_within(labels.collect(), width) {
         canvas.centered((x, bottom + 14.0), width, "hk-m", &label);
     }
     canvas.finish(frame, bottom + 22.0)

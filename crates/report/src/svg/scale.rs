@@ -128,6 +128,15 @@ fn round_up(value: f64) -> f64 {
         * power
 }
 
+/// Moves labels into a chart of this width, and removes those that would overlap the previous one.
+pub(super) fn labels_within(labels: Vec<(f64, String)>, width: f64) -> Vec<(f64, String)> {
+    let moved = labels.into_iter().map(|(x, text)| {
+        let half = (width_of(&text) / 2.0).min(width / 2.0);
+        (x.clamp(half, width - half), text)
+    });
+    without_overlaps(moved.collect())
+}
+
 /// Removes labels that would overlap the previous one; the first label is always kept.
 pub(super) fn without_overlaps(labels: Vec<(f64, String)>) -> Vec<(f64, String)> {
     let mut free_from = f64::NEG_INFINITY;

@@ -2,9 +2,9 @@
 //! settings, with the intervals as whiskers.
 
 use super::area::PlotArea;
-use super::canvas::{Anchor, Canvas, px};
+use super::canvas::{Anchor, Canvas, px, width_of};
 use super::legend::{self, LegendSymbol};
-use super::scale::{Scale, without_overlaps};
+use super::scale::{Scale, labels_within};
 use super::{Frame, style};
 use crate::number;
 
@@ -17,10 +17,47 @@ pub(crate) struct SweepPlot {
     pub(crate) axis: String,
     /// Whether the horizontal axis is logarithmic.
     pub(crate) log: bool,
+    /// Whether the vertical axis of a rate is logarithmic; that of a latency always is.
+    pub(crate) log_y: bool,
     /// Positions on the horizontal axis with their labels, ascending.
     pub(crate) ticks: Vec<(f64, String)>,
     /// Lines; the index of a line determines its style.
     pub(crate) lines: Vec<SweepLine>,
+    /// The measurement window of rounds.
+    pub(crate) window: Option<WindowLines>,
+}
+
+/// A range of rounds with the mean of a quantity in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WindowLines {
+    /// First and last round.
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) mean: f64,
+    /// Distance of the lines above and below the mean, as a share of it.
+    pub(crate) band: f64,
+    /// The fitted line at the first and the last round.
+    pub(crate) fit: (f64, f64),
+    /// Label of the mean.
+    pub(crate) name: String,
+}
+
+impl WindowLines {
+    /// Values of the lines with their labels: above the mean, the mean, below it.
+    fn levels(&self) -> [(f64, String); 3] {
+        let percent = number::exact(self.band * 100.0, 1);
+        [
+            (self.mean * (1.0 + self.band), format!("+{percent}%")),
+            (self.mean, self.name.clone()),
+            (self.mean * (1.0 - self.band), format!("−{percent}%")),
+        ]
+    }
+
+    /// Room for the labels to the right of the plot.
+    fn room(&self) -> f64 {
+        let widths = self.levels().map(|(_, label)| width_of(&label));
+        widths.into_iter().fold(0.0, f64::max) + 4.0
+    }
 }
 
 /// A line of a sweep.
@@ -73,8 +110,13 @@ impl SweepPlot {
             let (low, high) = point.interval.unwrap_or((point.y, point.y));
             [low, point.y, high]
         };
-        let values = || self.points().flat_map(ends).filter(|v| v.is_finite());
-        if self.is_latency() {
+        let levels = self.window.iter().flat_map(WindowLines::levels);
+        let levels: Vec<f64> = levels.map(|(value, _)| value).collect();
+        let values = || {
+            let all = self.points().flat_map(ends).chain(levels.iter().copied());
+            all.filter(|v| v.is_finite())
+        };
+        if self.is_latency() || self.log_y {
             let low = values().filter(|v| *v > 0.0).fold(f64::MAX, f64::min);
             return Scale::log_around(low, values().fold(0.0, f64::max));
         }
@@ -99,7 +141,10 @@ pub(crate) fn sweep(data: &SweepPlot, frame: &Frame) -> String {
     let area = PlotArea::new(
         (data.x_scale(), y_scale),
         ticks.map(|v| (v, label(v))).collect(),
-        (width - 12.0, top),
+        (
+            width - 12.0 - data.window.as_ref().map_or(0.0, WindowLines::room),
+            top,
+        ),
         (width * 0.5).clamp(190.0, 300.0),
     );
     area.grid(&mut canvas);
@@ -112,14 +157,21 @@ pub(crate) fn sweep(data: &SweepPlot, frame: &Frame) -> String {
         .ticks
         .iter()
         .map(|(x, text)| (area.x(*x), text.clone()));
-    for (x, text) in without_overlaps(labels.collect()) {
+    for (x, text) in labels_within(labels.collect(), width) {
         canvas.centered((x, bottom + 17.0), width, "hk-m", &text);
     }
     canvas.text((right, bottom + 33.0), Anchor::End, "hk-m", &data.axis);
     canvas.text((0.0, top - 12.0), Anchor::Start, "hk-m", &data.unit);
     area.base_line(&mut canvas);
+    if let Some(window) = &data.window {
+        draw_window(&mut canvas, &area, window);
+    }
     for (series, line) in data.lines.iter().enumerate() {
         draw_line(&mut canvas, &area, series, (line, &label));
+    }
+    if let Some(WindowLines { from, to, fit, .. }) = data.window {
+        let ends = [(from, fit.0), (to, fit.1)];
+        canvas.polyline("hk-l hk-s3", &ends.map(|(x, y)| (area.x(x), area.y(y))));
     }
     canvas.finish(frame, bottom + 40.0)
 }
@@ -145,5 +197,31 @@ fn draw_line(
             &style::marker(series, x, y),
             hover.trim_start_matches(": "),
         );
+    }
+}
+
+/// Height of a label and the distance to the next.
+const LABEL: f64 = 11.5;
+
+/// The measurement window: shaded, with the lines at and around the mean. Labels of lines that are too close to the mean
+/// are omitted.
+fn draw_window(canvas: &mut Canvas, area: &PlotArea, window: &WindowLines) {
+    let (from, to) = (area.x(window.from), area.x(window.to));
+    let edges = [from - 6.0, to + 6.0, area.top, area.bottom].map(px);
+    let [left, right, top, bottom] = &edges;
+    canvas.shade(
+        "hk-f0",
+        0.09,
+        &format!("M{left} {top}H{right}V{bottom}H{left}z"),
+    );
+    let mean = area.y(window.mean);
+    for (nth, (value, label)) in window.levels().into_iter().enumerate() {
+        let y = area.y(value);
+        let is_mean = nth == 1;
+        let class = if is_mean { "hk-c" } else { "hk-leader" };
+        canvas.line(class, (from - 6.0, y), (to + 6.0, y));
+        if is_mean || (y - mean).abs() >= LABEL {
+            canvas.text((to + 10.0, y + 4.0), Anchor::Start, "hk-m", &label);
+        }
     }
 }

@@ -169,6 +169,7 @@ labels! {
         Verdict: "Verdict", "判定";
         Because: "Because", "根拠";
         Phase: "Phase", "フェーズ";
+        Series: "Series", "系列";
         Workload: "Workload", "測定内容";
         MegabytesPerSecond: "MB/s", "MB/s";
         Iops: "IOPS", "IOPS";

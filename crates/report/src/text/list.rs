@@ -21,9 +21,11 @@ macro_rules! texts {
 mod commands;
 mod paths;
 mod results;
+mod rounds;
 mod tables;
 
 pub use commands::*;
 pub(crate) use paths::*;
 pub use results::*;
+pub(crate) use rounds::*;
 pub(crate) use tables::*;

@@ -320,3 +320,43 @@ pub enum LinkNote<'a> {
         directory: &'a str,
     },
 }
+
+/// A figure of rounds that end in steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RoundFigure {
+    Iops,
+    Throughput,
+    MeanLatency,
+    MaxLatency,
+}
+
+/// What a chart of rounds shows, decided from its data.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RoundTitle {
+    /// A workload was in steady state in its measurement window.
+    Steady {
+        work: String,
+        /// First and last round of the window.
+        rounds: (u32, u32),
+        value: String,
+    },
+    /// It was not.
+    Unsteady { work: String, rounds: u32 },
+    /// There are fewer rounds than a window has.
+    Few { work: String, rounds: u32 },
+    /// All block sizes of a mix.
+    All { work: String, rounds: u32 },
+    /// A figure of all workloads: the smallest and the largest, with what they belong to.
+    Table {
+        figure: RoundFigure,
+        steady: bool,
+        low: (String, String),
+        high: (String, String),
+    },
+    /// Random writes over the whole device: IOPS at the start and at the end.
+    Saturation {
+        work: String,
+        first: String,
+        last: String,
+    },
+}

@@ -4,11 +4,12 @@ use super::super::file::{PointOrder, PreparationSpec, PrepareScope, RepeatRule};
 use super::super::measurements::{CardMeasurements, LayerMeasurements};
 use super::super::spec::Campaign;
 use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
+use hakaru_analysis::rounds::{RoundRule, rounds};
 use hakaru_analysis::stats::{StoppingRule, stopping_coverage};
 use hakaru_model::campaign::{
     CampaignSummary, CardSummary, LayerSummary, PreparedStep, StepKind, Weakness,
 };
-use hakaru_model::finding::{Claim, ClaimCheck};
+use hakaru_model::finding::{Claim, ClaimCheck, Rounds};
 
 /// Derives all conclusions from the results.
 pub(super) fn conclude(
@@ -17,9 +18,31 @@ pub(super) fn conclude(
     cards: Vec<CardMeasurements>,
 ) {
     let rules = hakaru_analysis::default_rules();
+    summary.rounds = rounds_of(campaign, &cards);
     let of_card = |card| card_summary(campaign, card);
     summary.cards.extend(cards.into_iter().map(of_card));
     hakaru_analysis::campaign::conclude(summary, &rules);
+}
+
+/// Returns the rounds of each card and layer, if they end in steady state.
+fn rounds_of(campaign: &Campaign, cards: &[CardMeasurements]) -> Vec<Rounds> {
+    let RepeatRule::Steady { at_most } = campaign.repeats else {
+        return Vec::new();
+    };
+    let names = campaign.steady.iter();
+    let names = names.map(|&workload| campaign.workloads[workload].name.clone());
+    let watched: Vec<String> = names.collect();
+    let rule = RoundRule {
+        watched: &watched,
+        at_most,
+    };
+    let of_card = |(index, card): (u32, &CardMeasurements)| {
+        let layers = card.layers.iter();
+        let of_layer =
+            layers.filter_map(|layer| rounds(index, &layer.layer, layer.rounds.clone(), rule));
+        of_layer.collect::<Vec<_>>()
+    };
+    (0..).zip(cards).flat_map(of_card).collect()
 }
 
 fn card_summary(campaign: &Campaign, card: CardMeasurements) -> CardSummary {
@@ -69,6 +92,7 @@ fn layer_summary(layer: LayerMeasurements) -> LayerSummary {
         layer,
         mut summary,
         prepared,
+        rounds: _,
     } = layer;
     for phase in &mut summary.phases {
         phase.detail.repeated = hakaru_analysis::repeated(phase);

@@ -78,3 +78,28 @@ fn rounds_end_for_all_points_once_the_watched_workload_is_steady() {
         }
     }
 }
+
+#[test]
+fn rounds_end_when_all_watched_workloads_are_steady_in_the_same_rounds() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path().join("x.db")).unwrap();
+    let text = "repeats = { until = \"steady\" }\nsteady = [\"seq-write\", \"rand-read\"]\n\
+        order = \"interleaved\"\n[[card]]\nlabel = \"c\"\nid = \"ask\"\n";
+    let campaign = super::super::testing::campaign(text);
+    let mut progress = CampaignProgress::default();
+    // Steady in rounds 1 to 5 and again from round 7 on; steady from round 3 on.
+    let write = [50.0, 50.0, 50.0, 50.0, 50.0, 20.0, 20.0, 20.0, 20.0, 20.0];
+    let read = [90.0, 60.0, 40.0, 40.0, 40.0, 40.0, 40.0, 40.0, 40.0, 40.0];
+    for measured in 0..=write.len() {
+        rounds(&mut progress, "seq-write", &write[..measured]);
+        rounds(&mut progress, "rand-read", &read[..measured]);
+        let point = Point {
+            card: 0,
+            layer: 0,
+            workload: 0,
+            repeat: measured as u32,
+        };
+        let open = progress.is_open(&campaign, "key", &point, &store).unwrap();
+        assert_eq!(open, measured < 10, "{measured}");
+    }
+}

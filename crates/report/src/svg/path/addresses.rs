@@ -5,7 +5,7 @@ use super::super::area::PlotArea;
 use super::super::canvas::{Anchor, Canvas, fitted, px, width_of};
 use super::super::paint::Paint;
 use super::super::png::Raster;
-use super::super::scale::{Scale, without_overlaps};
+use super::super::scale::{Scale, labels_within};
 use crate::number;
 use crate::text::{self, AxisLabel};
 
@@ -148,7 +148,7 @@ pub(super) fn time_axis(canvas: &mut Canvas, area: &PlotArea, until_s: f64, widt
     let labels = ticks
         .into_iter()
         .map(|t| (area.x(t * unit), number::exact(t, 3)));
-    for (x, text) in without_overlaps(labels.collect()) {
+    for (x, text) in labels_within(labels.collect(), width) {
         canvas.line("hk-a", (x, bottom), (x, bottom + 4.0));
         canvas.centered((x, bottom + 17.0), width, "hk-m", &text);
     }

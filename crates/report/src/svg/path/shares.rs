@@ -3,7 +3,7 @@
 use super::super::Frame;
 use super::super::canvas::{Anchor, Canvas, fitted, width_of};
 use super::super::paint::Paint;
-use super::super::scale::{Scale, without_overlaps};
+use super::super::scale::{Scale, labels_within};
 use super::legend;
 use crate::number;
 
@@ -101,7 +101,7 @@ fn axis(
         let text = format!("{} {name}", number::exact(tick / unit, 3));
         (scale.place(tick) * room, text)
     };
-    for (x, text) in without_overlaps(ticks.iter().map(label).collect()) {
+    for (x, text) in labels_within(ticks.iter().map(label).collect(), width) {
         canvas.centered((x, bottom + 11.0), width, "hk-m", &text);
     }
 }

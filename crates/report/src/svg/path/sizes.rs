@@ -3,7 +3,7 @@
 use super::super::Frame;
 use super::super::canvas::{Anchor, Canvas, fitted, px, width_of};
 use super::super::paint::Paint;
-use super::super::scale::{Scale, without_overlaps};
+use super::super::scale::{Scale, labels_within};
 use crate::number;
 
 /// Data of the chart.
@@ -51,7 +51,7 @@ pub(crate) fn sizes(data: &SizeBars, frame: &Frame) -> String {
         let text = number::grouped(tick as u64);
         (left + scale.place(tick) * room, text)
     };
-    for (x, text) in without_overlaps(ticks.iter().map(axis).collect()) {
+    for (x, text) in labels_within(ticks.iter().map(axis).collect(), width) {
         canvas.centered((x, bottom + 15.0), width, "hk-m", &text);
     }
     for (i, row) in data.rows.iter().enumerate() {

@@ -329,3 +329,29 @@ fn uncapitalized(text: &str) -> String {
         _ => text.to_owned(),
     }
 }
+
+pub(in crate::text) fn rounds_answer(
+    steady: bool,
+    rounds: u32,
+    at_most: u32,
+    figures: &[(String, String)],
+) -> String {
+    let of = counted(u64::from(at_most), "round");
+    let state = match steady {
+        true => format!("Steady after {rounds} of at most {of}"),
+        false => format!("Not steady after {rounds} of at most {of}"),
+    };
+    let figures = figures.iter();
+    let figures = figures.map(|(work, value)| format!("{work}: {value}"));
+    let figures = figures.collect::<Vec<_>>().join("; ");
+    format!("{state}. {}.", capital(&figures))
+}
+
+pub(in crate::text) fn rounds_proof(rounds: Option<(u32, u32)>) -> String {
+    match rounds {
+        Some((first, last)) => format!(
+            "Means of rounds {first} to {last}, the measurement window of the SNIA Performance Test Specification."
+        ),
+        None => "Means of all rounds; a measurement window has five.".to_owned(),
+    }
+}

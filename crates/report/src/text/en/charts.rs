@@ -226,6 +226,8 @@ fn some(names: &[String]) -> String {
 fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
     let of = counted((faster + slower + open) as u64, "workload");
     match (faster, slower) {
+        (1, 0) if open == 0 => format!("{b} is faster than {a}"),
+        (0, 1) if open == 0 => format!("{b} is slower than {a}"),
         (0, 0) => format!("No difference between {a} and {b} is shown in {of}"),
         (faster, 0) => format!("{b} is faster than {a} in {faster} of {of}"),
         (0, slower) => format!("{b} is slower than {a} in {slower} of {of}"),
@@ -464,12 +466,12 @@ pub(in crate::text) fn large_latency() -> &'static str {
 pub(in crate::text) fn fsync_latency(phase: &str) -> String {
     match phase.is_empty() {
         true => "Latency of fsync".to_owned(),
-        false => format!("Latency of fsync, {phase}"),
+        false => format!("{phase}, fsync latency"),
     }
 }
 
 pub(in crate::text) fn phase_latency(phase: &str) -> String {
-    format!("Latency, {phase}")
+    format!("{phase}, latency")
 }
 
 pub(in crate::text) fn drop_mark(before: &str, after: &str, at: &str) -> String {

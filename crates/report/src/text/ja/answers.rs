@@ -288,3 +288,27 @@ pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usiz
         "{proven}有意差ありとは、比の信頼区間が1を含まないことです。信頼区間は、すべてが同時に95%の確率で成り立つように補正しています（ボンフェローニ法）。"
     )
 }
+
+pub(in crate::text) fn rounds_answer(
+    steady: bool,
+    rounds: u32,
+    at_most: u32,
+    figures: &[(String, String)],
+) -> String {
+    let state = match steady {
+        true => format!("{rounds}ラウンドで定常状態に達しました（上限{at_most}）。"),
+        false => format!("{rounds}ラウンドでは定常状態に達していません（上限{at_most}）。"),
+    };
+    let figures = figures.iter();
+    let figures = figures.map(|(work, value)| format!("{work}: {value}"));
+    format!("{state}{}", figures.collect::<Vec<_>>().join("、"))
+}
+
+pub(in crate::text) fn rounds_proof(rounds: Option<(u32, u32)>) -> String {
+    match rounds {
+        Some((first, last)) => format!(
+            "ラウンド{first}〜{last}（SNIA Performance Test Specificationの測定区間）の平均です。"
+        ),
+        None => "全ラウンドの平均です（測定区間には5ラウンドが必要）。".to_owned(),
+    }
+}

@@ -208,6 +208,8 @@ fn some(names: &[String]) -> String {
 fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
     let of = faster + slower + open;
     match (faster, slower) {
+        (1, 0) if open == 0 => format!("{b}は{a}より高速"),
+        (0, 1) if open == 0 => format!("{b}は{a}より低速"),
         (0, 0) => format!("{a}と{b}: {of}件のワークロードに有意差なし"),
         (faster, 0) => format!("{b}は{a}より{of}件中{faster}件で高速"),
         (0, slower) => format!("{b}は{a}より{of}件中{slower}件で低速"),

@@ -21,6 +21,29 @@ pub(in crate::text) fn intervals() -> &'static str {
      二峰性（2群に分かれる）。区間は狭すぎる可能性がある。"
 }
 
+pub(in crate::text) fn spread_title(
+    work: &str,
+    low: &(String, String),
+    high: Option<&(String, String)>,
+) -> String {
+    let (least, steadiest) = low;
+    match high {
+        None => format!("{work}: 時間変動は平均の{least}%"),
+        Some((most, other)) => {
+            format!("{work}: 時間変動は平均の{least}%（{steadiest}）〜{most}%（{other}）")
+        }
+    }
+}
+
+pub(in crate::text) fn range_note() -> &'static str {
+    "スループットの時間変動、MB/s。棒は平均、太線は区間ごとの値の±標準偏差、両端のある細線は最も遅い区間と最も速い区間。\
+     個々の区間の値は結果に含まれない"
+}
+
+pub(in crate::text) fn no_rated_speed() -> &'static str {
+    "カタログ値なし"
+}
+
 pub(in crate::text) fn calls(n: u64) -> String {
     format!("{}回", number::grouped(n))
 }
