@@ -45,6 +45,7 @@ const VALUES: &[&str] = &[
     "character device",
     "socket, pipe or the like",
     "numbers cards wide",
+    "verdicts wide",
     "verdicts cards wide",
     "numbers compact",
 ];

@@ -305,7 +305,7 @@ pub(in crate::text) fn more_charts(n: usize) -> String {
 }
 
 pub(in crate::text) fn charts_left_out(n: usize) -> String {
-    format!("同種のグラフ{n}件は省略しています。すべて書き出すには--charts=DIRを使ってください。")
+    format!("同種のグラフ{n}件は省略した。すべて書き出すには--charts=DIRを使う。")
 }
 
 pub(in crate::text) fn rated_speeds() -> &'static str {
