@@ -23,7 +23,7 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     let out = command.output().unwrap();
     let (stdout, stderr) = (support::text(&out.stdout), support::text(&out.stderr));
     assert!(out.status.success(), "{stderr}");
-    for word in ["rand-read", "durable", "Report: "] {
+    for word in ["Random reads", "Durable writes", "Report: "] {
         assert!(stdout.contains(word), "{stdout}");
     }
     let report = stdout.lines().rev();
@@ -36,13 +36,15 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     assert!(records[0].overhead.is_some_and(|o| o.per_io_ps > 0));
     let listed = support::execute(&home, "list");
     assert!(support::text(&listed.stdout).contains("rand-read "));
-    for format in ["html", "markdown", "csv"] {
+    let named = [
+        ("html", "Random reads"),
+        ("markdown", "Random reads"),
+        ("csv", "rand-read"),
+    ];
+    for (format, name) in named {
         let page = support::execute(&home, &format!("report latest -o - --format {format}"));
         assert!(page.status.success(), "{format}");
-        assert!(
-            support::text(&page.stdout).contains("rand-read"),
-            "{format}"
-        );
+        assert!(support::text(&page.stdout).contains(name), "{format}");
     }
     let shown = support::execute(&home, "show latest --json");
     let record: hakaru_model::record::RunRecord = serde_json::from_slice(&shown.stdout).unwrap();
@@ -361,7 +363,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     let shown = hakaru(&home).args(["show", "latest"]).output().unwrap();
     let shown = support::text(&shown.stdout);
     assert!(
-        shown.contains("rand-read") && shown.contains("Incomplete: interrupted after"),
+        shown.contains("Random reads") && shown.contains("Incomplete: interrupted after"),
         "{shown}"
     );
     assert!(recover().contains("Nothing to recover"));
@@ -408,7 +410,7 @@ fn what_cannot_be_stored_is_printed_in_full_and_kept() {
         said.contains("the run finished, but its record could not be stored"),
         "{said}"
     );
-    assert!(shown.contains("seq-write"), "{shown}\n{said}");
+    assert!(shown.contains("Sequential writes"), "{shown}\n{said}");
     let kept = said
         .split_whitespace()
         .find(|word| word.ends_with(".jsonl:"))
@@ -477,7 +479,7 @@ fn a_full_file_system_costs_neither_result_nor_spool() {
     assert!(mount(&["umount"]), "cannot give the file system back");
     assert_eq!(out.status.code(), Some(1), "{said}");
     assert!(
-        shown.contains("rand-read") && shown.contains("durable"),
+        shown.contains("Random reads") && shown.contains("Durable writes"),
         "{shown}\n{said}"
     );
     assert!(said.contains("hakaru recover"), "{said}");

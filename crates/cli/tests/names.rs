@@ -335,7 +335,7 @@ fn a_verification_is_found_by_its_labels_and_shows_its_title() {
     let home = Home::new();
     let place = home.work().display().to_string();
     let named = ["--label=stick", "--title=The stick", "--note=from a drawer"];
-    let verify = [&["verify", &place, "--size=1M", "--quiet"], &named[..]].concat();
+    let verify = [&["verify", &place, "--size=1MiB", "--quiet"], &named[..]].concat();
     assert!(said(&home, &verify).starts_with("The stick\n"));
     let of = |home: &Home, name: &str| {
         let shown = said(home, &["show", name]);
