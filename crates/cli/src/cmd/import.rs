@@ -6,8 +6,8 @@
 use super::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, usage};
 use crate::imports::{
-    self, DuplicateResults, EqualResults, ImportText, Imported, KnownRuns, LabelRules, OwnRecords,
-    TextBatches,
+    self, DuplicateResults, EqualResults, ImportNotes, ImportText, Imported, ImportedIds,
+    KnownRuns, LabelRules, OwnRecords, SHOWN, TextBatches,
 };
 use crate::names::{self, DescriptionArgs};
 use crate::place;
@@ -159,60 +159,6 @@ struct ImportedResults {
     series: Vec<SeriesLine>,
 }
 
-/// Lines about what was read and what was not.
-#[derive(Default)]
-struct ImportNotes {
-    text: String,
-    lines: usize,
-}
-
-impl ImportNotes {
-    fn add(&mut self, lines: &str) {
-        for line in lines.lines() {
-            self.lines += 1;
-            if self.lines <= MOST_NOTES {
-                self.text += line;
-                self.text.push('\n');
-            }
-        }
-    }
-
-    /// Adds how many lines are missing.
-    fn end(&mut self) {
-        if self.lines > MOST_NOTES {
-            let others = self.lines - MOST_NOTES;
-            self.text += &both!("and {others} more lines\n", "ほか{others}行\n");
-        }
-    }
-}
-
-/// Runs or verifications of an import: their number, and the first of them.
-#[derive(Default)]
-struct ImportedIds {
-    count: usize,
-    /// All with `--json`, which lists them.
-    ids: Vec<String>,
-    /// Series of the first runs.
-    series: Vec<String>,
-}
-
-impl ImportedIds {
-    fn add(&mut self, id: &str, series: &str, args: &ImportArgs) {
-        self.count += 1;
-        if args.json || self.ids.len() < SHOWN {
-            self.ids.push(id.to_owned());
-        }
-        // Runs of one series usually follow each other. One more than are shown, to know that there are more.
-        let is_last = self.series.last().is_some_and(|last| last == series);
-        if !is_last
-            && (args.json || self.series.len() <= SHOWN)
-            && (args.json || self.series.iter().all(|known| known != series))
-        {
-            self.series.push(series.to_owned());
-        }
-    }
-}
-
 /// One series of an import.
 #[derive(Serialize)]
 struct SeriesLine {
@@ -243,7 +189,7 @@ impl ImportedResults {
         let mut new = Vec::new();
         for verification in &own.verifications {
             if store.append_verification(verification)? == Appended::Stored {
-                self.new_verifications.add(&verification.id, "", args);
+                self.new_verifications.add(&verification.id, "", args.json);
                 new.push(verification.id.as_str());
             }
         }
@@ -272,8 +218,8 @@ impl ImportedResults {
         store.append_all(records)?;
         for (RunRecord { id, series, .. }, is_known) in records.iter().zip(is_known) {
             match is_known {
-                true => self.known.add(id, series, args),
-                false => self.new.add(id, series, args),
+                true => self.known.add(id, series, args.json),
+                false => self.new.add(id, series, args.json),
             }
         }
         Ok(())
@@ -308,7 +254,7 @@ impl ImportedResults {
         let mut subjects = Vec::new();
         for id in &again {
             let series = store.series_id(id)?;
-            self.known.add(id, &series, args);
+            self.known.add(id, &series, args.json);
             subjects.push(series);
         }
         let joined = imports::joined(store, foreign, &mut duplicates.notes)?;
@@ -441,12 +387,6 @@ impl ImportedResults {
         }
     }
 }
-
-/// Maximum number of series that are listed.
-const SHOWN: usize = 20;
-
-/// Maximum number of lines about what was read.
-const MOST_NOTES: usize = 5_000;
 
 /// Stores title and note beside series and verifications.
 fn describe_all<'a>(

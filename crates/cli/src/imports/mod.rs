@@ -2,6 +2,7 @@
 //!
 //! A module of its own, because `import` stores these records, while `compare` and `lint` only read them.
 
+mod counts;
 mod duplicates;
 mod jobs;
 mod labels;
@@ -10,6 +11,7 @@ mod record;
 mod series;
 mod texts;
 
+pub(crate) use counts::{ImportNotes, ImportedIds, SHOWN};
 pub(crate) use duplicates::{DuplicateResults, KnownRuns, without_duplicates};
 pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
