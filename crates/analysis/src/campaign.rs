@@ -196,9 +196,14 @@ pub fn conclude(summary: &mut CampaignSummary, rules: &[UseRule]) {
     let by_layer = by_layer(summary);
     let mut limits: Vec<(String, BusLimit)> = Vec::new();
     for (layer, cards) in &by_layer {
-        let cards: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
-        let found = crate::bus_limit(&cards).into_iter();
-        limits.extend(found.map(|limit| (layer.clone(), limit)));
+        let summaries: Vec<&Summary> = cards.iter().map(|(_, summary)| *summary).collect();
+        for mut limit in crate::bus_limit(&summaries) {
+            // Some cards may not have been measured through this layer.
+            for member in &mut limit.members {
+                *member = cards[*member as usize].0;
+            }
+            limits.push((layer.clone(), limit));
+        }
     }
     let rankings = rank(&by_layer);
     (summary.limits, summary.rankings) = (limits, rankings);

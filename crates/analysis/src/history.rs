@@ -6,7 +6,7 @@
 
 use crate::compare::{ComparedSample, SamplePair, compare_family, has_rate, name_and_unit};
 use crate::summarize;
-use hakaru_model::facts::{DeviceIdentity, Filesystem, Health, Identity};
+use hakaru_model::facts::{Bus, DeviceIdentity, Filesystem, Health, Identity};
 use hakaru_model::finding::{Summary, Verdict};
 use hakaru_model::history::{
     CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
@@ -36,11 +36,16 @@ pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHis
     let signs = signs(&series, &verified, &identities, &trends);
     let retries = retry_rates(&series);
     let mut missing = missing(&trends, &verified, &identities);
-    if retries.len() < 2 {
+    let newest = identities.last();
+    // Only the MMC bus reports retries.
+    let reports_retries = newest.is_some_and(|identity| {
+        let device = identity.device.known();
+        device.is_some_and(|device| matches!(device.bus, Bus::Mmc { .. }))
+    });
+    if reports_retries && retries.len() < 2 {
         let have = retries.len() as u32;
         missing.push(MissingProof::Retries { have });
     }
-    let newest = identities.last();
     CardHistory {
         name: newest
             .map(|identity| identity.display_name())

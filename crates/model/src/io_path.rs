@@ -142,6 +142,9 @@ pub struct TracerReport {
     /// recognized.
     #[serde(default, skip_serializing_if = "is_false")]
     pub foreign_threads: bool,
+    /// Whether the kernel did not count the events, so that only the losses that the rings report are known.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub uncounted: bool,
 }
 
 impl TracerReport {
@@ -166,7 +169,7 @@ pub enum TraceMethod {
     /// Rings of `perf_event_open`.
     #[default]
     Perf,
-    /// A private ftrace instance, where perf loses events.
+    /// A private ftrace instance: where perf loses events, and where each event counts.
     Ftrace,
 }
 

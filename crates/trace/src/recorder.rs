@@ -185,6 +185,7 @@ impl EventRecorder {
             unseen_completions: 0,
             unmatched: 0,
             foreign_threads: false,
+            uncounted: state.counts.uncounted,
         };
         (events, report)
     }
@@ -350,23 +351,31 @@ impl State {
     fn choose(&mut self, set: EventSet) -> Result<bool, TraceError> {
         let is_in = |event: &EventSelection| event.spec().is_in(set, self.bio_based);
         let chosen: Vec<bool> = self.selection.iter().map(is_in).collect();
-        let replacement = self.replacement_for(set);
+        let replacement = self
+            .replacement_for(set)
+            .filter(|source| source.choose(&self.selection, &chosen).is_ok());
         let is_replaced = replacement.is_some();
         if chosen == self.chosen && !is_replaced {
             return Ok(false);
         }
         let on = self.on;
         self.switch(false)?;
-        if let Some(source) = replacement {
-            self.drain();
-            self.source = source;
-            self.counts = Counts::default();
-            self.received = self.received_so_far();
+        let selected = match replacement {
+            Some(source) => {
+                self.drain();
+                self.source = source;
+                self.counts = Counts::default();
+                self.received = self.received_so_far();
+                Ok(())
+            }
+            None => self.source.choose(&self.selection, &chosen),
+        };
+        if selected.is_ok() {
+            self.chosen = chosen;
         }
-        self.source.choose(&self.selection, &chosen)?;
-        self.chosen = chosen;
+        // On failure, recording goes on with the events of before.
         self.switch(on)?;
-        Ok(is_replaced)
+        selected.map(|()| is_replaced)
     }
 
     /// Opens the facility that suits a set of events, if it is another than the present one. An event takes a third of

@@ -44,16 +44,19 @@ pub(crate) fn traced_series(paths: &[TracedPhase], target: &Identity) -> Vec<Tra
     all
 }
 
-/// Compares the speed of the requests with the maximum of the bus. On an SD bus reads and writes take turns; on others the
-/// faster direction counts.
+/// Compares the speed of the requests with the maximum of the bus of the target; `None` for another disk. A discard sends
+/// no data.
 fn bus_use(runs: &[&TracedPhase], target: &Identity) -> Option<BusUse> {
-    let bus = &target.device.known()?.bus;
-    let ceiling = ceiling(bus)?;
+    let device = target.device.known()?;
+    if runs.iter().any(|run| run.path.disk.name != device.kname) {
+        return None;
+    }
+    let ceiling = ceiling(&device.bus)?;
     let speed = |run: &&TracedPhase| {
-        let bytes = Op::ALL.map(|op| run.path.bytes(op).0);
-        let bytes = match bus {
-            Bus::Mmc { .. } => bytes.iter().sum(),
-            _ => bytes.into_iter().max().unwrap_or(0),
+        let [read, written] = [Op::Read, Op::Write].map(|op| run.path.bytes(op).0);
+        let bytes = match has_one_path(&device.bus) {
+            true => read + written,
+            false => read.max(written),
         };
         ratio(bytes as f64, run.path.window.as_secs_f64())
     };
@@ -64,6 +67,15 @@ fn bus_use(runs: &[&TracedPhase], target: &Identity) -> Option<BusUse> {
         ceiling,
         limit: of_share(speed / ceiling.0),
     })
+}
+
+/// Whether reads and writes take turns on the bus: SD, SATA, and USB below 5 Gbit/s.
+fn has_one_path(bus: &Bus) -> bool {
+    match bus {
+        Bus::Mmc { .. } | Bus::Scsi { .. } => true,
+        Bus::Usb { speed_mbps } => speed_mbps.known().is_some_and(|speed| *speed < 5000),
+        Bus::Nvme { .. } | Bus::Virtio | Bus::Software | Bus::Other { .. } => false,
+    }
 }
 
 fn members<'a>(series: &TracedSeries, paths: &'a [TracedPhase]) -> Vec<&'a TracedPhase> {

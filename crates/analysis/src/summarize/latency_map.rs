@@ -51,7 +51,7 @@ struct LatencyPiece<'a> {
     counts: &'a LatencyStepCounts,
 }
 
-/// Returns the intervals of one run, without pauses of the host.
+/// Returns the intervals of one run, with pauses of the host, as in the percentiles.
 fn pieces<'a>(
     run: &PhaseRun<'_>,
     workers: &[(&'a WorkerRecord, &'a Latency)],
@@ -67,7 +67,7 @@ fn pieces<'a>(
     let of_worker = |&(worker, latency): &(&'a WorkerRecord, &'a Latency)| {
         let shift = delay(worker) - first;
         let kept = latency.over_time.iter();
-        let kept = kept.filter(|i| i.length.0 > 0 && !run.is_touched(worker, i.at, i.length));
+        let kept = kept.filter(|i| i.length.0 > 0);
         let piece = kept.map(|interval| LatencyPiece {
             end: interval.at.as_secs_f64() + shift,
             length: interval.length.as_secs_f64(),
@@ -133,7 +133,8 @@ fn slow(columns: &[LatencyMapColumn], top: usize) -> Option<SlowIos> {
         1 => SlowWhen::At(first.from_s),
         _ if first.from_s >= QUIET_END * end => SlowWhen::After(first.from_s),
         _ if last.to_s <= (1.0 - QUIET_END) * end => SlowWhen::Before(last.to_s),
-        _ => SlowWhen::Throughout,
+        _ if in_every_part(&held, end) => SlowWhen::Throughout,
+        _ => SlowWhen::Scattered,
     };
     let counts = held.iter().map(|column| column.counts.count_from(from));
     Some(SlowIos {
@@ -141,6 +142,15 @@ fn slow(columns: &[LatencyMapColumn], top: usize) -> Option<SlowIos> {
         count: counts.fold(0, u64::saturating_add),
         when,
     })
+}
+
+/// Whether some of the columns begin in every fifth of the time.
+fn in_every_part(columns: &[&LatencyMapColumn], end: f64) -> bool {
+    let parts = (1.0 / QUIET_END).round();
+    let part = |column: &&LatencyMapColumn| (column.from_s / end * parts + 1e-9) as u64;
+    let mut held: Vec<u64> = columns.iter().map(part).collect();
+    held.dedup();
+    held.len() as f64 >= parts
 }
 
 /// Returns the step that contains the median.
@@ -205,7 +215,9 @@ mod tests {
             matches!(at(&[0, 7]).unwrap().when, SlowWhen::Before(s) if (7.9..8.1).contains(&s))
         );
         assert!(matches!(at(&[3]).unwrap().when, SlowWhen::At(s) if (2.9..3.1).contains(&s)));
-        assert_eq!(at(&[0, 19]).unwrap().when, SlowWhen::Throughout);
+        assert_eq!(at(&[0, 19]).unwrap().when, SlowWhen::Scattered);
+        assert_eq!(at(&[0, 6, 10, 19]).unwrap().when, SlowWhen::Scattered);
+        assert_eq!(at(&[0, 6, 10, 12, 19]).unwrap().when, SlowWhen::Throughout);
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub enum SlowWhen {
     After(f64),
     /// Before the last fifth of the time.
     Before(f64),
-    /// In no such part.
+    /// In every fifth of the time.
     Throughout,
+    /// In no such part.
+    Scattered,
 }

@@ -39,6 +39,11 @@ impl<'v> RankedWorkload<'v> {
         }) && !self.ranking.pairs.is_empty()
     }
 
+    /// Number of measured cards.
+    fn cards(&self) -> usize {
+        self.ranking.places.len()
+    }
+
     fn has_proof(&self) -> bool {
         let mut pairs = self.ranking.pairs.iter();
         pairs.any(|pair| pair.comparison.verdict == Verdict::Different)
@@ -119,9 +124,12 @@ fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<S
     let largest = ranked_workloads.first()?;
     let cards = view.names.len();
     let runs = runs_of_places(view);
+    // Not every card was measured in every workload.
+    let of_won = ranked_workloads.iter().filter(|ranked| ranked.is_won());
+    let of_won = of_won.take(WINS).map(RankedWorkload::cards).min();
     Some(match () {
-        () if !won.is_empty() => text::fastest_cards(cards, &won),
-        () if runs == Some(1) => text::highest_of_single_runs(&largest.win(view), cards),
+        () if !won.is_empty() => text::fastest_cards(of_won.unwrap_or(cards), &won),
+        () if runs == Some(1) => text::highest_of_single_runs(&largest.win(view), largest.cards()),
         () if !ranked_workloads.iter().any(RankedWorkload::has_proof) => {
             text::no_card_differs(cards)
         }
@@ -180,6 +188,7 @@ fn best_layer<'v>(view: &'v View<'_>) -> Option<BestLayer<'v>> {
         })
     };
     let all = view.works.iter().filter_map(of_work);
+    let all = all.filter(|best| best.ratio.is_finite());
     all.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
@@ -198,7 +207,9 @@ fn of_layers(view: &View<'_>) -> Option<AnswerBlock> {
             .is_finite()
             .then(|| number::significant_digits(best.ratio, 2)),
     };
-    let fastest = text::highest_of_layers(&first, view.layers.len(), view.name(0));
+    let measured = view.layers.iter();
+    let measured = measured.filter(|layer| view.cell(0, layer, best.work).is_some());
+    let fastest = text::highest_of_layers(&first, measured.count(), view.name(0));
     let lost = view.held_layers().into_iter().flat_map(|layer| {
         let works = view.works.iter();
         works.filter_map(move |work| {

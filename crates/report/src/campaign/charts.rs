@@ -290,14 +290,16 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         .iter()
         .map(|op| text::workload_kind(*op, false, 0, false));
     let runs = || all.iter().map(|speed| u64::from(speed.measured.runs));
-    let met = all
-        .iter()
-        .filter(|speed| speed.verdict == ClaimVerdict::Kept);
+    let judged = |verdict: ClaimVerdict| {
+        let of_verdict = all.iter().filter(|speed| speed.verdict == verdict);
+        of_verdict.count()
+    };
     let about = BarChart {
         name: "rated-speed".to_owned(),
         section: Section::Claims,
         title: text::chart_title(&ChartTitle::Rated {
-            met: met.count(),
+            met: judged(ClaimVerdict::Kept),
+            missed: judged(ClaimVerdict::Missed),
             of: all.len(),
             low: words::percent(low),
             high: words::percent(high),

@@ -5,7 +5,8 @@ use super::words;
 use crate::chart::ChartTitle;
 use crate::naming::distinct;
 use crate::{number, text};
-use hakaru_model::finding::{LayerCost, Verdict};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::{JobDescription, LayerCost, Verdict};
 
 /// The finding of a workload: the host is the limit, a layer costs every card much, or which card is the fastest.
 pub(super) fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
@@ -48,10 +49,9 @@ const PLATEAU: f64 = 0.04;
 /// Smallest such distance of the same cards in another workload: they are not alike.
 const UNLIKE: f64 = 0.2;
 
-/// The fastest cards all reach the same sequential speed, but differ in another workload: something other than the cards
-/// limits them.
+/// The fastest cards all reach the same sequential speed on one host, but differ in another workload.
 fn plateau(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
-    if work.small {
+    if !is_sequential(view, layer, work) {
         return None;
     }
     let mut cards: Vec<(usize, f64)> = speeds(view, layer, work).collect();
@@ -62,7 +62,13 @@ fn plateau(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
         .copied()
         .take_while(|(_, mean)| *mean >= fastest * (1.0 - PLATEAU))
         .collect();
-    let models = distinct(held.iter().map(|&(card, _)| model(view, layer, card)));
+    let known: Option<Vec<(String, Option<&str>)>> = held
+        .iter()
+        .map(|&(card, _)| Some((model(view, layer, card)?, host(view, layer, card))))
+        .collect();
+    let known = known?;
+    let one_host = known.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let models = distinct(known.into_iter().map(|(model, _)| model));
     let unlike = |other: &Work| {
         let means =
             speeds(view, layer, other).filter(|(card, _)| held.iter().any(|h| h.0 == *card));
@@ -71,7 +77,7 @@ fn plateau(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
         let high = means.iter().copied().fold(0.0, f64::max);
         means.len() == held.len() && low < high * (1.0 - UNLIKE)
     };
-    if models.len() < PLATEAU_CARDS || !view.works.iter().any(unlike) {
+    if models.len() < PLATEAU_CARDS || !one_host || !view.works.iter().any(unlike) {
         return None;
     }
     let speed = |mean: f64| number::quantity(mean / 1e6);
@@ -94,13 +100,35 @@ fn speeds<'v>(
     cells.filter_map(|(card, phase)| Some((card, work.rate(phase?).mean)))
 }
 
-/// Model of a card, or its name if the model is unknown.
-fn model(view: &View<'_>, layer: &str, card: usize) -> String {
-    let device = view
-        .through(card, layer)
-        .map(|found| &found.summary.target.device);
-    let model = device.and_then(|device| device.known()?.model.known().cloned());
-    model.unwrap_or_else(|| view.name(card).to_owned())
+/// Model of a real card; `None` if it is unknown.
+fn model(view: &View<'_>, layer: &str, card: usize) -> Option<String> {
+    let summary = &view.through(card, layer)?.summary;
+    let is_real = !summary.caveats.contains(&Caveat::Simulated);
+    let device = summary.target.device.known().filter(|_| is_real)?;
+    device.model.known().cloned()
+}
+
+/// Name of the host in which a card was measured.
+fn host<'v>(view: &'v View<'_>, layer: &str, card: usize) -> Option<&'v str> {
+    let summary = &view.through(card, layer)?.summary;
+    Some(&summary.environment.hostname)
+}
+
+/// Whether all jobs of a workload read or write sequentially, and do nothing else.
+fn is_sequential(view: &View<'_>, layer: &str, work: &Work) -> bool {
+    let mut jobs = view
+        .cells(layer, work)
+        .into_iter()
+        .flatten()
+        .flat_map(|phase| &phase.detail.jobs)
+        .peekable();
+    let is_plain = |job: &JobDescription| {
+        job.random == Some(false)
+            && job.mix_percent.is_none()
+            && job.sync_every == 0
+            && !job.sync_open
+    };
+    !work.small && jobs.peek().is_some() && jobs.all(is_plain)
 }
 
 /// The only card: what a layer leaves of its speed, or its speed.
@@ -145,8 +173,12 @@ pub(super) fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u3
         (comparison.verdict == Verdict::Different).then_some(comparison.ratio)
     });
     let ratios: Vec<f64> = costs.collect::<Option<_>>()?;
+    // The title says every card.
+    if ratios.len() < view.names.len() {
+        return None;
+    }
     let worst = ratios.into_iter().reduce(f64::max)?;
-    let percent = ((1.0 - worst) * 10.0 + 1e-9).floor() as u32 * 10;
+    let percent = ((1.0 - worst) * 10.0 - 1e-9).floor() as u32 * 10;
     (percent >= 10).then_some(percent.min(90))
 }
 

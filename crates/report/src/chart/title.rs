@@ -19,9 +19,11 @@ pub(crate) enum ChartTitle {
         low: String,
         high: String,
     },
-    /// Rated speeds that were reached, and the smallest and largest share of a rated speed in percent.
+    /// Rated speeds that are proven to be reached and to be missed, and the smallest and largest share of a rated speed in
+    /// percent.
     Rated {
         met: usize,
+        missed: usize,
         of: usize,
         low: String,
         high: String,

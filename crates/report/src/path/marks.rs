@@ -17,7 +17,10 @@ pub(super) fn proof(side: &PathSide<'_>) -> String {
     };
     match side.shown.findings.incomplete || counted == 0 {
         true => cost,
-        false => format!("{cost}; {}", text::events_complete(lost, counted)),
+        false => format!(
+            "{cost}; {}",
+            text::events_complete(lost, counted, path.tracer.uncounted)
+        ),
     }
 }
 

@@ -4,6 +4,7 @@ use super::{PathSide, figures};
 use crate::escape::plain;
 use crate::naming::distinct;
 use crate::text::{self, BecameText};
+use hakaru_model::finding::Bottleneck;
 use hakaru_model::io_path::{ClassTraffic, IoClass, IoPath, IssuerKind, PathFigure, TimePart};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -113,6 +114,7 @@ pub(super) fn limit(side: &PathSide<'_>) -> Option<String> {
         side.series.limit,
         share,
         side.series.runs.len(),
+        (side.series.bus).is_some_and(|bus| bus.limit == Bottleneck::Host),
     ))
 }
 

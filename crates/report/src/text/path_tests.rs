@@ -89,8 +89,8 @@ fn says_what_an_io_became() {
 #[test]
 fn every_limit_of_the_speed_has_its_sentence() {
     for limit in [PathLimit::Device, PathLimit::Host, PathLimit::Both] {
-        said(|| path_limit(limit, 0.93, 1));
-        said(|| path_limit(limit, 0.93, 3));
+        said(|| path_limit(limit, 0.93, 1, false));
+        said(|| path_limit(limit, 0.93, 3, true));
         said(|| path_limit_name(limit).to_owned());
     }
     let used = |limit| {
@@ -169,7 +169,8 @@ fn every_weakness_of_a_trace_has_its_sentence() {
         said(|| trace_cost(&cost));
     }
     said(|| events_lost(0.025, 3133, 125_706));
-    said(|| events_complete(0, 125_706));
+    said(|| events_complete(0, 125_706, false));
+    said(|| events_complete(0, 125_706, true));
     said(|| traced_run().to_owned());
     said(|| foreign_threads().to_owned());
     said(|| recorded_by_ftrace().to_owned());

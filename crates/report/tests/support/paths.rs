@@ -157,6 +157,7 @@ fn tracer(events: u64, lost: u64) -> TracerReport {
         unseen_completions: 0,
         unmatched: 0,
         foreign_threads: false,
+        uncounted: false,
     }
 }
 

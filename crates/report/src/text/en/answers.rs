@@ -145,7 +145,10 @@ pub(in crate::text) fn layer_costs_card(
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let pairs = match (different, of) {
         (1, 1) => format!("the two {} differ", things()),
-        (n, of) => format!("{n} of {of} pairs of {} differ", things()),
+        (n, of) => format!(
+            "{n} of {of} comparisons of two {} show a difference",
+            things()
+        ),
     };
     let tests = counted(u64::from(family), "comparison");
     match different {

@@ -26,15 +26,28 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 false => format!("{cards} of {of} cards"),
             };
             let speed = super::span(low, high);
-            format!("{work}: {cards} reach {speed} MB/s; the limit is probably the host’s bus")
+            format!("{work}: {cards} reach {speed} MB/s, though they differ elsewhere")
         }
-        ChartTitle::Rated { met, of, low, high } => {
-            let share = format!("{}% of it", super::span(low, high));
-            match (*met, *of) {
-                (0, 1) => format!("The rated speed is not reached: {share}"),
-                (0, _) => format!("No rated speed is reached: {share}"),
-                (met, of) if met == of => format!("Every rated speed is reached: {share}"),
-                (met, of) => format!("{met} of {of} rated speeds are reached: {share}"),
+        ChartTitle::Rated {
+            met,
+            missed,
+            of,
+            low,
+            high,
+        } => {
+            let share = super::span(low, high);
+            match (*met, *missed, *of) {
+                (_, 1, 1) => format!("The rated speed is not reached: {share}% of it"),
+                (_, missed, of) if missed == of => {
+                    format!("No rated speed is reached: {share}% of it")
+                }
+                (met, _, of) if met == of => {
+                    format!("Every rated speed is reached: {share}% of it")
+                }
+                (0, ..) => format!("Measured: {share}% of the rated speed; nothing is proven"),
+                (met, _, of) => {
+                    format!("Measured: {share}% of the rated speed; {met} of {of} proven")
+                }
             }
         }
         ChartTitle::LayerCosts {
@@ -339,8 +352,8 @@ pub(in crate::text) fn level(value: &str) -> String {
 pub(in crate::text) fn run_order(series: Option<&str>, of: RunOrder) -> String {
     let of = match of {
         RunOrder::Median => median_of_runs(),
-        RunOrder::Slowest => "slowest run",
-        RunOrder::Fastest => "fastest run",
+        RunOrder::Slowest => "lowest of the runs",
+        RunOrder::Fastest => "highest of the runs",
     };
     series.map_or_else(|| of.to_owned(), |series| format!("{series}, {of}"))
 }

@@ -29,6 +29,7 @@ pub(super) fn slow_when(when: SlowWhen, count: u64) -> String {
         SlowWhen::After(s) => format!(", {all}after {}", seconds(s)),
         SlowWhen::Before(s) => format!(", {all}before {}", seconds(s)),
         SlowWhen::Throughout => ", throughout the run".to_owned(),
+        SlowWhen::Scattered => String::new(),
     }
 }
 

@@ -278,7 +278,13 @@ pub(in crate::text) fn events_lost(share: f64, lost: u64, counted_events: u64) -
     )
 }
 
-pub(in crate::text) fn events_complete(lost: u64, events: u64) -> String {
+pub(in crate::text) fn events_complete(lost: u64, events: u64, uncounted: bool) -> String {
+    if uncounted && lost == 0 {
+        return format!(
+            "no loss among {} is reported by the buffers",
+            counted(events, "event")
+        );
+    }
     format!(
         "{} of {} lost",
         number::grouped(lost),
@@ -292,8 +298,9 @@ pub(in crate::text) fn trace_cost(cost: &TraceCost) -> String {
     if !cost.is_known() {
         return format!(
             "The cost of tracing is not measurable in this run: latencies vary too much between segments (95% interval \
-             ± {}% from {pairs}); they include it",
-            number::exact(cost.margin * 100.0, 0)
+             {} to {}% from {pairs}); they include it",
+            number::exact((cost.mean - cost.margin) * 100.0, 0),
+            number::exact((cost.mean + cost.margin) * 100.0, 0)
         );
     }
     format!(
@@ -334,7 +341,7 @@ pub(in crate::text) fn foreign_threads() -> &'static str {
 }
 
 pub(in crate::text) fn recorded_by_ftrace() -> &'static str {
-    "Recorded through a private ftrace instance, because perf loses events on this host"
+    "Recorded through a private ftrace instance"
 }
 
 pub(in crate::text) fn classified_early(requests: u64) -> String {

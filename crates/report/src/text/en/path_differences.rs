@@ -21,7 +21,12 @@ pub(super) fn others_requests(class: IoClass) -> String {
     }
 }
 
-pub(in crate::text) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> String {
+pub(in crate::text) fn path_limit(
+    limit: PathLimit,
+    share: f64,
+    runs: usize,
+    bus_is_limit: bool,
+) -> String {
     let share = share.clamp(0.0, 1.0);
     let (busy, idle) = (number::percent(share), number::percent(1.0 - share));
     let mean = match runs {
@@ -30,7 +35,8 @@ pub(in crate::text) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> 
     };
     match limit {
         PathLimit::Device => format!(
-            "The device is the limit: it had work during {busy}% of the time, and waited for the host during {idle}%{mean}"
+            "The device{} is the limit: it had work during {busy}% of the time, and waited for the host during {idle}%{mean}",
+            if bus_is_limit { " or its bus" } else { "" }
         ),
         PathLimit::Host => format!(
             "The host is the limit: the device waited for the host during {idle}% of the time, and had work during \

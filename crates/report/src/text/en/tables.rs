@@ -142,8 +142,8 @@ pub(in crate::text) fn about_layer(part: LayerPart, layer: &str) -> String {
 pub(in crate::text) fn spread_note() -> &'static str {
     "The bootstrap supposes no shape of the spread, and needs 8 runs. MAD: median absolute deviation, unscaled. Outliers lie outside \
      Tukey’s fences and stay in every figure. Drift: from the first run to the last by a straight line. Steady \
-     state: all windows of five runs on end within 20% of their mean and without a slope over 10% (SNIA PTS), a run \
-     taken for a round."
+     state: all windows of five consecutive runs whose highest and lowest differ by at most 20% of their mean, without a \
+     slope over 10% (SNIA PTS); each run counts as a round."
 }
 
 pub(in crate::text) fn steady_window(

@@ -129,9 +129,9 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
     let (thing, _) = things();
     let method = format!("ウェルチのt検定、{family}件の比較に対するボンフェローニ補正");
     match different {
-        0 => format!("有意差のある{thing}の組はありません（{of}組、{method}）。"),
+        0 => format!("2つの{thing}の比較{of}件に有意差はありません（{method}）。"),
         _ => format!(
-            "{thing}の{of}組中{different}組に有意差があります（{method}、全体の誤検出率5%）。"
+            "2つの{thing}の比較{of}件中{different}件に有意差があります（{method}、全体の誤検出率5%）。"
         ),
     }
 }

@@ -26,14 +26,25 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 false => format!("{of}枚中{cards}枚"),
             };
             let speed = super::span(low, high);
-            format!("{work}: {cards}が{speed} MB/sで頭打ち、ホストのバスが上限の可能性大")
+            format!("{work}: {cards}が{speed} MB/sで横並び（他の測定では差あり）")
         }
-        ChartTitle::Rated { met, of, low, high } => {
+        ChartTitle::Rated {
+            met,
+            missed,
+            of,
+            low,
+            high,
+        } => {
             let share = super::span(low, high);
-            match (*met, *of) {
-                (0, _) => format!("カタログ値に届くものなし（達成率{share}%）"),
-                (met, of) if met == of => format!("すべてカタログ値を達成（達成率{share}%）"),
-                (met, of) => format!("{of}件のカタログ値のうち{met}件を達成（達成率{share}%）"),
+            match (*met, *missed, *of) {
+                (_, missed, of) if missed == of => {
+                    format!("カタログ値に届くものなし（達成率{share}%）")
+                }
+                (met, _, of) if met == of => format!("すべてカタログ値を達成（達成率{share}%）"),
+                (0, ..) => format!("測定値はカタログ値の{share}%（達成は未証明）"),
+                (met, _, of) => {
+                    format!("測定値はカタログ値の{share}%（{of}件中{met}件で達成を証明）")
+                }
             }
         }
         ChartTitle::LayerCosts {
@@ -301,8 +312,8 @@ pub(in crate::text) fn level(value: &str) -> String {
 pub(in crate::text) fn run_order(series: Option<&str>, of: RunOrder) -> String {
     let of = match of {
         RunOrder::Median => median_of_runs(),
-        RunOrder::Slowest => "最も遅い測定",
-        RunOrder::Fastest => "最も速い測定",
+        RunOrder::Slowest => "各時点の最低",
+        RunOrder::Fastest => "各時点の最高",
     };
     series.map_or_else(|| of.to_owned(), |series| format!("{series}、{of}"))
 }

@@ -19,6 +19,7 @@ pub(super) fn slow_when(when: SlowWhen) -> String {
         SlowWhen::After(s) => format!("（すべて{}以降）", seconds(s)),
         SlowWhen::Before(s) => format!("（すべて{}以前）", seconds(s)),
         SlowWhen::Throughout => "（測定全体にわたる）".to_owned(),
+        SlowWhen::Scattered => String::new(),
     }
 }
 

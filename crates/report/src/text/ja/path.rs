@@ -240,7 +240,13 @@ pub(in crate::text) fn events_lost(share: f64, lost: u64, counted_events: u64) -
     )
 }
 
-pub(in crate::text) fn events_complete(lost: u64, events: u64) -> String {
+pub(in crate::text) fn events_complete(lost: u64, events: u64, uncounted: bool) -> String {
+    if uncounted && lost == 0 {
+        return format!(
+            "イベント{}件、バッファの消失報告なし",
+            number::grouped(events)
+        );
+    }
     format!(
         "イベント{}件中{}件が消失",
         number::grouped(events),
@@ -254,8 +260,9 @@ pub(in crate::text) fn trace_cost(cost: &TraceCost) -> String {
     if !cost.is_known() {
         return format!(
             "この測定ではトレースのコストは測定不能: 区間ごとのレイテンシのばらつきが大きい（交互に測定した{pairs}組の\
-             95%信頼区間は± {}%）。レイテンシはコストを含む",
-            number::exact(cost.margin * 100.0, 0)
+             95%信頼区間は{}〜{}%）。レイテンシはコストを含む",
+            number::exact((cost.mean - cost.margin) * 100.0, 0),
+            number::exact((cost.mean + cost.margin) * 100.0, 0)
         );
     }
     format!(
@@ -290,7 +297,7 @@ pub(in crate::text) fn foreign_threads() -> &'static str {
 }
 
 pub(in crate::text) fn recorded_by_ftrace() -> &'static str {
-    "専用のftraceインスタンスで記録（このホストではperfがイベントを失う）"
+    "専用のftraceインスタンスで記録"
 }
 
 pub(in crate::text) fn classified_early(requests: u64) -> String {

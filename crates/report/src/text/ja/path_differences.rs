@@ -13,7 +13,12 @@ use hakaru_model::io_path::{
 };
 use hakaru_model::job::Op;
 
-pub(in crate::text) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> String {
+pub(in crate::text) fn path_limit(
+    limit: PathLimit,
+    share: f64,
+    runs: usize,
+    bus_is_limit: bool,
+) -> String {
     let share = share.clamp(0.0, 1.0);
     let (busy, idle) = (number::percent(share), number::percent(1.0 - share));
     let mean = match runs {
@@ -21,6 +26,7 @@ pub(in crate::text) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> 
         runs => format!("（トレースした{runs}回の平均）"),
     };
     let limit = match limit {
+        PathLimit::Device if bus_is_limit => "デバイスまたはバスが上限",
         PathLimit::Device => "デバイスが上限",
         PathLimit::Host => "ホストが上限",
         PathLimit::Both => "デバイスだけ、ホストだけが上限とはいえない",

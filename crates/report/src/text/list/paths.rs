@@ -45,7 +45,7 @@ texts! {
     /// Events were lost.
     pub(crate) fn events_lost(share: f64, lost: u64, counted_events: u64) -> String;
     /// All events were recorded.
-    pub(crate) fn events_complete(lost: u64, events: u64) -> String;
+    pub(crate) fn events_complete(lost: u64, events: u64, uncounted: bool) -> String;
     /// Cost of tracing with its interval.
     pub(crate) fn trace_cost(cost: &TraceCost) -> String;
     /// The cost of tracing is unknown.
@@ -115,7 +115,7 @@ texts! {
 
     // differences of paths
     /// What limits the speed, with the share of the time in which the device had work; `runs` is the number of traced runs.
-    pub(crate) fn path_limit(limit: PathLimit, share: f64, runs: usize) -> String;
+    pub(crate) fn path_limit(limit: PathLimit, share: f64, runs: usize, bus_is_limit: bool) -> String;
     /// How much of the bus the requests use, with the share.
     pub(crate) fn bus_use(of: &BusUse, share: f64) -> String;
     /// Name of a limit in a table.

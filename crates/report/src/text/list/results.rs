@@ -102,7 +102,7 @@ texts! {
     pub(crate) fn level(value: &str) -> String;
     /// Name of the median of several runs.
     pub(crate) fn median_of_runs() -> &'static str;
-    /// Column of the median, slowest or fastest run at each moment; `series` if there are several.
+    /// Column of the median, lowest or highest value at each moment; `series` if there are several.
     pub(crate) fn run_order(series: Option<&str>, of: RunOrder) -> String;
     /// Label of the horizontal axis of a sweep.
     pub(crate) fn sweep_axis(axis: SweepAxis) -> &'static str;
