@@ -287,13 +287,19 @@ pub(crate) fn is_incomplete(connection: &Connection) -> rusqlite::Result<bool> {
 /// Computes the derived columns that a migration left empty. Each batch is committed, so that an interrupted call
 /// continues where it stopped.
 pub(crate) fn complete(connection: &mut Connection) -> rusqlite::Result<()> {
+    // Each row once: in a damaged index, a row can look incomplete for ever.
+    let mut last = i64::MIN;
     while is_incomplete(connection)? {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let sql = format!("SELECT seq FROM run WHERE fingerprint IS NULL LIMIT {BATCH}");
+        let sql = format!(
+            "SELECT seq FROM run WHERE fingerprint IS NULL AND seq > ?1 ORDER BY seq LIMIT {BATCH}"
+        );
         let batch: Vec<i64> = transaction
             .prepare_cached(&sql)?
-            .query_map([], |row| row.get(0))?
+            .query_map([last], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
+        let Some(end) = batch.last() else { break };
+        last = *end;
         for seq in batch {
             let body = transaction
                 .prepare_cached(&format!("SELECT {BODY} FROM record WHERE seq = ?1"))?

@@ -147,19 +147,19 @@ impl TargetSetup<'_> {
         let candidate = disk.candidate(self.roots).map_err(StageError::Refused)?;
         let erasable = self.erasable(candidate)?;
         let mut preparation = self.begin()?;
-        let mut speed = None;
+        let mut speeds = Vec::new();
         if let (true, Some(erasable)) = (self.whole, &erasable) {
-            speed = self.whole_card(&mut preparation, erasable)?;
+            speeds = self.whole_card(&mut preparation, erasable)?;
         }
         match (&self.layer.through, erasable) {
             (LayerKind::Fs(spec), Some(erasable)) => {
-                self.file_system(preparation, erasable, spec, speed)
+                self.file_system(preparation, erasable, spec, &speeds)
             }
             (LayerKind::Fs(_), None) => Err(StageError::Refused(both!(
                 "a file system layer needs permission to erase the card",
                 "ファイルシステムのレイヤにはカードの消去の許可が必要です"
             ))),
-            (_, erasable) => Ok(self.whole_device(preparation, erasable, disk, speed)),
+            (_, erasable) => Ok(self.whole_device(preparation, erasable, disk, &speeds)),
         }
     }
 
@@ -176,7 +176,7 @@ impl TargetSetup<'_> {
         preparation: Preparation,
         erasable: Option<Erasable>,
         disk: &PresentDisk,
-        speed: Option<SpeedMap>,
+        speeds: &[SpeedMap],
     ) -> PreparedTarget {
         let identity = self.labelled(hakaru_device::identify(&disk.node, self.roots));
         let device = identity.device.known();
@@ -189,7 +189,7 @@ impl TargetSetup<'_> {
             .map_or_else(|| disk.node.clone(), Erasable::node);
         PreparedTarget {
             kind: MeasuredTarget::Device { node, erasable },
-            prepared: prepared(preparation.steps(), speed.as_ref()),
+            prepared: prepared(preparation.steps(), speeds),
             preparation: Some(preparation),
             identity,
             room,
@@ -201,12 +201,12 @@ impl TargetSetup<'_> {
         &mut self,
         preparation: &mut Preparation,
         erasable: &Erasable,
-    ) -> Result<Option<SpeedMap>, StageError> {
+    ) -> Result<Vec<SpeedMap>, StageError> {
         if let Some(mode) = self.campaign.preparation.discard {
             self.discard(preparation, erasable, mode)?;
         }
         let Some(fill) = self.campaign.preparation.fill else {
-            return Ok(None);
+            return Ok(Vec::new());
         };
         let pattern = match fill {
             FillEntry::Ones => FillPattern::Ones,
@@ -215,14 +215,13 @@ impl TargetSetup<'_> {
                 seed: self.campaign.seed,
             },
         };
-        let mut speed = None;
+        let mut speeds = Vec::new();
         for _ in 0..self.campaign.preparation.fill_passes {
             let mut progress = progress(self.operator, self.stop, PreparingStep::FillCard);
             let filled = preparation.fill(erasable, pattern, &mut progress);
-            // The speed of the last pass is that of a full card.
-            speed = Some(stopped_or(filled, self.stop)?);
+            speeds.push(stopped_or(filled, self.stop)?);
         }
-        Ok(speed)
+        Ok(speeds)
     }
 
     fn discard(
@@ -251,7 +250,7 @@ impl TargetSetup<'_> {
         mut preparation: Preparation,
         mut erasable: Erasable,
         spec: &FsSpec,
-        speed: Option<SpeedMap>,
+        speeds: &[SpeedMap],
     ) -> Result<PreparedTarget, StageError> {
         if let Some(table) = spec.partition {
             erasable = self.partition(&mut preparation, erasable, table, spec)?;
@@ -275,7 +274,7 @@ impl TargetSetup<'_> {
         Ok(PreparedTarget {
             identity: self.labelled(hakaru_device::identify(mounted.folder(), self.roots)),
             kind: MeasuredTarget::Mounted(mounted),
-            prepared: prepared(preparation.steps(), speed.as_ref()),
+            prepared: prepared(preparation.steps(), speeds),
             preparation: Some(preparation),
             room,
         })
@@ -399,9 +398,10 @@ fn simulated(card: &Card, model: &DeviceModel) -> PreparedTarget {
     }
 }
 
-/// Converts the completed steps; the speed map belongs to the step that wrote the whole device.
-fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
-    let step = |done: &StepDone| {
+/// Converts the completed steps. The speed maps belong to the steps that wrote the whole device, in this order.
+fn prepared(steps: &[StepDone], speeds: &[SpeedMap]) -> Vec<PreparedStep> {
+    let mut speeds = speeds.iter();
+    let mut step = |done: &StepDone| {
         // Caches are dropped before each run, and the directory belongs to this campaign.
         if matches!(
             done.step,
@@ -409,10 +409,10 @@ fn prepared(steps: &[StepDone], speed: Option<&SpeedMap>) -> Vec<PreparedStep> {
         ) {
             return None;
         }
-        let map = speed
-            .filter(|_| matches!(done.step, PrepareStep::Fill { .. }))
-            .map(segments)
-            .unwrap_or_default();
+        let map = match done.step {
+            PrepareStep::Fill { .. } => speeds.next().map(segments).unwrap_or_default(),
+            _ => Vec::new(),
+        };
         let written = if let PrepareStep::FillLevel { size, .. } = done.step {
             size
         } else {

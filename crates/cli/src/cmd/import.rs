@@ -63,6 +63,9 @@ Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage 
 
 /// Reads, reports and stores results.
 pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
+    for label in args.label.iter().filter(|label| !label.contains('=')) {
+        names::label(label).map_err(usage)?;
+    }
     let (sources, others) = imports::split(&args.files)?;
     let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
     let mut target = ImportTarget {

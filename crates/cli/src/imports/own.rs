@@ -48,6 +48,9 @@ enum OwnForm {
 pub(crate) fn split(paths: &[PathBuf]) -> Result<(Vec<OwnSource>, Vec<PathBuf>)> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for path in super::texts::files_of(paths)? {
+        if is_spool(&path) {
+            continue;
+        }
         let is_pipe = path == Path::new("-");
         let form = match is_pipe {
             true => form_of_input(),
@@ -66,6 +69,12 @@ pub(crate) fn split(paths: &[PathBuf]) -> Result<(Vec<OwnSource>, Vec<PathBuf>)>
         }
     }
     Ok((own, others))
+}
+
+/// Whether a file holds the partial results of an interrupted run, which `hakaru recover` stores.
+fn is_spool(path: &Path) -> bool {
+    let directory = path.parent().and_then(Path::file_name);
+    directory.is_some_and(|name| name.as_encoded_bytes().ends_with(b".db.spool"))
 }
 
 fn form_of_file(path: &Path) -> Option<OwnForm> {
@@ -89,7 +98,8 @@ fn form_of_input() -> Option<OwnForm> {
 
 fn form(start: &[u8]) -> Option<OwnForm> {
     if start.starts_with(b"SQLite format 3\0") {
-        return Some(OwnForm::Database);
+        // `PRAGMA application_id` at its place in the header. Databases of other programs are not opened.
+        return (start.get(68..72) == Some(b"haka")).then_some(OwnForm::Database);
     }
     let text = String::from_utf8_lossy(start);
     let text = text.trim_start();
@@ -118,22 +128,27 @@ struct BatchReader<'a> {
 impl BatchReader<'_> {
     /// Reads one record; `number` is that of its line or its position.
     fn add(&mut self, number: usize, line: &str) -> Result<()> {
-        let name = self.name;
         if let Err(why) = self.batch.read(line) {
-            self.unread += 1;
-            if self.unread > MOST_NOTES {
-                return Ok(());
-            }
-            self.notes += &(plain(&both!(
-                "{name}:{number}: not read: {why}",
-                "{name}:{number}: 読み込めません: {why}"
-            )) + "\n");
+            self.note(number, &why.to_string());
         }
         self.length += line.len();
         if self.length >= BATCH {
             self.pass_on()?;
         }
         Ok(())
+    }
+
+    /// Notes that a record cannot be read.
+    fn note(&mut self, number: usize, why: &str) {
+        self.unread += 1;
+        if self.unread > MOST_NOTES {
+            return;
+        }
+        let name = self.name;
+        self.notes += &(plain(&both!(
+            "{name}:{number}: not read: {why}",
+            "{name}:{number}: 読み込めません: {why}"
+        )) + "\n");
     }
 
     fn pass_on(&mut self) -> Result<()> {
@@ -274,8 +289,10 @@ fn database(store: &Store, reader: &mut BatchReader<'_>) -> Result<()> {
                 let annotations = store.annotations(&record.series)?;
                 reader.add(number, &with_annotations(export(&record)?, &annotations))
             }
-            // Reported as a line that cannot be read.
-            Err(error) if error.is_unreadable() => reader.add(number, &format!("{id}: {error}")),
+            Err(error) if error.is_unreadable() => {
+                reader.note(number, &error.to_string());
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     })?;

@@ -52,6 +52,18 @@ pub enum LeftError {
         #[source]
         source: ImportError,
     },
+    /// The database has the run, but not the results that the spool has.
+    #[error(
+        "the database has run {id} without the results in {}; help: copy the file to NEW.db.spool/ and run \
+         `hakaru recover --db NEW.db`",
+        path.display()
+    )]
+    StoredWithoutResults {
+        /// The spool.
+        path: PathBuf,
+        /// ID of the run.
+        id: String,
+    },
     /// The database cannot be queried.
     #[error(transparent)]
     Find(#[from] FindError),
@@ -104,23 +116,30 @@ impl Store {
             path: spool.to_owned(),
             source,
         })?;
-        if self.has_run(&record.id)? {
-            return Ok(OrphanedRun::Stored { id: record.id });
-        }
+        let stored = self.stored_run(&record.id)?;
         let mut spooled = Spooled {
             record,
             open: None,
             whole: None,
         };
         rest.into_iter().for_each(|line| spooled.take(line));
-        Ok(spooled.end())
+        match (stored, spooled.end()) {
+            (None, held) => Ok(held),
+            (Some(stored), OrphanedRun::Run(held)) if held.phases.len() > stored.phases.len() => {
+                Err(LeftError::StoredWithoutResults {
+                    path: spool.to_owned(),
+                    id: stored.id,
+                })
+            }
+            (Some(stored), _) => Ok(OrphanedRun::Stored { id: stored.id }),
+        }
     }
 
-    /// Whether a run with exactly this ID is stored.
-    fn has_run(&self, id: &str) -> Result<bool, FindError> {
+    /// Returns the run with exactly this ID, if it is stored.
+    fn stored_run(&self, id: &str) -> Result<Option<RunRecord>, FindError> {
         match self.run(id) {
-            Ok(stored) => Ok(stored.id == id),
-            Err(FindError::NotFound { .. } | FindError::Ambiguous { .. }) => Ok(false),
+            Ok(stored) => Ok(Some(stored).filter(|stored| stored.id == id)),
+            Err(FindError::NotFound { .. } | FindError::Ambiguous { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
