@@ -1,5 +1,4 @@
-//! The charts of a campaign: bars by card and layer, sweeps, cost of the layers, latency, bandwidth over time, speed
-//! along the card, amplification.
+//! The charts of a campaign: bars by card and layer, sweeps, cost of the layers, latency, speed over time, amplification.
 
 use super::titles::{in_text, least_loss, only_card_title, speed_title};
 use super::view::{View, Work};
@@ -111,8 +110,7 @@ fn layer_label(layer: &str) -> String {
     text::layer(&crate::escape::plain(layer))
 }
 
-/// What the other layers leave of the speed through the reference layer: one chart for each of them, or one with all
-/// layers of a single card. A single run has no interval, and the table has its ratios.
+/// What other layers leave of the speed: a chart for each, or one for a single card. Single runs have no interval.
 fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
     let reference = in_text(&view.of.reference_layer);
     let tested = |cost: &&LayerCost| cost.comparison.ratio_ci95.is_some();
@@ -392,8 +390,7 @@ fn lines(view: &View<'_>, work: &Work, charts: &mut Vec<Chart>) {
     }
 }
 
-/// For each card, latency over time of the workload with the most slow I/Os, without a file system if it was measured
-/// so. Cards without slow I/Os have none.
+/// For each card with slow I/Os, latency over time of the workload with the most of them, through the main layer.
 fn slowest_ios(view: &View<'_>) -> Vec<Chart> {
     let layer = view.main_layer();
     let of_card = |card: usize| {
