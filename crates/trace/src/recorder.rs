@@ -17,6 +17,7 @@ mod page;
 mod perf;
 mod probe;
 mod queue;
+mod select;
 mod source;
 mod table;
 mod tracefs;
@@ -31,8 +32,6 @@ pub(crate) use decode::parse_flags;
 
 use crate::event::TraceEvent;
 use decode::Decoder;
-use error::Privileges;
-use format::EventFormat;
 use ftrace::{EventCounting, FtraceSource};
 use hakaru_model::io_path::{EventCount, TraceMethod, TracerReport};
 use hakaru_model::units::Bytes;
@@ -42,8 +41,8 @@ use queue::EventQueue;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use select::select;
 use source::{Counts, EventSelection, EventSource};
-use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -469,48 +468,6 @@ fn open_source(
             ftrace(tracefs).map_err(|_| refused)
         }
         Err(refused) => Err(refused),
-    }
-}
-
-/// Selects the events that the kernel has, and adds their formats to the decoder.
-fn select(
-    tracefs: &Tracefs,
-    disk: &DiskFacts,
-    options: &RecorderOptions,
-    decoder: &mut Decoder,
-) -> Result<Vec<EventSelection>, TraceError> {
-    let (mut selection, mut missing) = (Vec::new(), Vec::new());
-    for (event, spec) in EVENTS.iter().enumerate() {
-        if !spec.is_in(options.events, disk.bio_based) {
-            continue;
-        }
-        let filter = spec.filter(disk, options.filesystem);
-        let Some(filter) = filter.and_then(|filter| CString::new(filter).ok()) else {
-            continue;
-        };
-        let path = format!("events/{}/{}/format", spec.system, spec.name);
-        let format = match tracefs.read(&path) {
-            Ok(text) => EventFormat::parse(&text),
-            Err(Errno::ACCESS | Errno::PERM) => {
-                return Err(Privileges::of_process().refusal(true));
-            }
-            Err(_) => None,
-        };
-        let usable = |format: &EventFormat| spec.can_filter(format) && decoder.add(event, format);
-        match format.filter(usable) {
-            Some(format) => selection.push(EventSelection {
-                event,
-                id: format.id,
-                filter,
-            }),
-            None if spec.is_needed() => missing.push(spec.name.to_owned()),
-            None => {}
-        }
-    }
-    if missing.is_empty() {
-        Ok(selection)
-    } else {
-        Err(TraceError::MissingEvents { names: missing })
     }
 }
 

@@ -288,10 +288,7 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         .iter()
         .map(|op| text::workload_kind(*op, false, 0, false));
     let runs = || all.iter().map(|speed| u64::from(speed.measured.runs));
-    let judged = |verdict: ClaimVerdict| {
-        let of_verdict = all.iter().filter(|speed| speed.verdict == verdict);
-        of_verdict.count()
-    };
+    let judged = |verdict| all.iter().filter(|speed| speed.verdict == verdict).count();
     let about = BarChart {
         name: "rated-speed".to_owned(),
         section: Section::Claims,
@@ -442,12 +439,13 @@ fn evenly(all: &[usize], most: usize) -> Vec<usize> {
 fn map(view: &View<'_>) -> Option<Chart> {
     let segments = |card: usize| {
         let layers = view.of.cards.get(card)?.layers.iter();
-        let mut steps = layers.flat_map(|layer| &layer.prepared);
-        let step = steps.find(|step| step.speed.len() > 1)?;
+        let steps = layers.flat_map(|layer| &layer.prepared);
+        // The last pass wrote a full card.
+        let step = steps.filter(|step| step.speed.len() > 1).last()?;
         Some((view.name(card).to_owned(), points(&step.speed)))
     };
-    let all = (0..view.names.len()).filter(|&card| segments(card).is_some());
-    let all: Vec<usize> = all.collect();
+    let cards = 0..view.names.len();
+    let all: Vec<usize> = cards.filter(|&card| segments(card).is_some()).collect();
     let drawn = evenly(&all, MOST_CARDS).into_iter().filter_map(segments);
     let (names, lines): (Vec<String>, Vec<_>) = drawn.unzip();
     if names.is_empty() {

@@ -201,7 +201,7 @@ impl CardRounds<'_> {
                 rounds: self.rounds.measured,
             };
             Some(Chart {
-                name: self.name(&format!("rounds all {mix} reads")),
+                name: self.name(&format!("rounds-all-{mix}-reads")),
                 section: Section::Speed,
                 title: text::round_title(&title),
                 note: text::rounds_note(unit),
@@ -303,10 +303,10 @@ impl CardRounds<'_> {
 /// Name of the chart of a figure.
 fn figure_name(figure: RoundFigure) -> &'static str {
     match figure {
-        RoundFigure::Iops => "steady iops",
-        RoundFigure::Throughput => "steady throughput",
-        RoundFigure::MeanLatency => "steady mean latency",
-        RoundFigure::MaxLatency => "steady maximum latency",
+        RoundFigure::Iops => "steady-iops",
+        RoundFigure::Throughput => "steady-throughput",
+        RoundFigure::MeanLatency => "steady-mean-latency",
+        RoundFigure::MaxLatency => "steady-maximum-latency",
     }
 }
 
