@@ -401,7 +401,7 @@ fn simulated(card: &Card, model: &DeviceModel) -> PreparedTarget {
 /// Converts the completed steps. The speed maps belong to the steps that wrote the whole device, in this order.
 fn prepared(steps: &[StepDone], speeds: &[SpeedMap]) -> Vec<PreparedStep> {
     let mut speeds = speeds.iter();
-    let mut step = |done: &StepDone| {
+    let step = |done: &StepDone| {
         // Caches are dropped before each run, and the directory belongs to this campaign.
         if matches!(
             done.step,
