@@ -71,11 +71,13 @@ impl Term {
             SelectorKind::Series if name.len() < SHORTEST_ID => NO_RUN,
             SelectorKind::Series => RunTerm::Series(name.to_ascii_lowercase()),
             SelectorKind::Label => RunTerm::Label {
-                series: store.series_called(&name)?,
+                // Series that are called so now are selected by their name.
+                series: store.series_with_alias(&name)?,
                 name,
             },
             SelectorKind::Card => RunTerm::Card {
-                series: store.series_called(&name)?,
+                // Series that are called so now are selected by their name.
+                series: store.series_with_alias(&name)?,
                 name,
             },
             SelectorKind::Layer => RunTerm::Layer(name),

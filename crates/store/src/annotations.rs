@@ -63,9 +63,8 @@ impl Store {
                 .prepare_cached(sql)?
                 .query_map([name], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<Vec<(String, bool)>>>()?;
-            for subject in subjects_with_alias(&self.connection, name)? {
-                let is_series = self.is_series(&subject)?;
-                if is_series && found.iter().all(|(series, _)| *series != subject) {
+            for subject in self.select_series_with_alias(name)? {
+                if found.iter().all(|(series, _)| *series != subject) {
                     found.push((subject, true));
                 }
             }
@@ -75,6 +74,25 @@ impl Store {
         let exact = found.iter().any(|(_, exact)| *exact);
         let wanted = found.into_iter().filter(|(_, is)| *is || !exact);
         Ok(wanted.map(|(series, _)| series).collect())
+    }
+
+    /// Returns the series that had a name before, or have it as a further one.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn series_with_alias(&self, name: &str) -> Result<Vec<String>, StoreError> {
+        self.select_series_with_alias(name)
+            .map_err(self.failed("look for a label"))
+    }
+
+    fn select_series_with_alias(&self, name: &str) -> rusqlite::Result<Vec<String>> {
+        let mut found = Vec::new();
+        for subject in subjects_with_alias(&self.connection, name)? {
+            if self.is_series(&subject)? {
+                found.push(subject);
+            }
+        }
+        Ok(found)
     }
 
     /// Returns a run as it was stored, without later labels, given its full ID.

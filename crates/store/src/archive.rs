@@ -183,7 +183,11 @@ fn compress(connection: &Connection, seq: i64) -> rusqlite::Result<()> {
     match unpacked == stored {
         true => Ok(()),
         // The transaction is rolled back.
-        false => Err(rusqlite::Error::IntegralValueOutOfRange(0, seq)),
+        false => Err(rusqlite::Error::InvalidColumnType(
+            0,
+            format!("record {seq} after compression"),
+            rusqlite::types::Type::Blob,
+        )),
     }
 }
 

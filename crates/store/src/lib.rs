@@ -69,8 +69,8 @@ fn cure(source: &rusqlite::Error) -> &'static str {
             restore a backup, or salvage it with the `.recover` command of sqlite3"
         }
         Some(ErrorCode::OperationInterrupted) => {
-            "; help: the database asks for far more work than one of its size needs, so it is \
-            damaged or was made to do that: restore a backup"
+            "; help: the query exceeded the limit for a database of this size, so the file is damaged \
+            or was crafted: restore a backup"
         }
         Some(ErrorCode::DiskFull) => {
             "; help: free some space on its file system, or name another file with --db"

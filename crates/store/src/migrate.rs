@@ -36,7 +36,9 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 /// The schema changes in one transaction. The columns are computed in batches, each in its own, so that an interrupted
 /// migration loses nothing and is continued by the next call.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    if version(connection)? < NEWEST && change_schema(connection)? {
+    let changed = version(connection)? < NEWEST && change_schema(connection)?;
+    // Also if an earlier call was interrupted after it had changed the schema.
+    if changed || derive::is_incomplete(connection)? {
         derive::list_missing(connection)?;
     }
     derive::complete(connection)

@@ -226,7 +226,7 @@ fn place_of(finder: &CardFinder<'_>, index: usize) -> (String, Option<Bytes>, Op
     match (&card.location, finder.look(card)) {
         (CardLocation::Sim(_), _) => (both!("simulated", "シミュレーション"), None, None),
         (CardLocation::Folder(folder), CardSearch::Found(_)) => (
-            both!("the folder {}", "ディレクトリ{}"; folder.display()),
+            both!("the directory {}", "ディレクトリ{}"; folder.display()),
             None,
             None,
         ),

@@ -7,7 +7,7 @@ use super::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, usage};
 use crate::imports::{
     self, DuplicateResults, EqualResults, ImportNotes, ImportText, Imported, ImportedIds,
-    KnownRuns, LabelRules, OwnRecords, SHOWN, TextBatches,
+    KnownRuns, LabelRules, OwnRecords, OwnSource, SHOWN, TextBatches,
 };
 use crate::names::{self, DescriptionArgs};
 use crate::place;
@@ -67,19 +67,52 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
         names::label(label).map_err(usage)?;
     }
     let (sources, others) = imports::split(&args.files)?;
-    let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
     let mut target = ImportTarget {
         db,
         args,
         store: None,
     };
     let mut stored = ImportedResults::default();
-    for source in &sources {
-        let read = source.read(&mut |batch| stored.store_own(&mut target, batch))?;
+    let others = match import_all(args, &mut target, &mut stored, &sources, others) {
+        Ok(others) => others,
+        Err(error) => {
+            stored.warn_of_stored();
+            return Err(error);
+        }
+    };
+    let end = match target.store {
+        Some(mut store) => {
+            stored.finish(&mut store, others)?;
+            stored.outcome()
+        }
+        None => stored.nothing_stored(args.dry_run),
+    };
+    stored.print(args, &end)?;
+    Ok(match args.dry_run || stored.found() > 0 {
+        true => Exit::Ok,
+        false => Exit::Failed,
+    })
+}
+
+/// Reads and stores all results, in batches.
+fn import_all(
+    args: &ImportArgs,
+    target: &mut ImportTarget<'_>,
+    stored: &mut ImportedResults,
+    sources: &[OwnSource],
+    others: Vec<PathBuf>,
+) -> Result<ForeignResults> {
+    let mapping = args.map.as_deref().map(imports::read_mapping).transpose()?;
+    let mut rules = LabelRules::read(&args.label)?;
+    if others.is_empty() {
+        // Exported records keep their labels, so nothing is called `X` in `X=NAME`.
+        rules.check(&[], &ImportResult::default())?;
+    }
+    for source in sources {
+        let read = source.read(&mut |batch| stored.store_own(target, batch))?;
         stored.notes.add(&read);
     }
     let mut batches = TextBatches::of(others, mapping.as_ref());
-    let mut rules = LabelRules::read(&args.label)?;
     let mut others = ForeignResults::default();
     while !batches.is_at_end() {
         if !batches.is_within_table() {
@@ -102,21 +135,10 @@ pub(crate) fn main(args: &ImportArgs, db: Option<&Path>) -> Result<Exit> {
         let (labels, apart) = imports::labels(&texts, &found, &rules);
         stored.notes.add(&apart);
         let foreign = imports::records_of(&texts, &found, &labels, &mut others.alike);
-        stored.store_own(&mut target, own)?;
-        stored.store_others(&mut target, foreign, &mut others)?;
+        stored.store_own(target, own)?;
+        stored.store_others(target, foreign, &mut others)?;
     }
-    let end = match target.store {
-        Some(mut store) => {
-            stored.finish(&mut store, others)?;
-            stored.outcome()
-        }
-        None => stored.nothing_stored(args.dry_run),
-    };
-    stored.print(args, &end)?;
-    Ok(match args.dry_run || stored.found() > 0 {
-        true => Exit::Ok,
-        false => Exit::Failed,
-    })
+    Ok(others)
 }
 
 /// The database of an import, which is opened, and created, when there is something to store.
@@ -174,6 +196,21 @@ struct SeriesLine {
 }
 
 impl ImportedResults {
+    /// Prints how many runs an import that failed has stored.
+    fn warn_of_stored(&self) {
+        let count = self.new.count + self.new_verifications.count;
+        if count > 0 {
+            let results = counted(count, CountedNoun::Run);
+            anstream::eprintln!(
+                "{}",
+                both!(
+                    "note: {results} were stored before the error",
+                    "注: エラーの前に{results}を保存しました"
+                )
+            );
+        }
+    }
+
     fn found(&self) -> usize {
         self.runs + self.verifications
     }

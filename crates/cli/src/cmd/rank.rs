@@ -361,7 +361,7 @@ fn leave_out_dear(summary: &mut CampaignSummary, limit: &Price) -> Result<()> {
         let currencies: Vec<String> = currencies.into_iter().collect();
         complain(&anyhow!(
             both!("--under={}: prices are in {}; help: name the currency, such as --under={}{}", "--under={}: 価格の通貨は{}です; help: --under={}{}のように通貨を指定してください"; limit.amount,
-            currencies.join(" and "),
+            currencies.join(", "),
             limit.amount,
             currencies[0])
         ));

@@ -93,6 +93,12 @@ fn unknown(of: &str, texts: &[ImportText], found: &ImportResult) -> String {
         .take(12)
         .map(|name| format!("`{}`", plain(name)))
         .collect();
+    if known.is_empty() {
+        return both!(
+            "--label {of}=…: there are no results of other programs; help: use --label NAME, or hakaru relabel",
+            "--label {of}=…: 他のプログラムの結果がありません; help: --label NAMEまたはhakaru relabelを使ってください"
+        );
+    }
     both!("--label {of}=…: no heading, file, disk or file system is named `{of}`; expected one of: \
         {}", "--label {of}=…: 「{of}」という見出し、ファイル、ディスク、ファイルシステムはありません（指定できる名前: {}）"; known.join(", "))
 }

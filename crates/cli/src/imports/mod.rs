@@ -15,7 +15,7 @@ pub(crate) use counts::{ImportNotes, ImportedIds, SHOWN};
 pub(crate) use duplicates::{DuplicateResults, KnownRuns, without_duplicates};
 pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
-pub(crate) use own::{each_run, split};
+pub(crate) use own::{OwnSource, each_run, split};
 pub(crate) use record::{EqualResults, Imported, about_the_clock, records_of};
 pub(crate) use series::joined;
 pub(crate) use texts::{ImportText, TextBatches, read_all};

@@ -16,6 +16,7 @@ use hakaru_sys::buffer::AlignedBuffer;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -131,6 +132,8 @@ impl ImageFile {
             .stdin(file)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // Ctrl-C stops the writing, which ends the tool.
+            .process_group(0)
             .spawn();
         let child = child.map_err(|source| ToolError::Start {
             tool: tool.display().to_string(),

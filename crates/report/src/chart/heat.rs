@@ -82,12 +82,19 @@ fn short(latency: Nanos) -> String {
 /// One row for each column of the map, or for several adjacent ones.
 fn rows(map: &LatencyMap) -> DataTable {
     let joined = map.columns.len().div_ceil(MOST_ROWS).max(1);
+    let length = map.columns.first().map_or(1.0, |c| c.to_s - c.from_s) * joined as f64;
+    // Enough digits to tell rows apart.
+    let digits = match length {
+        length if length >= 0.1 => 1,
+        length if length >= 0.01 => 2,
+        _ => 3,
+    };
     let row = |columns: &[LatencyMapColumn]| {
         let mut counts = LatencyStepCounts::default();
         columns.iter().for_each(|column| counts.add(&column.counts));
         let from = columns.first().map_or(0.0, |column| column.from_s);
         let to = columns.last().map_or(0.0, |column| column.to_s);
-        let [from, to] = [from, to].map(|s| number::exact(s, 1));
+        let [from, to] = [from, to].map(|s| number::exact(s, digits));
         let longest = counts.iter().last().map_or(0, |(step, _)| step);
         let cells = [
             number::count(counts.count()),

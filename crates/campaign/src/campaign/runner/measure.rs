@@ -51,7 +51,7 @@ impl Runner<'_> {
         if !std::mem::replace(&mut self.reported_caches, true) {
             let why = errors::message(&error);
             self.operator.note(&both!(
-                "{why}; the figures say so",
+                "{why}; the results get a caveat",
                 "{why}（結果に注意を付記します）"
             ));
         }

@@ -51,9 +51,9 @@ pub(super) fn image(error: &ImageError) -> String {
             format!("イメージの書き込みを{done}で停止しました")
         }
         ImageError::NotCleared { cause, source } => format!(
-            "{}; パーティションテーブルを消去できません: {}",
-            image(cause),
-            io(source)
+            "パーティションテーブルを消去できません（{}）: {}",
+            io(source),
+            image(cause)
         ),
     }
 }

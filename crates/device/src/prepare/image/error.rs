@@ -106,7 +106,7 @@ pub enum ImageError {
         done: Bytes,
     },
     /// The image is incomplete, and its partition table could not be cleared.
-    #[error("{cause}; its partition table could not be cleared: {source}")]
+    #[error("its partition table could not be cleared ({source}): {cause}")]
     NotCleared {
         /// Why the image is incomplete.
         cause: Box<ImageError>,
