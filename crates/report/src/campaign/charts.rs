@@ -441,7 +441,7 @@ fn map(view: &View<'_>) -> Option<Chart> {
         let layers = view.of.cards.get(card)?.layers.iter();
         let steps = layers.flat_map(|layer| &layer.prepared);
         // The last pass wrote a full card.
-        let step = steps.filter(|step| step.speed.len() > 1).last()?;
+        let step = steps.rev().find(|step| step.speed.len() > 1)?;
         Some((view.name(card).to_owned(), points(&step.speed)))
     };
     let cards = 0..view.names.len();

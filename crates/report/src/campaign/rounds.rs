@@ -338,7 +338,7 @@ fn throughput(all: &[CardRounds<'_>]) -> Option<Chart> {
         let points = of.rounds.points.iter().filter(|point| !point.random);
         points.cloned().collect()
     };
-    let names = all.iter().flat_map(|of| sequential(of));
+    let names = all.iter().flat_map(sequential);
     let works = distinct(names.map(|point| text::capital(&work(&point))));
     let group = |of: &CardRounds<'_>| {
         let points = sequential(of);
