@@ -12,9 +12,9 @@ fn after(start: &[f64]) -> Vec<f64> {
 #[test]
 fn all_watched_workloads_are_steady_in_the_same_rounds() {
     let first = [after(&[]), vec![50.0, 20.0]].concat();
-    assert_eq!(common_window(&[first.clone()]), Some(0));
+    assert_eq!(common_window(std::slice::from_ref(&first)), Some(0));
     let later = after(&[300.0, 200.0]);
-    assert_eq!(common_window(&[later.clone()]), Some(2));
+    assert_eq!(common_window(std::slice::from_ref(&later)), Some(2));
     // The first is steady in rounds 1 to 5, the other in rounds 3 to 7, when the first has fallen.
     assert_eq!(common_window(&[first, later]), None);
     assert_eq!(common_window(&[after(&[]), EVEN[..4].to_vec()]), None);
