@@ -6,7 +6,7 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::job::Op;
 use hakaru_model::record::{Interval, Outcome, RunRecord, StopReason};
 use hakaru_model::units::Nanos;
-use hakaru_store::{OrphanedRun, Spool, Store, WorkerHeader, left};
+use hakaru_store::{LeftError, OrphanedRun, Spool, Store, WorkerHeader, left};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -266,6 +266,24 @@ fn what_is_stored_already_or_measured_nothing_is_removed() {
         ));
     }
     assert!(left(&database).is_empty() && store.count().unwrap() == 1);
+}
+
+/// Regression: the first line of a spool could be imported as a run without phases, and the spool with its results was
+/// then removed as stored.
+#[test]
+fn results_that_are_not_stored_are_not_removed() {
+    let Place {
+        _folder,
+        database,
+        mut store,
+    } = place();
+    killed(one_and_a_half(&store));
+    store.append(&begun()).unwrap();
+    let spool = left(&database).remove(0);
+    let refused = store.keep_cut_short(&spool).unwrap_err();
+    assert!(matches!(refused, LeftError::StoredWithoutResults { .. }));
+    assert!(refused.to_string().contains("hakaru recover --db NEW.db"));
+    assert!(spool.exists());
 }
 
 #[test]

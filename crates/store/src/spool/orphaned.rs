@@ -125,7 +125,9 @@ impl Store {
         rest.into_iter().for_each(|line| spooled.take(line));
         match (stored, spooled.end()) {
             (None, held) => Ok(held),
-            (Some(stored), OrphanedRun::Run(held)) if held.phases.len() > stored.phases.len() => {
+            (Some(stored), OrphanedRun::Run(held))
+                if stored.phases.is_empty() && !held.phases.is_empty() =>
+            {
                 Err(LeftError::StoredWithoutResults {
                     path: spool.to_owned(),
                     id: stored.id,

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::testing::suite;
-use hakaru_model::finding::{Summary, TracedPhase};
+use hakaru_model::facts::{Bus, Fact};
+use hakaru_model::finding::{Bottleneck, Summary, TracedPhase};
 use hakaru_model::io_path::{PathDifference, PathFigure};
 
 /// A summary whose runs of the phase `rand-write` were traced.
@@ -77,6 +78,37 @@ fn a_limit_is_named_only_if_the_interval_proves_it() {
     assert_eq!(limit(&[0.94, 0.99, 0.91]), PathLimit::Both);
     assert_eq!(limit(&[0.2, 0.21, 0.2]), PathLimit::Host);
     assert_eq!(limit(&[0.2, 0.8, 0.45]), PathLimit::Both);
+}
+
+/// A discard sends no data, reads and writes share some buses, and the bus of one disk says nothing about another.
+#[test]
+fn the_bus_carries_reads_and_writes_of_its_disk() {
+    let carried = |bus: Bus, kname: &str, moved: &[(Op, u64)]| {
+        let classes = moved
+            .iter()
+            .map(|&(op, bytes)| traffic_of(IoClass::Data, Some(op), 1, bytes, 1));
+        let mut path = path(500_000_000, (1, 4096), classes.collect());
+        path.disk.name = "sda".to_owned();
+        let mut summary = traced("raw", vec![path]);
+        let Fact::Known(device) = &mut summary.target.device else {
+            panic!("the device of the suite is known");
+        };
+        (device.kname, device.bus) = (kname.to_owned(), bus);
+        let series = traced_series(&summary.paths, &summary.target);
+        series[0].bus.map(|bus| (bus.speed.0 / 1e6, bus.limit))
+    };
+    let usb = |speed: u64| Bus::Usb {
+        speed_mbps: Fact::Known(speed),
+    };
+    let both = [(Op::Read, 20_000_000), (Op::Write, 20_000_000)];
+    let (speed, limit) = carried(usb(480), "sda", &both).unwrap();
+    assert_eq!((speed.round(), limit), (40.0, Bottleneck::Host));
+    let (speed, _) = carried(usb(5000), "sda", &both).unwrap();
+    assert_eq!(speed.round(), 20.0);
+    let discarded = [(Op::Write, 1_000_000), (Op::Trim, 9_000_000_000)];
+    let (speed, limit) = carried(usb(480), "sda", &discarded).unwrap();
+    assert_eq!((speed.round(), limit), (1.0, Bottleneck::Card));
+    assert_eq!(carried(usb(480), "sdb", &both), None);
 }
 
 #[test]
