@@ -3,6 +3,7 @@
 //! A module of its own, because `import` stores these records, while `compare` and `lint` only read them.
 
 mod counts;
+mod describe;
 mod duplicates;
 mod jobs;
 mod labels;
@@ -12,6 +13,7 @@ mod series;
 mod texts;
 
 pub(crate) use counts::{ImportNotes, ImportedIds, SHOWN};
+pub(crate) use describe::describe;
 pub(crate) use duplicates::{DuplicateResults, KnownRuns, without_duplicates};
 pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{LabelRules, labels};
