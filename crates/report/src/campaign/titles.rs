@@ -100,12 +100,15 @@ fn speeds<'v>(
     cells.filter_map(|(card, phase)| Some((card, work.rate(phase?).mean)))
 }
 
-/// Model of a real card; `None` if it is unknown.
+/// Model of a real card, or its name if the model is unknown.
 fn model(view: &View<'_>, layer: &str, card: usize) -> Option<String> {
     let summary = &view.through(card, layer)?.summary;
-    let is_real = !summary.caveats.contains(&Caveat::Simulated);
-    let device = summary.target.device.known().filter(|_| is_real)?;
-    device.model.known().cloned()
+    if summary.caveats.contains(&Caveat::Simulated) {
+        return None;
+    }
+    let model = summary.target.device.known();
+    let model = model.and_then(|device| device.model.known());
+    Some(model.map_or_else(|| view.name(card).to_owned(), Clone::clone))
 }
 
 /// Name of the host in which a card was measured.
