@@ -4,6 +4,7 @@ use super::*;
 use crate::testing::{read_series, suite};
 use hakaru_model::campaign::CardSummary;
 use hakaru_model::facts::Fact;
+use hakaru_model::finding::Bottleneck;
 
 #[test]
 fn workloads_of_a_card_are_put_together() {
@@ -52,6 +53,24 @@ fn campaign(cards: Vec<Vec<(&str, Summary)>>) -> CampaignSummary {
         cards,
         ..CampaignSummary::default()
     }
+}
+
+/// Regression: if a card lacked a layer, the verdicts on the others had the names of their neighbors.
+#[test]
+fn limits_name_their_cards_if_some_lack_the_layer() {
+    let mut summary = campaign(vec![
+        vec![("ext4", read_series(0, 30e6, 0.005))],
+        vec![("raw", read_series(1, 45e6, 0.005))],
+        vec![("raw", read_series(2, 20e6, 0.005))],
+    ]);
+    summary.layers = vec!["raw".to_owned(), "ext4".to_owned()];
+    conclude(&mut summary, &[]);
+    let raw = summary.limits.iter().filter(|(layer, _)| layer == "raw");
+    let found: Vec<_> = raw
+        .map(|(_, limit)| (limit.limit, limit.members.clone()))
+        .collect();
+    assert!(found.contains(&(Bottleneck::Host, vec![1])), "{found:?}");
+    assert!(found.contains(&(Bottleneck::Card, vec![2])), "{found:?}");
 }
 
 #[test]
