@@ -445,7 +445,7 @@ fn cards_are_ranked_for_uses_and_by_price() {
     assert!(refused(&rank("--price even=free")).contains("is not a price"));
     assert!(refused(&rank("--under 10")).contains("no card with a price of at most 10"));
     let mixed = refused(&rank("--price even=20EUR --price slow=680JPY --under 1000"));
-    assert!(mixed.contains("prices are in EUR and JPY"), "{mixed}");
+    assert!(mixed.contains("prices are in EUR, JPY"), "{mixed}");
     // The last prices are kept, and a campaign file has prices too.
     let kept = ok(&rank("--use database"));
     assert!(
