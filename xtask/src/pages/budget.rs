@@ -188,6 +188,7 @@ mod tests {
         let wrong = |page: &str, width| exceeded(Path::new(page), width, &size).len();
         assert_eq!(wrong("bench.html", 1280), 3);
         assert_eq!(wrong("bench.html", 390), 1);
-        assert_eq!(wrong("compare.html", 1280), 2);
+        assert_eq!(wrong("compare.html", 1280), 3);
+        assert_eq!(wrong("campaign.html", 1280), 2);
     }
 }
