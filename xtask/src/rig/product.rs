@@ -213,8 +213,8 @@ pub(super) fn quick_suite(guest: &mut Guest, hakaru: &str, limit: Duration) -> R
     );
     let shown = guest.check_output(&script, limit)?;
     ensure!(
-        shown.contains("rand-write"),
-        "the suite shows no rand-write:\n{shown}"
+        shown.contains("Random writes"),
+        "the suite shows no random writes:\n{shown}"
     );
     Ok(format!("{} lines of results", shown.lines().count()))
 }
