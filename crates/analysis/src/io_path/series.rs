@@ -69,7 +69,8 @@ fn bus_use(runs: &[&TracedPhase], target: &Identity) -> Option<BusUse> {
     })
 }
 
-/// Whether reads and writes take turns on the bus: SD, SATA, and USB below 5 Gbit/s.
+/// Whether the bus is half-duplex: SD, SATA, and USB below 5 Gbit/s. The facts do not tell SATA from SAS, which is
+/// full-duplex.
 fn has_one_path(bus: &Bus) -> bool {
     match bus {
         Bus::Mmc { .. } | Bus::Scsi { .. } => true,

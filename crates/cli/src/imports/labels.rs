@@ -240,7 +240,7 @@ enum Property {
     Device,
 }
 
-/// The properties in words.
+/// Returns the names of the properties for a message.
 fn names_of(properties: &[Property]) -> Vec<String> {
     let name = |property: &Property| match property {
         Property::Heading => both!("heading", "見出し"),

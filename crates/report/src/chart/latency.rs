@@ -9,7 +9,7 @@ use crate::{naming, number};
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::units::{Nanos, Quantile};
 
-/// Number of lines that a reader can tell apart.
+/// Maximum number of lines in a chart.
 const MOST_LINES: usize = 12;
 
 /// Charts of one series: compares its phases, with separate charts for small I/Os, large I/Os, and `fsync`.

@@ -72,7 +72,7 @@ pub(crate) fn saturation(work: &PhaseName, phase: &PhaseSummary, capacity: u64) 
     })
 }
 
-/// The mean over some seconds.
+/// Mean value of an interval of the chart.
 struct AveragedPoint {
     /// End, in seconds since the phase began.
     at: f64,

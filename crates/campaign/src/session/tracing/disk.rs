@@ -37,7 +37,7 @@ pub(super) struct DiskTracer {
     phase: Option<TracedPart>,
 }
 
-/// The requests of a time in which events were recorded without interruption.
+/// Summary of the requests of one uninterrupted recording.
 struct SegmentSummary {
     summary: PathSummary,
     /// Time from which events are summarized.
