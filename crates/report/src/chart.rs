@@ -316,11 +316,21 @@ impl BarChart {
             letters: bars().any(|bar| !bar.letters.is_empty()),
             rated: bars().any(|bar| bar.rated.is_some()),
         };
+        let all = groups.len();
+        let mut note = text::bars_note(&self.quantity, &self.runs, marks);
+        if let Some(between) = between_extremes(all) {
+            let more = BarGroup {
+                label: text::groups_between(between.len()),
+                bars: Vec::new(),
+            };
+            groups.splice(between, [more]);
+            note += &text::extremes_drawn(DRAWN_ENDS, all);
+        }
         Chart {
             name: self.name,
             section: self.section,
             title: self.title,
-            note: text::bars_note(&self.quantity, &self.runs, marks),
+            note,
             plot: Plot::Bars(Bars {
                 unit: self.unit.to_owned(),
                 series,
@@ -333,6 +343,16 @@ impl BarChart {
             table,
         }
     }
+}
+
+/// Number of groups that a chart draws of the highest ones, and of the lowest ones; the table has all.
+const DRAWN_ENDS: usize = 16;
+
+/// Returns the groups between the highest and the lowest ones, if there are many.
+fn between_extremes(groups: usize) -> Option<std::ops::Range<usize>> {
+    let between = DRAWN_ENDS..groups.saturating_sub(DRAWN_ENDS);
+    // A single group takes no more place than the line that counts it.
+    (between.len() > 1).then_some(between)
 }
 
 /// Parameters of a chart of ratios.
@@ -362,11 +382,16 @@ impl RatioChart {
             text::Head::Verdict.text(),
         ];
         let table = DataTable::new(head, rows.iter().map(cells)).nonempty()?;
+        let mut note = self.note;
+        if let Some(between) = between_extremes(rows.len()) {
+            note += &text::extremes_drawn(DRAWN_ENDS, rows.len());
+            rows.drain(between);
+        }
         Some(Chart {
             name: self.name,
             section: self.section,
             title: self.title,
-            note: self.note,
+            note,
             plot: Plot::Ratios(RatioPlot { rows }),
             table,
         })

@@ -495,6 +495,14 @@ pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
     format!(" {drawn} of {of} cards are drawn.")
 }
 
+pub(in crate::text) fn extremes_drawn(ends: usize, of: usize) -> String {
+    format!(" The {ends} highest and the {ends} lowest of {of} are drawn; the table has all.")
+}
+
+pub(in crate::text) fn groups_between(n: usize) -> String {
+    format!("{n} more")
+}
+
 pub(in crate::text) fn run_number(run: usize) -> String {
     format!("run {run}")
 }

@@ -467,6 +467,14 @@ pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
     format!("。{of}枚のうち{drawn}枚を表示")
 }
 
+pub(in crate::text) fn extremes_drawn(ends: usize, of: usize) -> String {
+    format!("。{of}件のうち上位{ends}件と下位{ends}件を表示（表には全件を記載）")
+}
+
+pub(in crate::text) fn groups_between(n: usize) -> String {
+    format!("ほか{n}件")
+}
+
 pub(in crate::text) fn run_number(run: usize) -> String {
     format!("{run}回目")
 }

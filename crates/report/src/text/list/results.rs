@@ -148,6 +148,10 @@ texts! {
     pub(crate) fn drop_mark(before: &str, after: &str, at: &str) -> String;
     /// A sentence that only some of the cards are drawn; begins with a separator.
     pub(crate) fn cards_drawn(drawn: usize, of: usize) -> String;
+    /// Part of the subtitle of a chart that draws the N highest and the N lowest bars only.
+    pub(crate) fn extremes_drawn(ends: usize, of: usize) -> String;
+    /// Label in the place of the bars between the highest and the lowest ones.
+    pub(crate) fn groups_between(n: usize) -> String;
     /// Name of a run of a series, from 1.
     pub(crate) fn run_number(run: usize) -> String;
 
