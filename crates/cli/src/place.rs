@@ -66,6 +66,18 @@ pub(crate) fn read_or_empty(db: Option<&Path>) -> Result<Store> {
 }
 
 fn with_note(store: Store) -> Store {
+    if store.is_costly_copy() {
+        let note = text::prefix(MessagePrefix::Note);
+        let database = hakaru_report::plain(&store.path().display().to_string());
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "{note}: {database} has an older schema, so this command reads a temporary upgraded copy; the next \
+                 command that writes to it, such as `hakaru import` or `hakaru relabel`, upgrades it",
+                "{note}: {database}は旧形式のため、一時的に変換したコピーを読み込みます。hakaru importやhakaru relabelなど、書き込むコマンドを次に実行すると変換されます"
+            )
+        );
+    }
     note_interrupted(&store);
     store
 }

@@ -216,3 +216,12 @@ pub fn with_annotations(line: String, annotations: &Annotations) -> String {
         _ => line,
     }
 }
+
+/// Separates a line of [`with_annotations`] into the exported record and its annotations; `None` if it has none.
+pub fn split_annotations(line: &str) -> Option<(String, Annotations)> {
+    const NAME: &str = ",\"annotations\":";
+    let at = line.rfind(NAME)?;
+    let text = line.get(at + NAME.len()..)?.trim_end().strip_suffix('}')?;
+    let annotations = serde_json::from_str(text).ok()?;
+    Some((line.get(..at)?.to_owned() + "}", annotations))
+}

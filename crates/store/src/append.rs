@@ -5,6 +5,8 @@ use crate::pack::{self, BODY, PackedBody};
 use crate::{ExportError, ImportError, Store, StoreError, derive, export, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use serde_json::Value;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Maximum length of an ID; a UUID has 36 characters.
@@ -53,20 +55,88 @@ pub enum AppendError {
     Store(#[from] StoreError),
 }
 
+/// A record with the JSON text that it was read from, which may have fields of a later version.
+#[derive(Clone, Debug)]
+pub struct RecordText {
+    record: RunRecord,
+    text: String,
+}
+
+impl RecordText {
+    /// Parses a record, and keeps its text.
+    ///
+    /// # Errors
+    /// [`ImportError`]: not a record, of a newer format, or damaged.
+    pub fn read(text: String) -> Result<RecordText, ImportError> {
+        let record = import(&text)?;
+        Ok(RecordText { record, text })
+    }
+
+    /// Returns the record.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    /// Converts the text to the record.
+    pub fn into_record(self) -> RunRecord {
+        self.record
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether this is the same record and its text has all fields of the other one.
+    pub(crate) fn holds(&self, other: &RecordText) -> bool {
+        let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+        self.text == other.text
+            || self.record == other.record
+                && value(&self.text)
+                    .zip(value(&other.text))
+                    .is_some_and(|(all, part)| has_fields(&all, &part))
+    }
+}
+
+/// Whether a value has all fields of another one, with equal values.
+fn has_fields(all: &Value, part: &Value) -> bool {
+    match (all, part) {
+        (Value::Object(all), Value::Object(part)) => part
+            .iter()
+            .all(|(name, part)| all.get(name).is_some_and(|value| has_fields(value, part))),
+        (Value::Array(all), Value::Array(part)) => {
+            all.len() == part.len() && all.iter().zip(part).all(|(a, b)| has_fields(a, b))
+        }
+        (all, part) => all == part,
+    }
+}
+
 /// A record with its serialized body.
 struct EncodedRecord<'a> {
     record: &'a RunRecord,
-    body: String,
+    body: Cow<'a, str>,
 }
 
-impl EncodedRecord<'_> {
-    fn new(record: &RunRecord) -> Result<EncodedRecord<'_>, AppendError> {
-        check_id(&record.id)?;
-        check_id(&record.series)?;
+impl<'a> EncodedRecord<'a> {
+    fn new(record: &'a RunRecord) -> Result<EncodedRecord<'a>, AppendError> {
+        check_ids(record)?;
         let body = export(record)?;
         import(&body).map_err(AppendError::Unreadable)?;
+        let body = Cow::Owned(body);
         Ok(EncodedRecord { record, body })
     }
+
+    fn of(text: &'a RecordText) -> Result<EncodedRecord<'a>, AppendError> {
+        let RecordText { record, text } = text;
+        check_ids(record)?;
+        let body = Cow::Borrowed(text.as_str());
+        Ok(EncodedRecord { record, body })
+    }
+}
+
+fn check_ids(record: &RunRecord) -> Result<(), AppendError> {
+    check_id(&record.id)?;
+    check_id(&record.series)
 }
 
 /// IDs are typed and printed: short, ASCII letters, digits and `-_.` only.
@@ -84,22 +154,36 @@ impl Store {
     /// # Errors
     /// [`AppendError`]; nothing is stored then.
     pub fn append(&mut self, record: &RunRecord) -> Result<Appended, AppendError> {
-        let new = self.append_all([record])?;
-        Ok(if new == 1 {
-            Appended::Stored
-        } else {
-            Appended::AlreadyThere
-        })
+        let appended = self.append_all([record])?;
+        Ok(appended.first().copied().unwrap_or(Appended::AlreadyThere))
     }
 
-    /// Appends many records in one transaction; returns the number of new ones.
+    /// Appends many records in one transaction; returns what became of each.
     ///
     /// # Errors
     /// [`AppendError`] of the first record that cannot be stored.
     pub fn append_all<'a>(
         &mut self,
         records: impl IntoIterator<Item = &'a RunRecord>,
-    ) -> Result<u64, AppendError> {
+    ) -> Result<Vec<Appended>, AppendError> {
+        self.append_encoded(records.into_iter().map(EncodedRecord::new))
+    }
+
+    /// Appends many records as they are written, in one transaction; returns what became of each.
+    ///
+    /// # Errors
+    /// [`AppendError`] of the first record that cannot be stored.
+    pub fn append_texts<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a RecordText>,
+    ) -> Result<Vec<Appended>, AppendError> {
+        self.append_encoded(records.into_iter().map(EncodedRecord::of))
+    }
+
+    fn append_encoded<'a>(
+        &mut self,
+        records: impl Iterator<Item = Result<EncodedRecord<'a>, AppendError>>,
+    ) -> Result<Vec<Appended>, AppendError> {
         let path = self.path().to_owned();
         let failed = |source| StoreError {
             action: "store a run",
@@ -110,19 +194,19 @@ impl Store {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(failed)?;
-        let mut new = 0;
-        for record in records {
-            let prepared = EncodedRecord::new(record)?;
+        let mut all = Vec::new();
+        for prepared in records {
+            let prepared = prepared?;
             let appended = insert(&transaction, &prepared).map_err(failed)?;
             let appended = appended.ok_or_else(|| AppendError::Conflict {
-                id: record.id.clone(),
+                id: prepared.record.id.clone(),
                 path: path.clone(),
             })?;
-            new += u64::from(appended == Appended::Stored);
+            all.push(appended);
         }
         transaction.commit().map_err(failed)?;
         self.settle();
-        Ok(new)
+        Ok(all)
     }
 
     /// Checkpoints the WAL, so that the database file alone is complete for anyone who copies it.
@@ -147,7 +231,7 @@ fn insert(connection: &Connection, new: &EncodedRecord<'_>) -> rusqlite::Result<
     }
     let (body, packed) = match pack::pack(connection, new.record, &new.body)? {
         Some(packed) => ("", packed),
-        None => (new.body.as_str(), PackedBody::default()),
+        None => (&*new.body, PackedBody::default()),
     };
     let mut raw = connection.prepare_cached(
         "INSERT INTO record (id, format, body, scenario, packed) VALUES (?1, ?2, ?3, ?4, ?5)",

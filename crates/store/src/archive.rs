@@ -4,7 +4,7 @@
 //! is killed is in one of the two databases or in both, and moving it again completes it.
 
 use crate::pack::{self, BODY, PackedBody};
-use crate::{AppendError, FindError, ImportError, Store, StoreError, import};
+use crate::{AppendError, FindError, ImportError, RecordText, Store, StoreError, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -35,6 +35,18 @@ const BATCH: i64 = 200;
 const GUARDS: &str =
     "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'record'";
 
+impl ArchiveError {
+    /// Whether only this series cannot be moved.
+    pub fn is_of_series(&self) -> bool {
+        match self {
+            ArchiveError::Find(error) => error.is_unreadable(),
+            ArchiveError::Append(AppendError::Conflict { .. } | AppendError::BadId { .. })
+            | ArchiveError::Differs { .. } => true,
+            ArchiveError::Append(_) | ArchiveError::Store(_) => false,
+        }
+    }
+}
+
 impl Store {
     /// Returns the series whose last run started before a time in milliseconds since 1970 UTC, oldest first.
     ///
@@ -62,17 +74,63 @@ impl Store {
         Ok(all)
     }
 
+    /// Whether a resumed campaign needs a series: it has runs of a campaign whose definition is stored. The campaign
+    /// counts what it has measured and written by its stored runs.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn is_of_campaign(&self, series: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM run JOIN point ON point.run = run.seq
+             JOIN campaign ON campaign.id = point.campaign WHERE series = ?1)";
+        let found = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([series], |row| row.get(0)));
+        found.map_err(self.failed("read a series"))
+    }
+
+    /// Copies the definitions of campaigns and the prices of cards that another database lacks.
+    ///
+    /// # Errors
+    /// [`StoreError`] when one of the databases cannot be read or written.
+    pub fn copy_definitions(&self, to: &mut Store) -> Result<(), StoreError> {
+        for (from, into) in [
+            (
+                "SELECT id, asked FROM campaign",
+                "INSERT OR IGNORE INTO campaign (id, asked) VALUES (?1, ?2)",
+            ),
+            (
+                "SELECT card, price FROM price",
+                "INSERT OR IGNORE INTO price (card, price) VALUES (?1, ?2)",
+            ),
+        ] {
+            let select = || -> rusqlite::Result<Vec<(String, String)>> {
+                let mut statement = self.connection.prepare(from)?;
+                let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                rows.collect()
+            };
+            for row in select().map_err(self.failed("read the definitions"))? {
+                let copied = to.connection.execute(into, row);
+                copied.map_err(to.failed("copy the definitions"))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Moves a series with its labels, title and note; returns the number of its runs. The annotations stay here too.
+    /// A record is copied as it is written, so that fields of a later version are kept.
     ///
     /// # Errors
     /// [`ArchiveError`]; the series is then still here.
     pub fn move_series(&mut self, series: &str, to: &mut Store) -> Result<u64, ArchiveError> {
         let ids = self.run_ids(series).map_err(self.failed("read a series"))?;
+        // All are read first: a series with a record that cannot be read stays whole.
+        let texts = ids.iter().map(|id| self.run_text(id));
+        let texts = texts.collect::<Result<Vec<RecordText>, FindError>>()?;
         to.annotate(&self.annotation_history(series)?)?;
-        for id in &ids {
-            let record = self.raw_run(id)?;
-            to.append(&record)?;
-            if to.raw_run(id)? != record {
+        to.append_texts(&texts)?;
+        for (id, text) in ids.iter().zip(&texts) {
+            if !to.run_text(id)?.holds(text) {
                 return Err(ArchiveError::Differs { id: id.clone() });
             }
         }
@@ -80,6 +138,15 @@ impl Store {
             .map_err(self.failed("remove moved runs"))?;
         self.settle();
         Ok(ids.len() as u64)
+    }
+
+    /// Returns a run as it is written in the database, given its full ID.
+    ///
+    /// # Errors
+    /// [`FindError`]: no match, or an unreadable record.
+    pub fn run_text(&self, id: &str) -> Result<RecordText, FindError> {
+        let body = self.body(id).map_err(self.failed("read a run"))?;
+        Ok(pack::parse_text(id, body)?)
     }
 
     fn run_ids(&self, series: &str) -> rusqlite::Result<Vec<String>> {

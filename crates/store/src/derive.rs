@@ -272,10 +272,8 @@ fn list(connection: &Connection, condition: &str) -> rusqlite::Result<u64> {
 const BATCH: u32 = 200;
 
 /// Lists records that an earlier version could not read.
-pub(crate) fn list_missing(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    list(&transaction, "seq NOT IN (SELECT seq FROM run)")?;
-    transaction.commit()
+pub(crate) fn list_missing(connection: &Connection) -> rusqlite::Result<()> {
+    list(connection, "seq NOT IN (SELECT seq FROM run)").map(drop)
 }
 
 /// Whether a migration was interrupted before all derived columns were computed.

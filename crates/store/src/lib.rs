@@ -29,8 +29,8 @@ mod spool;
 mod trust;
 mod verified;
 
-pub use annotations::with_annotations;
-pub use append::{AppendError, Appended};
+pub use annotations::{split_annotations, with_annotations};
+pub use append::{AppendError, Appended, RecordText};
 pub use archive::ArchiveError;
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::{FindError, Readable};

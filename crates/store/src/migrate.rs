@@ -33,19 +33,18 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
 
 /// Brings a database to the newest schema, and computes the derived columns that are missing.
 ///
-/// The schema changes in one transaction. The columns are computed in batches, each in its own, so that an interrupted
-/// migration loses nothing and is continued by the next call.
+/// The schema changes in one transaction, which also lists the records that only this version can read. The columns are
+/// computed in batches, each in its own, so that an interrupted migration loses nothing and is continued by the next
+/// call.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    let changed = version(connection)? < NEWEST && change_schema(connection)?;
-    // Also if an earlier call was interrupted after it had changed the schema.
-    if changed || derive::is_incomplete(connection)? {
-        derive::list_missing(connection)?;
+    if version(connection)? < NEWEST {
+        change_schema(connection)?;
     }
     derive::complete(connection)
 }
 
-/// Runs missing migrations; returns whether the database had an older schema.
-fn change_schema(connection: &mut Connection) -> rusqlite::Result<bool> {
+/// Runs missing migrations.
+fn change_schema(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have migrated while this one waited for the lock.
     let done = version(&transaction)? as usize;
@@ -56,9 +55,9 @@ fn change_schema(connection: &mut Connection) -> rusqlite::Result<bool> {
     if !missing.is_empty() {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", NEWEST)?;
+        derive::list_missing(&transaction)?;
     }
-    transaction.commit()?;
-    Ok(!missing.is_empty() && done > 0)
+    transaction.commit()
 }
 
 /// Returns the schema of a version, as its migrations create it.
@@ -127,41 +126,60 @@ mod tests {
     #[test]
     fn an_interrupted_migration_is_continued() {
         for name in ["schema-1.db", "schema-3.db", "schema-4.db"] {
-            let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("x.db");
-            std::fs::copy(fixture(name), &path).unwrap();
-            let whole = Store::open(&path).unwrap();
-            let expected = content(&whole.connection);
-            drop(whole);
-            let (mut after, mut interrupted) = (1, 0);
-            std::fs::copy(fixture(name), &path).unwrap();
-            loop {
-                let mut connection = Connection::open(&path).unwrap();
-                let mut left = after;
-                let stop = move || {
-                    left -= 1;
-                    left < 0
-                };
-                connection.progress_handler(10, Some(stop)).unwrap();
-                let migrated = migrate(&mut connection);
-                drop(connection);
-                // What was stored can be read after every interruption.
-                let read = Store::read(&path).unwrap();
-                assert!(
-                    content(&read.connection) == expected,
-                    "{name} after {after}"
-                );
-                drop(read);
-                if migrated.is_ok() {
-                    break;
-                }
-                interrupted += 1;
-                after += after / 3 + 1;
-                if interrupted % 3 == 0 {
-                    std::fs::copy(fixture(name), &path).unwrap();
-                }
-            }
-            assert!(interrupted > 10, "{name}: {interrupted}");
+            interrupt_at_any_step(name, &fixture(name));
         }
+    }
+
+    /// Regression: after an interruption between two transactions, records that an earlier version could not read
+    /// stayed unlisted.
+    #[test]
+    fn an_interrupted_migration_lists_what_was_unlisted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("unlisted.db");
+        std::fs::copy(fixture("schema-4.db"), &path).unwrap();
+        let unlist = "DELETE FROM point; DELETE FROM phase; DELETE FROM run;";
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(unlist).unwrap();
+        drop(old);
+        assert!(Store::read(&path).unwrap().count().unwrap() > 0);
+        interrupt_at_any_step("unlisted.db", &path);
+    }
+
+    fn interrupt_at_any_step(name: &str, from: &Path) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.db");
+        std::fs::copy(from, &path).unwrap();
+        let whole = Store::open(&path).unwrap();
+        let expected = content(&whole.connection);
+        drop(whole);
+        let (mut after, mut interrupted) = (1, 0);
+        std::fs::copy(from, &path).unwrap();
+        loop {
+            let mut connection = Connection::open(&path).unwrap();
+            let mut left = after;
+            let stop = move || {
+                left -= 1;
+                left < 0
+            };
+            connection.progress_handler(10, Some(stop)).unwrap();
+            let migrated = migrate(&mut connection);
+            drop(connection);
+            // What was stored can be read after every interruption.
+            let read = Store::read(&path).unwrap();
+            assert!(
+                content(&read.connection) == expected,
+                "{name} after {after}"
+            );
+            drop(read);
+            if migrated.is_ok() {
+                break;
+            }
+            interrupted += 1;
+            after += after / 3 + 1;
+            if interrupted % 3 == 0 {
+                std::fs::copy(from, &path).unwrap();
+            }
+        }
+        assert!(interrupted > 10, "{name}: {interrupted}");
     }
 }

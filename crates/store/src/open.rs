@@ -21,6 +21,7 @@ pub struct Store {
     pub(crate) path: PathBuf,
     pub(crate) journal: JournalMode,
     pub(crate) work: WorkLimit,
+    pub(crate) is_copy: bool,
 }
 
 /// Journal mode of the database.
@@ -203,6 +204,12 @@ impl Store {
         &self.path
     }
 
+    /// Whether this is a temporary upgraded copy of a large database with an older schema, which costs time for each
+    /// opening.
+    pub fn is_costly_copy(&self) -> bool {
+        self.is_copy
+    }
+
     /// The journal mode.
     pub fn journal(&self) -> JournalMode {
         self.journal
@@ -290,6 +297,7 @@ pub(crate) fn finish(
         path,
         journal,
         work,
+        is_copy: false,
     })
 }
 

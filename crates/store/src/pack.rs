@@ -3,7 +3,7 @@
 //! A body is the JSON text of a record. What is stored is the text before and after its scenario, compressed (raw
 //! deflate, RFC 1951) with a preset dictionary of the words that every record has. See "Database" in `docs/FORMAT.md`.
 
-use crate::{ImportError, import};
+use crate::{ImportError, RecordText, import};
 use hakaru_model::hash::fnv1a;
 use hakaru_model::record::{FORMAT, RunRecord};
 use miniz_oxide::deflate::core::{
@@ -14,6 +14,8 @@ use miniz_oxide::inflate::core::inflate_flags::TINFL_FLAG_USING_NON_WRAPPING_OUT
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde_json::value::RawValue;
+use std::sync::LazyLock;
 
 /// Words and fields of records; it never changes, because stored bodies refer to it by position.
 const DICTIONARY: &[u8] = include_bytes!("pack/dictionary-1.txt");
@@ -60,11 +62,17 @@ pub(crate) fn pack(
         packed: Some(pack_text(body, WHOLE)),
     };
     let scenario = serde_json::to_string(&record.scenario).unwrap_or_default();
-    // Bodies of earlier versions may write it differently; such a body stays whole.
-    let Some((before, after)) = body.split_once(&scenario).filter(|_| !scenario.is_empty()) else {
+    // Other versions and programs may write it differently.
+    let written = match scenario.is_empty() || !body.contains(&scenario) {
+        true => written_scenario(body),
+        false => Some(scenario.as_str()),
+    };
+    let Some((scenario, (before, after))) =
+        written.and_then(|scenario| Some((scenario, body.split_once(scenario)?)))
+    else {
         return Ok(Some(whole()));
     };
-    let Some(hash) = keep_scenario(connection, &scenario)? else {
+    let Some(hash) = keep_scenario(connection, scenario)? else {
         return Ok(Some(whole()));
     };
     let at = u32::try_from(before.len()).unwrap_or(WHOLE);
@@ -72,6 +80,17 @@ pub(crate) fn pack(
         scenario: Some(hash),
         packed: Some(pack_text(&format!("{before}{after}"), at)),
     }))
+}
+
+/// Returns the scenario as a body has it.
+fn written_scenario(body: &str) -> Option<&str> {
+    #[derive(serde::Deserialize)]
+    struct ScenarioText<'a> {
+        #[serde(borrow)]
+        scenario: &'a RawValue,
+    }
+    let of: ScenarioText<'_> = serde_json::from_str(body).ok()?;
+    Some(of.scenario.get())
 }
 
 /// Stores a scenario; returns its hash, or `None` if another scenario has the same hash.
@@ -106,14 +125,23 @@ pub(crate) fn body(row: &Row<'_>, at: usize) -> rusqlite::Result<String> {
 
 /// Parses a stored body. The error of a damaged one names its ID, which its text may lack.
 pub(crate) fn parse(id: &str, body: &str) -> Result<RunRecord, ImportError> {
-    import(body).map_err(|error| match error {
+    import(body).map_err(|error| named(id, error))
+}
+
+/// Like [`parse`], with the text.
+pub(crate) fn parse_text(id: &str, body: String) -> Result<RecordText, ImportError> {
+    RecordText::read(body).map_err(|error| named(id, error))
+}
+
+fn named(id: &str, error: ImportError) -> ImportError {
+    match error {
         ImportError::NotARecord { source } => ImportError::Damaged {
             id: id.to_owned(),
             format: FORMAT,
             source,
         },
         error => error,
-    })
+    }
 }
 
 fn unpack(packed: &[u8], scenario: Option<&[u8]>) -> Option<String> {
@@ -159,11 +187,17 @@ fn check(text: &[u8]) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// Appends the compressed text.
-fn deflate(text: &[u8], out: &mut Vec<u8>) {
+/// A compressor that has read the dictionary, which takes about as long as to compress a record.
+static WITH_DICTIONARY: LazyLock<CompressorOxide> = LazyLock::new(|| {
     let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(LEVEL, -15, 0));
     // A flush ends at a byte boundary, so that what follows is a stream of its own, with the dictionary as its past.
     compress_to_output(&mut compressor, DICTIONARY, TDEFLFlush::Sync, |_| true);
+    compressor
+});
+
+/// Appends the compressed text.
+fn deflate(text: &[u8], out: &mut Vec<u8>) {
+    let mut compressor = WITH_DICTIONARY.clone();
     let (status, _) = compress_to_output(&mut compressor, text, TDEFLFlush::Finish, |bytes| {
         out.extend_from_slice(bytes);
         true

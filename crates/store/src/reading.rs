@@ -65,13 +65,17 @@ fn migrated_copy(
     path: &Path,
 ) -> rusqlite::Result<Result<Store, OpenError>> {
     let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-    // SQLite removes a database without a name when it is closed.
-    let mut copy = match pages > PAGES_IN_MEMORY {
+    let is_large = pages > PAGES_IN_MEMORY;
+    let mut copy = match is_large {
+        // SQLite removes a database without a name when it is closed.
         true => Connection::open("")?,
         false => Connection::open_in_memory()?,
     };
     Backup::new(connection, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
-    Ok(in_memory(copy, path))
+    Ok(in_memory(copy, path).map(|store| Store {
+        is_copy: is_large,
+        ..store
+    }))
 }
 
 /// Opens the file in shared mode; writers are neither blocked nor waited for.
@@ -169,6 +173,7 @@ fn to_read(mut connection: Connection, path: &Path) -> Result<Store, OpenError> 
         path: path.to_owned(),
         journal: JournalMode::WriteAhead,
         work,
+        is_copy: false,
     })
 }
 
@@ -216,6 +221,30 @@ mod tests {
             );
         }
         assert_eq!(content(dir.path()), before);
+    }
+
+    /// The user is told that an upgrade would save this time.
+    #[test]
+    fn copies_of_large_old_databases_are_costly() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("old.db");
+        let fixture =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/store/schema-4.db");
+        std::fs::copy(fixture, &path).unwrap();
+        let small = Store::read(&path).unwrap();
+        assert!(!small.is_costly_copy());
+        let runs = small.count().unwrap();
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(
+            "CREATE TABLE ballast (x); INSERT INTO ballast VALUES (zeroblob(40000000))",
+        )
+        .unwrap();
+        drop(old);
+        let large = Store::read(&path).unwrap();
+        assert!(large.is_costly_copy());
+        assert_eq!(large.count().unwrap(), runs);
+        drop(Store::open(&path).unwrap());
+        assert!(!Store::read(&path).unwrap().is_costly_copy());
     }
 
     #[test]

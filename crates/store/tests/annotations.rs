@@ -3,7 +3,7 @@
 mod support;
 
 use hakaru_model::annotation::{Annotation, AnnotationKind};
-use hakaru_store::{Filter, Store, export};
+use hakaru_store::{Appended, Filter, Store, export};
 use support::{holding, record, repeat_of, verification};
 
 fn annotation(subject: &str, kind: AnnotationKind, value: &str) -> Annotation {
@@ -39,7 +39,7 @@ fn a_label_is_beside_the_record() {
     // The names survive a rebuild of the derived tables, and a stored record is still accepted again.
     store.rebuild().unwrap();
     assert_eq!(store.runs(&named).unwrap().len(), 2);
-    assert_eq!(store.append_all([&first]).unwrap(), 0);
+    assert_eq!(store.append(&first).unwrap(), Appended::AlreadyThere);
 
     // Without the label, the record's own name counts again; the history keeps both.
     let removed = annotation(&first.series, AnnotationKind::Label, "");

@@ -3,7 +3,7 @@
 mod support;
 
 use hakaru_model::annotation::{Annotation, AnnotationKind};
-use hakaru_store::{Filter, Store, export};
+use hakaru_store::{Filter, RecordText, Store, export};
 use support::{BEGUN, fixtures, holding, record, repeat_of};
 
 fn ids(store: &Store) -> Vec<String> {
@@ -104,4 +104,51 @@ fn text_records_of_older_versions_are_compressed_without_a_change() {
     );
     assert!(path.metadata().unwrap().len() <= before.1);
     assert_eq!(store.rebuild().unwrap(), before.0.len() as u64);
+}
+
+/// Regression: the archive had the record as this version writes it, without fields of a later version.
+#[test]
+fn fields_of_a_later_version_are_moved() {
+    let (dir, mut store) = holding(&[]);
+    let path = store.path().to_owned();
+    let text = export(&record(1)).unwrap();
+    let later = text.replacen('{', "{\"invented_later\":[1,2],", 1);
+    let read = RecordText::read(later.clone()).unwrap();
+    store.append_texts([&read]).unwrap();
+    let mut archive = Store::open(dir.path().join("archive.db")).unwrap();
+    store.move_series(&record(1).series, &mut archive).unwrap();
+    assert!(ids(&store).is_empty());
+    let moved = archive.run_text(&record(1).id).unwrap();
+    assert_eq!(moved.text(), later);
+    drop(store);
+
+    // A copy without these fields does not replace the record.
+    let mut store = Store::open(path).unwrap();
+    store.append_texts([&read]).unwrap();
+    let mut other = Store::open(dir.path().join("other.db")).unwrap();
+    other.append(&record(1)).unwrap();
+    let refused = store.move_series(&record(1).series, &mut other);
+    assert!(refused.unwrap_err().is_of_series());
+    assert_eq!(store.run_text(&record(1).id).unwrap().text(), later);
+    // The other way round, nothing is lost.
+    let mut without = Store::open(dir.path().join("without.db")).unwrap();
+    without.append(&record(1)).unwrap();
+    let moved = without.move_series(&record(1).series, &mut archive);
+    assert_eq!(moved.unwrap(), 1);
+}
+
+#[test]
+fn runs_of_a_campaign_with_a_definition_are_needed() {
+    let mut of_campaign = record(1);
+    of_campaign.campaign = Some(support::point("cards", 0));
+    let mut of_other = record(2);
+    of_other.campaign = Some(support::point("gone", 0));
+    let (_dir, mut store) = holding(&[of_campaign, of_other, record(3)]);
+    store.keep_campaign("cards", "definition").unwrap();
+    let needed = [1, 2, 3].map(|n| store.is_of_campaign(&record(n).series).unwrap());
+    assert_eq!(needed, [true, false, false]);
+    let mut archive = Store::open(store.path().with_extension("archive")).unwrap();
+    store.copy_definitions(&mut archive).unwrap();
+    let copied = archive.kept_campaign("cards").unwrap();
+    assert_eq!(copied.as_deref(), Some("definition"));
 }

@@ -1,7 +1,7 @@
 //! `hakaru archive`: moves old runs to another database, which every command accepts with `--db`.
 
 use super::{CountedNoun, counted, print};
-use crate::exit::Exit;
+use crate::exit::{Exit, complain};
 use crate::place;
 use crate::select;
 use anyhow::{Result, bail};
@@ -22,6 +22,9 @@ pub(crate) struct ArchiveArgs {
     /// Keep the N newest series, and move the others
     #[arg(long, value_name = "N", conflicts_with = "before")]
     keep: Option<usize>,
+    /// Move runs of campaigns too; a campaign that is continued then measures them again, and does not count what they wrote
+    #[arg(long)]
+    campaigns: bool,
     /// Show what would be moved, and exit
     #[arg(long)]
     dry_run: bool,
@@ -41,22 +44,37 @@ pub(crate) fn main(args: &ArchiveArgs, db: Option<&Path>) -> Result<Exit> {
         ));
     }
     if args.dry_run {
-        let series = chosen(args, &Store::read(&path)?)?;
-        let series = counted(series.len(), CountedNoun::Series);
+        let chosen = ArchivedSeries::of(args, &Store::read(&path)?)?;
+        let series = counted(chosen.moved.len(), CountedNoun::Series);
+        let needed = chosen.needed_note();
         print(&both!(
-            "{series} would be moved; nothing was changed.\n",
-            "{series}が移動の対象です。何も変更していません。\n"
+            "{needed}{series} would be moved; nothing was changed.\n",
+            "{needed}{series}が移動の対象です。何も変更していません。\n"
         ))?;
         return Ok(Exit::Ok);
     }
     let mut store = place::open(db)?;
-    let series = chosen(args, &store)?;
+    let chosen = ArchivedSeries::of(args, &store)?;
     let before = size(&path);
-    let mut runs = 0;
-    if !series.is_empty() {
+    let (mut runs, mut series, mut exit) = (0, 0, Exit::Ok);
+    if !chosen.moved.is_empty() {
         let mut archive = Store::open(&args.file)?;
-        for one in &series {
-            runs += store.move_series(one, &mut archive)?;
+        store.copy_definitions(&mut archive)?;
+        for one in &chosen.moved {
+            match store.move_series(one, &mut archive) {
+                Ok(moved) => {
+                    runs += moved;
+                    series += 1;
+                }
+                Err(error) if error.is_of_series() => {
+                    exit = Exit::Failed;
+                    complain(&anyhow::Error::from(error).context(both!(
+                        "series {one} was not moved",
+                        "測定シリーズ{one}は移動していません"
+                    )));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     store.compact()?;
@@ -64,16 +82,17 @@ pub(crate) fn main(args: &ArchiveArgs, db: Option<&Path>) -> Result<Exit> {
         usize::try_from(runs).unwrap_or(usize::MAX),
         CountedNoun::Run,
     );
-    let series = counted(series.len(), CountedNoun::Series);
+    let series = counted(series, CountedNoun::Series);
+    let needed = chosen.needed_note();
     let file = plain(&args.file.display().to_string());
     let after = size(&path);
     print(&both!(
-        "{runs} of {series} moved to {file}. The database takes {after}, {before} before.\n\
+        "{needed}{runs} of {series} moved to {file}. The database takes {after}, {before} before.\n\
          Next: `hakaru list --db {file}`, or `hakaru import {file}` to move them back\n",
-        "{series}の{runs}を{file}へ移動しました。データベースの大きさは{before}から{after}になりました。\n\
+        "{needed}{series}の{runs}を{file}へ移動しました。データベースの大きさは{before}から{after}になりました。\n\
          次: hakaru list --db {file}、戻すには hakaru import {file}\n"
     ))?;
-    Ok(Exit::Ok)
+    Ok(exit)
 }
 
 /// Size of the database on disk.
@@ -88,9 +107,42 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     matches!((id(a), id(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-fn chosen(args: &ArchiveArgs, store: &Store) -> Result<Vec<String>> {
-    Ok(match (&args.before, args.keep) {
-        (Some(date), _) => store.series_before(select::day_start(date)?)?,
-        (None, keep) => store.series_except_newest(keep.unwrap_or(usize::MAX))?,
-    })
+/// The old series.
+struct ArchivedSeries {
+    moved: Vec<String>,
+    /// Number of series that a campaign needs, and which stay for that reason.
+    needed: usize,
+}
+
+impl ArchivedSeries {
+    fn of(args: &ArchiveArgs, store: &Store) -> Result<ArchivedSeries> {
+        let old = match (&args.before, args.keep) {
+            (Some(date), _) => store.series_before(select::day_start(date)?)?,
+            (None, keep) => store.series_except_newest(keep.unwrap_or(usize::MAX))?,
+        };
+        let mut series = ArchivedSeries {
+            moved: Vec::new(),
+            needed: 0,
+        };
+        for one in old {
+            match !args.campaigns && store.is_of_campaign(&one)? {
+                true => series.needed += 1,
+                false => series.moved.push(one),
+            }
+        }
+        Ok(series)
+    }
+
+    /// A line about the series that stay; empty if there are none.
+    fn needed_note(&self) -> String {
+        if self.needed == 0 {
+            return String::new();
+        }
+        let needed = counted(self.needed, CountedNoun::Series);
+        both!(
+            "{needed} of campaigns are kept: a campaign that is continued counts its runs and what they wrote; \
+             move them with --campaigns\n",
+            "キャンペーンの{needed}は残します（再開したキャンペーンが測定数と書き込み量の集計に使います）。移動するには--campaignsを指定してください\n"
+        )
+    }
 }

@@ -6,8 +6,8 @@
 use super::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, usage};
 use crate::imports::{
-    self, DuplicateResults, EqualResults, ImportNotes, Imported, ImportedIds, KnownRuns,
-    LabelRules, OwnRecords, OwnSource, SHOWN, TextBatches,
+    self, DuplicateResults, EqualResults, ImportNotes, Imported, ImportedIds, KnownLabels,
+    KnownRuns, LabelRules, OwnRecords, OwnSource, SHOWN, TextBatches,
 };
 use crate::names::{self, DescriptionArgs};
 use crate::place;
@@ -57,7 +57,7 @@ bandwidth_deviation, bandwidth_unit, iops, iops_deviation, runs, source; rw and 
   rw = \"randread\"
   bs = \"4KiB\"
 
-A measurement given in several formats (text and JSON of one fio run) is stored once. Limits: 1 GiB per file, 256 MiB through a pipe; none for exported records.
+A measurement given in several formats (text and JSON of one fio run) is stored once. Limits: 1 GiB per file, 256 MiB through a pipe; none for exported records and CSV tables.
 
 Exit codes: 0 success; 1 no results found, or they could not be stored; 2 usage error, or a file does not exist.";
 
@@ -132,7 +132,7 @@ fn import_all(
         if batches.is_at_end() {
             rules.check(&texts, &found)?;
         }
-        let (labels, apart) = imports::labels(&texts, &found, &rules);
+        let (labels, apart) = imports::labels(&texts, &found, &rules, &mut others.labels);
         stored.notes.add(&apart);
         let foreign = imports::records_of(&texts, &found, &labels, &mut others.alike);
         stored.store_own(target, own)?;
@@ -162,6 +162,7 @@ impl ImportTarget<'_> {
 #[derive(Default)]
 struct ForeignResults {
     alike: EqualResults,
+    labels: KnownLabels,
     known: Option<KnownRuns>,
     /// Further labels of stored series.
     aliases: Vec<(String, String)>,
@@ -225,7 +226,10 @@ impl ImportedResults {
             return Ok(());
         }
         let store = target.open()?;
-        self.append(store, &own.records, args)?;
+        let appended = store.append_texts(&own.records)?;
+        for (text, appended) in own.records.iter().zip(appended) {
+            self.count(text.record(), appended, args);
+        }
         let mut new = Vec::new();
         for verification in &own.verifications {
             if store.append_verification(verification)? == Appended::Stored {
@@ -240,7 +244,7 @@ impl ImportedResults {
             let ids: Vec<String> = new.iter().map(|id| (*id).to_owned()).collect();
             store.annotate(&names::annotations(&ids, AnnotationKind::Label, &label))?;
         }
-        let series = own.records.iter().map(|record| record.series.as_str());
+        let series = own.records.iter().map(|of| of.record().series.as_str());
         describe_all(store, series.chain(new), args)
     }
 
@@ -251,18 +255,18 @@ impl ImportedResults {
         records: &[RunRecord],
         args: &ImportArgs,
     ) -> Result<()> {
-        let mut is_known = Vec::with_capacity(records.len());
-        for record in records {
-            is_known.push(store.is_stored(&record.id)?);
-        }
-        store.append_all(records)?;
-        for (RunRecord { id, series, .. }, is_known) in records.iter().zip(is_known) {
-            match is_known {
-                true => self.known.add(id, series, args.json),
-                false => self.new.add(id, series, args.json),
-            }
+        let appended = store.append_all(records)?;
+        for (record, appended) in records.iter().zip(appended) {
+            self.count(record, appended, args);
         }
         Ok(())
+    }
+
+    fn count(&mut self, RunRecord { id, series, .. }: &RunRecord, of: Appended, args: &ImportArgs) {
+        match of {
+            Appended::Stored => self.new.add(id, series, args.json),
+            Appended::AlreadyThere => self.known.add(id, series, args.json),
+        }
     }
 
     /// Stores results of other programs that are new.

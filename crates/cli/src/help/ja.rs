@@ -22,6 +22,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Database to move the runs to; it is created if it does not exist", "移動先のデータベース（なければ作成する）"),
     ("Move the series whose last run started before DATE, such as 2026-11-05 or 2026-11", "最後の測定がDATE（例: 2026-11-05、2026-11）より前の測定シリーズを移す"),
     ("Keep the N newest series, and move the others", "新しい順にN件の測定シリーズを残し、他を移す"),
+    ("Move runs of campaigns too; a campaign that is continued then measures them again, and does not count what they wrote", "キャンペーンの測定も移す。再開したキャンペーンはそれらを再び測定し、書き込んだ量に数えない"),
     ("Show what would be moved, and exit", "移動の対象を表示して終了する"),
     ("Change label, title and note of stored results", "保存した結果のラベル、題名、メモを変更する"),
     ("Manage reference results, published or your own, that `bench` compares against", "benchが比較に使う参考値（公表値、自分の測定）を管理する"),

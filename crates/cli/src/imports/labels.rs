@@ -6,7 +6,8 @@
 use super::ImportText;
 use super::jobs::same_jobs;
 use anyhow::{Result, bail};
-use hakaru_dialects::import::{FoundRun, ImportResult};
+use hakaru_dialects::import::{FoundRun, ImportResult, SourceFormat};
+use hakaru_model::job::Scenario;
 use hakaru_report::plain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -161,11 +162,40 @@ fn label_of(name: &str) -> Option<String> {
     )
 }
 
-/// Returns the name of each run in order, and notes about runs that had to be distinguished.
+/// Names of the runs of earlier batches, by what these runs would be called without a suffix.
+#[derive(Debug, Default)]
+pub(crate) struct KnownLabels(BTreeMap<String, Vec<LabelledJob>>);
+
+/// A job under one heading, on one disk and file system, with the name of its runs.
+#[derive(Clone, Debug)]
+struct LabelledJob {
+    scenario: Scenario,
+    /// The values of [`aspects`].
+    values: Vec<String>,
+    name: String,
+}
+
+impl LabelledJob {
+    fn of(run: &FoundRun, base: Option<&str>) -> LabelledJob {
+        LabelledJob {
+            scenario: run.run.scenario.clone(),
+            values: aspects().iter().map(|(_, value)| value(run)).collect(),
+            name: base.unwrap_or_default().to_owned(),
+        }
+    }
+
+    fn is_job_of(&self, other: &LabelledJob) -> bool {
+        same_jobs(&self.scenario, &other.scenario)
+    }
+}
+
+/// Returns the name of each run in order, and notes about runs that had to be distinguished from others of this or an
+/// earlier batch.
 pub(crate) fn labels(
     texts: &[ImportText],
     found: &ImportResult,
     rules: &LabelRules,
+    known: &mut KnownLabels,
 ) -> (Vec<Label>, String) {
     let mut labels = Vec::with_capacity(found.runs.len());
     let mut groups: BTreeMap<(Option<usize>, Option<String>), Vec<usize>> = BTreeMap::new();
@@ -184,21 +214,76 @@ pub(crate) fn labels(
         labels.push(label);
     }
     let mut notes = String::new();
-    for ((_, base), members) in groups {
-        let runs: Vec<&FoundRun> = members.iter().map(|&index| &found.runs[index]).collect();
-        let (suffixes, aspects) = suffixes(&runs);
-        if aspects.is_empty() {
-            continue;
+    for ((alone, base), members) in groups {
+        // Rows of tables have no headings, and there can be a million of them.
+        let is_table = |&index: &usize| found.runs[index].run.format == SourceFormat::Csv;
+        let mut none = Vec::new();
+        let earlier = match &base {
+            Some(base) if alone.is_none() && !members.iter().any(is_table) => {
+                known.0.entry(base.clone()).or_default()
+            }
+            _ => &mut none,
+        };
+        let jobs = members.iter().map(|&index| &found.runs[index]);
+        let jobs = jobs.map(|run| LabelledJob::of(run, base.as_deref()));
+        let (named, aspects) = distinguished(&base, earlier, jobs.collect());
+        if !aspects.is_empty() {
+            for (&index, job) in members.iter().zip(&named.jobs) {
+                labels[index].name = Some(job.name.clone());
+            }
         }
-        let names = suffixes.iter().map(|suffix| with_suffix(&base, suffix));
-        let names: Vec<String> = names.collect();
-        for (&index, name) in members.iter().zip(&names) {
-            labels[index].name = Some(name.clone());
+        if named.has_new {
+            let file = plain(&texts[found.runs[members[0]].source].name);
+            let names: Vec<String> = named.jobs.iter().map(|job| job.name.clone()).collect();
+            notes += &not_repeats(&file, &aspects, &names, &named.suffixes);
         }
-        let file = plain(&texts[runs[0].source].name);
-        notes += &not_repeats(&file, &aspects, &names, &suffixes);
+        for job in named.jobs {
+            let is_known =
+                |other: &LabelledJob| other.values == job.values && other.is_job_of(&job);
+            if !earlier.iter().any(is_known) {
+                earlier.push(job);
+            }
+        }
     }
     (labels, notes)
+}
+
+/// Jobs with their names.
+struct NamedJobs {
+    jobs: Vec<LabelledJob>,
+    suffixes: Vec<String>,
+    /// Whether a name was not used before.
+    has_new: bool,
+}
+
+/// Names the runs of a group so that only repeats share a name; also with runs of earlier batches, whose names stay.
+/// Returns the properties in which they differ too.
+fn distinguished(
+    base: &Option<String>,
+    earlier: &[LabelledJob],
+    mut jobs: Vec<LabelledJob>,
+) -> (NamedJobs, Vec<Property>) {
+    let all: Vec<&LabelledJob> = earlier.iter().chain(&jobs).collect();
+    let (mut suffixes, aspects) = suffixes(&all);
+    let of_jobs = suffixes.split_off(earlier.len());
+    let mut has_new = false;
+    if !aspects.is_empty() {
+        for (job, suffix) in jobs.iter_mut().zip(&of_jobs) {
+            let mut named = earlier.iter().zip(&suffixes);
+            let same = named.find(|(other, of)| *of == suffix && other.is_job_of(job));
+            has_new |= same.is_none();
+            job.name = match same {
+                Some((other, _)) => other.name.clone(),
+                None => with_suffix(base, suffix),
+            };
+        }
+    }
+    let named = NamedJobs {
+        jobs,
+        suffixes: of_jobs,
+        has_new,
+    };
+    (named, aspects)
 }
 
 /// The name of a run, with what distinguishes it from the others of its file.
@@ -285,16 +370,16 @@ fn aspects() -> Vec<Aspect> {
 
 /// Returns the distinguishing suffixes of the runs of one job and the names of the properties;
 /// empty if there are none.
-fn suffixes(runs: &[&FoundRun]) -> (Vec<String>, Vec<Property>) {
+fn suffixes(runs: &[&LabelledJob]) -> (Vec<String>, Vec<Property>) {
     let mut jobs: Vec<usize> = Vec::with_capacity(runs.len());
     for (at, run) in runs.iter().enumerate() {
-        let same = |&other: &usize| same_jobs(&runs[other].run.scenario, &run.run.scenario);
+        let same = |&other: &usize| runs[other].is_job_of(run);
         jobs.push((0..at).find(same).unwrap_or(at));
     }
     let mut suffixes: Vec<Vec<String>> = vec![Vec::new(); runs.len()];
     let mut names = Vec::new();
-    for (name, of) in aspects() {
-        let values: Vec<String> = runs.iter().map(|run| of(run)).collect();
+    for (at, (name, _)) in aspects().into_iter().enumerate() {
+        let values: Vec<String> = runs.iter().map(|run| run.values[at].clone()).collect();
         let mut known: BTreeMap<(usize, &[String]), BTreeSet<&str>> = BTreeMap::new();
         for ((job, suffix), value) in jobs.iter().zip(&suffixes).zip(&values) {
             // An unknown disk is not a different disk; a missing heading is a value of its own.

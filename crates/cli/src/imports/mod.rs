@@ -16,7 +16,7 @@ pub(crate) use counts::{ImportNotes, ImportedIds, SHOWN};
 pub(crate) use describe::describe;
 pub(crate) use duplicates::{DuplicateResults, KnownRuns, without_duplicates};
 pub(crate) use jobs::same_jobs;
-pub(crate) use labels::{LabelRules, labels};
+pub(crate) use labels::{KnownLabels, LabelRules, labels};
 pub(crate) use own::{OwnSource, each_run, split};
 pub(crate) use record::{EqualResults, Imported, about_the_clock, records_of};
 pub(crate) use series::joined;
@@ -30,6 +30,7 @@ use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
+use hakaru_store::RecordText;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -38,12 +39,19 @@ pub(crate) fn records_in(path: &Path) -> Result<Vec<RunRecord>> {
     let texts = read_all(&[path.to_owned()])?;
     let (own, _) = own_results(&texts);
     let found = find(&texts, &own, None);
-    let mut records = own.records;
+    let own = own.records.into_iter().map(RecordText::into_record);
+    let mut records: Vec<RunRecord> = own.collect();
     records.extend(
         records_of(
             &texts,
             &found,
-            &labels(&texts, &found, &LabelRules::default()).0,
+            &labels(
+                &texts,
+                &found,
+                &LabelRules::default(),
+                &mut KnownLabels::default(),
+            )
+            .0,
             &mut EqualResults::default(),
         )
         .into_iter()
@@ -67,17 +75,15 @@ pub(crate) fn read_mapping(path: &Path) -> Result<csv::ColumnMapping> {
 pub(crate) struct OwnRecords {
     /// Indexes of the texts that contain them.
     pub(crate) texts: BTreeSet<usize>,
-    pub(crate) records: Vec<RunRecord>,
+    pub(crate) records: Vec<RecordText>,
     pub(crate) verifications: Vec<Verification>,
     /// Labels, titles and notes, by series or verification.
     pub(crate) annotations: BTreeMap<String, Annotations>,
 }
 
-/// The parts of an exported record that say what its annotations belong to.
+/// The annotations of an exported record.
 #[derive(serde::Deserialize)]
 struct AnnotatedRecord {
-    id: String,
-    series: Option<String>,
     #[serde(default)]
     annotations: Annotations,
 }
@@ -119,26 +125,50 @@ pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
 impl OwnRecords {
     /// Parses one line of JSON; the error is the reason why it is invalid.
     fn read(&mut self, line: &str) -> Result<(), String> {
-        self.read_record(line)?;
-        if line.contains("\"annotations\"")
-            && let Ok(of) = serde_json::from_str::<AnnotatedRecord>(line)
-            && !of.annotations.is_empty()
+        if !line.contains("\"annotations\"") {
+            return self.read_one(line).map(drop);
+        }
+        if let Some((line, annotations)) = hakaru_store::split_annotations(line)
+            && let Ok(subject) = self.read_one(&line)
         {
-            let subject = of.series.unwrap_or(of.id);
-            self.annotations.insert(subject, of.annotations);
+            self.annotate(subject, annotations);
+            return Ok(());
+        }
+        // The annotations are at another place. They are not part of the record.
+        let subject = self.read_one(line)?;
+        if let Some(last) = self.records.pop_if(|last| last.text() == line) {
+            let text = hakaru_store::export(last.record()).map_err(|error| error.to_string())?;
+            let bare = RecordText::read(text).map_err(|error| error.to_string())?;
+            self.records.push(bare);
+        }
+        if let Ok(of) = serde_json::from_str::<AnnotatedRecord>(line) {
+            self.annotate(subject, of.annotations);
         }
         Ok(())
     }
 
-    fn read_record(&mut self, line: &str) -> Result<(), String> {
-        match hakaru_store::import_verification(line) {
-            Some(Ok(verification)) => self.verifications.push(verification),
-            Some(Err(error)) => return Err(error.to_string()),
-            None => self
-                .records
-                .push(hakaru_store::import(line).map_err(|error| error.to_string())?),
+    fn annotate(&mut self, subject: String, annotations: Annotations) {
+        if !annotations.is_empty() {
+            self.annotations.insert(subject, annotations);
         }
-        Ok(())
+    }
+
+    /// Parses a record or verification; returns what its annotations belong to.
+    fn read_one(&mut self, line: &str) -> Result<String, String> {
+        match hakaru_store::import_verification(line) {
+            Some(Ok(verification)) => {
+                let subject = verification.id.clone();
+                self.verifications.push(verification);
+                Ok(subject)
+            }
+            Some(Err(error)) => Err(error.to_string()),
+            None => {
+                let read = RecordText::read(line.to_owned()).map_err(|error| error.to_string())?;
+                let subject = read.record().series.clone();
+                self.records.push(read);
+                Ok(subject)
+            }
+        }
     }
 }
 

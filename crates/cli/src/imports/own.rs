@@ -4,8 +4,9 @@ use super::{OwnRecords, and_verified};
 use crate::cmd::{CountedNoun, counted};
 use crate::exit::NamedPath;
 use anyhow::{Context, Result};
+use hakaru_model::annotation::Annotations;
 use hakaru_report::plain;
-use hakaru_store::{Store, StoreError, export, export_verification, with_annotations};
+use hakaru_store::{RecordText, Store, StoreError, export_verification, with_annotations};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
@@ -131,7 +132,20 @@ impl BatchReader<'_> {
         if let Err(why) = self.batch.read(line) {
             self.note(number, &why.to_string());
         }
-        self.length += line.len();
+        self.has_read(line.len())
+    }
+
+    /// Adds a record of a database.
+    fn add_stored(&mut self, record: RecordText, annotations: Annotations) -> Result<()> {
+        let length = record.text().len();
+        let subject = record.record().series.clone();
+        self.batch.annotate(subject, annotations);
+        self.batch.records.push(record);
+        self.has_read(length)
+    }
+
+    fn has_read(&mut self, length: usize) -> Result<()> {
+        self.length += length;
         if self.length >= BATCH {
             self.pass_on()?;
         }
@@ -284,10 +298,10 @@ fn database(store: &Store, reader: &mut BatchReader<'_>) -> Result<()> {
     let mut number = 0;
     each_run(store, &mut |id| {
         number += 1;
-        match store.raw_run(id) {
+        match store.run_text(id) {
             Ok(record) => {
-                let annotations = store.annotations(&record.series)?;
-                reader.add(number, &with_annotations(export(&record)?, &annotations))
+                let annotations = store.annotations(&record.record().series)?;
+                reader.add_stored(record, annotations)
             }
             Err(error) if error.is_unreadable() => {
                 reader.note(number, &error.to_string());

@@ -46,13 +46,15 @@ pub(crate) struct TextBatches {
 
 /// The rest of a long table.
 struct TableReader {
-    lines: BufReader<File>,
+    lines: Box<dyn BufRead>,
     /// The first lines: comments, and the names of columns.
     header: String,
     name: String,
     changed_unix_ms: i64,
+    is_file: bool,
     /// Lines read so far, without the header.
     read: usize,
+    has_begun: bool,
 }
 
 impl TextBatches {
@@ -72,7 +74,7 @@ impl TextBatches {
 
     /// Whether the next batch continues a table.
     pub(crate) fn is_within_table(&self) -> bool {
-        self.table.is_some()
+        self.table.as_ref().is_some_and(|table| table.has_begun)
     }
 
     /// Reads the next texts: whole files, or a part of a table with its header.
@@ -84,22 +86,18 @@ impl TextBatches {
         let mut length = 0;
         while self.table.is_none()
             && length < BATCH
-            && let Some(path) = self.paths.front()
+            && let Some(path) = self.paths.pop_front()
         {
-            self.table = table(path, self.has_mapping)?;
-            if self.table.is_some() && !texts.is_empty() {
-                // It is opened again for a batch of its own.
-                self.table = None;
-                return Ok(texts);
+            match open(&path, self.has_mapping)? {
+                Opened::Table(table) => self.table = Some(table),
+                Opened::Text(text) => {
+                    length += text.text.len() as u64;
+                    texts.push(text);
+                }
             }
-            if self.table.is_none() {
-                let text = read_one(path)?;
-                length += text.text.len() as u64;
-                texts.push(text);
-            }
-            self.paths.pop_front();
         }
-        if let Some(table) = &mut self.table {
+        // A table gets batches of its own.
+        if let Some(table) = self.table.as_mut().filter(|_| texts.is_empty()) {
             let (text, is_last) = table.part()?;
             texts.push(text);
             if is_last {
@@ -110,42 +108,98 @@ impl TextBatches {
     }
 }
 
-/// Opens a file if it is a long table.
-fn table(path: &Path, has_mapping: bool) -> Result<Option<TableReader>> {
-    let is_long = |file: &std::fs::Metadata| file.is_file() && file.len() > PART;
-    if path == Path::new("-") || !path.metadata().is_ok_and(|file| is_long(&file)) {
-        return Ok(None);
+/// A source after its first line was read.
+enum Opened {
+    /// A table that may be long.
+    Table(TableReader),
+    /// Any other text, whole.
+    Text(ImportText),
+}
+
+/// Opens a file or pipe. Tables are recognized by their first line, unless they are short files.
+fn open(path: &Path, has_mapping: bool) -> Result<Opened> {
+    let is_short = |file: &std::fs::Metadata| file.is_file() && file.len() <= PART;
+    let is_input = path == Path::new("-");
+    if !is_input && path.metadata().is_ok_and(|file| is_short(&file)) {
+        return Ok(Opened::Text(read_one(path)?));
     }
-    let name = path.display().to_string();
-    let (file, changed_unix_ms, _) = opened(path, &name)?;
-    let mut lines = BufReader::new(file);
+    let Source {
+        mut lines,
+        name,
+        changed_unix_ms,
+        is_file,
+    } = source(path)?;
     let mut header = Vec::new();
-    next_line(&mut lines, &mut header, &name)?;
+    next_line(&mut *lines, &mut header, &name)?;
     let first = String::from_utf8_lossy(&header).into_owned();
-    let mapped = has_mapping && name.ends_with(".csv");
+    let mapped = has_mapping && (name.ends_with(".csv") || !is_file);
     if !mapped && mapping_of_header(first.trim_end_matches(['\r', '\n'])).is_none() {
-        return Ok(None);
+        let most = if is_file { LARGEST } else { LONGEST };
+        let whole = header.as_slice().chain(lines);
+        return Ok(Opened::Text(ImportText {
+            text: bounded(whole, &name, most)?,
+            name,
+            changed_unix_ms,
+            is_file,
+            lines_before: 0,
+        }));
     }
     let mut line = header.clone();
     while header.len() < PART as usize && (line.starts_with(b"#") || line.trim_ascii().is_empty()) {
         line.clear();
-        if next_line(&mut lines, &mut line, &name)? == 0 {
+        if next_line(&mut *lines, &mut line, &name)? == 0 {
             break;
         }
         header.extend(&line);
     }
-    Ok(Some(TableReader {
+    Ok(Opened::Table(TableReader {
         lines,
         header: String::from_utf8_lossy(&header).into_owned(),
         name,
         changed_unix_ms,
+        is_file,
         read: 0,
+        has_begun: false,
     }))
 }
 
+/// An open file or pipe.
+struct Source {
+    lines: Box<dyn BufRead>,
+    name: String,
+    changed_unix_ms: i64,
+    /// Whether it is a regular file.
+    is_file: bool,
+}
+
+fn source(path: &Path) -> Result<Source> {
+    if path == Path::new("-") {
+        return Ok(Source {
+            lines: Box::new(std::io::stdin().lock()),
+            name: both!("standard input", "標準入力"),
+            changed_unix_ms: hakaru_campaign::now_unix_ms(),
+            is_file: false,
+        });
+    }
+    let name = path.display().to_string();
+    let failed = || both!("cannot read {name}", "{name}を読み込めません");
+    let file = File::open(path).named(failed)?;
+    let meta = file.metadata().with_context(failed)?;
+    let since = meta
+        .modified()
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Ok(Source {
+        lines: Box::new(BufReader::new(file)),
+        changed_unix_ms: since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64),
+        is_file: meta.is_file(),
+        name,
+    })
+}
+
 /// Appends a line; returns its length. The rest of a longer line is another line, and no row either.
-fn next_line(lines: &mut BufReader<File>, to: &mut Vec<u8>, name: &str) -> Result<usize> {
-    let mut limited = Read::by_ref(lines).take(LONGEST_LINE);
+fn next_line(lines: &mut dyn BufRead, to: &mut Vec<u8>, name: &str) -> Result<usize> {
+    let mut limited = lines.take(LONGEST_LINE);
     let read = limited.read_until(b'\n', to);
     read.with_context(|| both!("cannot read {name}", "{name}を読み込めません"))
 }
@@ -155,7 +209,7 @@ impl TableReader {
     fn part(&mut self) -> Result<(ImportText, bool)> {
         let (mut lines, mut count) = (Vec::new(), 0);
         let is_last = loop {
-            if next_line(&mut self.lines, &mut lines, &self.name)? == 0 {
+            if next_line(&mut *self.lines, &mut lines, &self.name)? == 0 {
                 break true;
             }
             count += 1;
@@ -167,10 +221,11 @@ impl TableReader {
             name: self.name.clone(),
             text: self.header.clone() + &String::from_utf8_lossy(&lines),
             changed_unix_ms: self.changed_unix_ms,
-            is_file: true,
+            is_file: self.is_file,
             lines_before: self.read,
         };
         self.read += count;
+        self.has_begun = true;
         Ok((text, is_last))
     }
 }
@@ -196,16 +251,20 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ImportText>> {
     files_of(paths)?.iter().map(|path| read_one(path)).collect()
 }
 
+/// Reads a file or pipe whole.
 fn read_one(path: &Path) -> Result<ImportText> {
-    if path != Path::new("-") {
-        return read(path);
-    }
-    let name = both!("standard input", "標準入力");
-    Ok(ImportText {
-        text: bounded(std::io::stdin().lock(), &name, LONGEST)?,
+    let Source {
+        lines,
         name,
-        changed_unix_ms: hakaru_campaign::now_unix_ms(),
-        is_file: false,
+        changed_unix_ms,
+        is_file,
+    } = source(path)?;
+    let most = if is_file { LARGEST } else { LONGEST };
+    Ok(ImportText {
+        text: bounded(lines, &name, most)?,
+        name,
+        changed_unix_ms,
+        is_file,
         lines_before: 0,
     })
 }
@@ -224,32 +283,6 @@ fn files_below(directory: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result
         }
     }
     Ok(())
-}
-
-fn read(path: &Path) -> Result<ImportText> {
-    let name = path.display().to_string();
-    let (file, changed_unix_ms, is_file) = opened(path, &name)?;
-    let most = if is_file { LARGEST } else { LONGEST };
-    Ok(ImportText {
-        text: bounded(file, &name, most)?,
-        name,
-        changed_unix_ms,
-        is_file,
-        lines_before: 0,
-    })
-}
-
-/// Opens a file; returns its modification time too, and whether it is a regular file.
-fn opened(path: &Path, name: &str) -> Result<(File, i64, bool)> {
-    let failed = || both!("cannot read {name}", "{name}を読み込めません");
-    let file = File::open(path).named(failed)?;
-    let meta = file.metadata().with_context(failed)?;
-    let since = meta
-        .modified()
-        .ok()
-        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let changed = since.map_or_else(hakaru_campaign::now_unix_ms, |t| t.as_millis() as i64);
-    Ok((file, changed, meta.is_file()))
 }
 
 /// Reads a source completely, or returns an error if it has more than `most` bytes.

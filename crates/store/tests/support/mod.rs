@@ -1,6 +1,7 @@
 //! Hand-written records with a value in every field that must survive.
 #![allow(dead_code, reason = "each test file uses the part of it that it needs")]
 
+use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::*;
 use hakaru_model::integrity::{
@@ -53,6 +54,20 @@ pub(crate) fn id(n: u64) -> String {
         n >> 12 & 0xffff,
         n & 0xfff
     )
+}
+
+/// Returns a point of a campaign.
+pub(crate) fn point(campaign: &str, repeat: u32) -> CampaignPoint {
+    CampaignPoint {
+        campaign: campaign.into(),
+        card: "0x4a5b6c7d".into(),
+        layer: "vfat".into(),
+        workload: "rand-write".into(),
+        repeat,
+        definition: "0123456789abcdef".into(),
+        prepared: Vec::new(),
+        laid_out: Bytes(0),
+    }
 }
 
 /// Returns a copy of a run as run `repeat` of its series.
