@@ -1,21 +1,26 @@
 //! `cargo xtask perf trace`: what tracing costs, and how many requests per second it follows.
 //!
-//! The device is a loop device over a file in tmpfs. While the cost is measured, no processor halts. Untraced and traced runs take turns, and only ratios of one pair
-//! count, because a shared machine changes its speed all the time.
+//! The device is a loop device over a file in tmpfs. While the cost is measured, no processor halts. The bound of the cost
+//! is judged by what traced runs measure themselves, in interleaved pairs of short segments with and without recording:
+//! a shared machine changes its speed all the time. Whole runs, untraced and traced in turn, are printed beside it.
 
 mod ratio;
 
 use super::contest::median;
 use crate::workspace::{self, output};
 use anyhow::{Context, Result, bail, ensure};
-use ratio::{BoundVerdict, CostRatio, HIGHEST, middle_mean, sorted};
+use ratio::{BoundVerdict, CostRatio, HIGHEST, MeasuredCost, middle_mean, sorted};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Default number of pairs (`--pairs=N`) and seconds per run (`--seconds=S`).
-const PAIRS: usize = 40;
+/// Default number of runs that measure their own cost (`--runs=N`), and seconds of each: long enough for most pairs of
+/// segments that a run makes.
+const RUNS: usize = 4;
+const RUN_SECONDS: f64 = 62.0;
+/// Default number of pairs of whole runs (`--pairs=N`) and seconds per run (`--seconds=S`).
+const PAIRS: usize = 20;
 const SECONDS: f64 = 0.5;
 /// Median latency of the device for which the cost is bounded, in nanoseconds.
 const LATENCY: f64 = 100_000.0;
@@ -30,6 +35,7 @@ const SIZE: u64 = 256 << 20;
 
 /// Command-line options.
 struct TracePerfOptions {
+    runs: usize,
     pairs: usize,
     seconds: f64,
     /// Seconds of the short and of the long run at full rate.
@@ -41,6 +47,7 @@ struct TracePerfOptions {
 impl TracePerfOptions {
     fn parse(words: &[String]) -> Result<TracePerfOptions> {
         let mut options = TracePerfOptions {
+            runs: RUNS,
             pairs: PAIRS,
             seconds: SECONDS,
             lengths: [10, 60],
@@ -48,6 +55,7 @@ impl TracePerfOptions {
         };
         for word in words {
             match word.split_once('=') {
+                Some(("--runs", n)) => options.runs = n.parse().context("--runs takes a number")?,
                 Some(("--pairs", n)) => {
                     options.pairs = n.parse().context("--pairs takes a number")?
                 }
@@ -59,7 +67,7 @@ impl TracePerfOptions {
                 }
                 Some(("--program", path)) => options.program = Some(PathBuf::from(path)),
                 _ => bail!(
-                    "perf trace takes --pairs=N --seconds=S --longest=S --program=PATH, and not {word}"
+                    "perf trace takes --runs=N --pairs=N --seconds=S --longest=S --program=PATH, and not {word}"
                 ),
             }
         }
@@ -75,20 +83,24 @@ pub(super) fn main(words: &[String]) -> Result<()> {
     println!("load of the host: {}", load());
     let busy = BusyProcessors::keep()?;
     let block = device.block_of(LATENCY)?;
-    let slow = device.cost(block, &options)?;
-    let fast = device.cost(4096, &options)?;
+    let cost = device.measured_cost(block, options.runs)?;
+    let whole = [block, 4096].map(|block| (block, device.cost(block, &options)));
     drop(busy);
     println!(
-        "cost at queue depth 1, {} KiB reads of {:.1} µs: {slow}, wanted at most {HIGHEST}: {}",
+        "cost at queue depth 1, {} KiB reads, measured by the runs: {cost}, wanted at most {:.0}%: {}",
         block >> 10,
-        slow.untraced / 1e3,
-        slow.verdict()
+        HIGHEST * 100.0,
+        cost.verdict()
     );
-    println!(
-        "cost at queue depth 1, 4 KiB reads of {:.1} µs: {fast} (for information)",
-        fast.untraced / 1e3
-    );
-    let mut missed = u32::from(slow.verdict() != BoundVerdict::Holds);
+    for (block, ratio) in whole {
+        let ratio = ratio?;
+        println!(
+            "whole runs at queue depth 1, {} KiB reads of {:.1} µs: {ratio} (for information)",
+            block >> 10,
+            ratio.untraced / 1e3
+        );
+    }
+    let mut missed = u32::from(cost.verdict() != BoundVerdict::Holds);
     for bound in device.follows(options.lengths)? {
         println!("{bound}");
         missed += u32::from(bound.verdict == BoundVerdict::Missed);
@@ -117,6 +129,16 @@ fn load() -> String {
         .unwrap_or_default()
         .trim()
         .to_owned()
+}
+
+/// What a run traces.
+#[derive(Clone, Copy)]
+enum Tracing {
+    Off,
+    /// The part that is left after measuring the cost.
+    WithCost,
+    /// All of it.
+    Whole,
 }
 
 /// Result of one run.
@@ -207,14 +229,14 @@ impl TracedDevice {
     }
 
     /// Runs random reads on these processors, and returns what they did.
-    fn read(&self, traced: bool, seconds: f64, cpus: &str, options: &str) -> Result<TracedRun> {
+    fn read(&self, tracing: Tracing, seconds: f64, cpus: &str, options: &str) -> Result<TracedRun> {
         let mut command = Command::new("taskset");
         command.args(["-c", cpus]).arg(&self.program);
         command.arg("fio").args(options.split_whitespace());
-        command.arg(if traced {
-            "--hakaru-trace=whole"
-        } else {
-            "--hakaru-store"
+        command.arg(match tracing {
+            Tracing::Off => "--hakaru-store",
+            Tracing::WithCost => "--hakaru-trace",
+            Tracing::Whole => "--hakaru-trace=whole",
         });
         command.args([
             "--name=job",
@@ -240,9 +262,9 @@ impl TracedDevice {
         })
     }
 
-    fn at_depth_1(&self, traced: bool, block: u64, seconds: f64) -> Result<f64> {
+    fn at_depth_1(&self, tracing: Tracing, block: u64, seconds: f64) -> Result<f64> {
         let options = format!("--ioengine=psync --bs={block}");
-        Ok(self.read(traced, seconds, "0-1023", &options)?.latency)
+        Ok(self.read(tracing, seconds, "0-1023", &options)?.latency)
     }
 
     /// Returns the block size in bytes whose latency is nearest to that in nanoseconds.
@@ -251,7 +273,7 @@ impl TracedDevice {
         for step in 1..=16 {
             let block = step * (32 << 10);
             let of_block = (0..3)
-                .map(|_| self.at_depth_1(false, block, 0.2))
+                .map(|_| self.at_depth_1(Tracing::Off, block, 0.2))
                 .collect::<Result<Vec<f64>>>()?;
             let of_block = median(&sorted(of_block.into_iter()));
             let distance = (of_block / latency).ln().abs();
@@ -265,16 +287,38 @@ impl TracedDevice {
         Ok(nearest.1)
     }
 
+    /// Returns the cost that so many traced runs measured themselves.
+    fn measured_cost(&self, block: u64, runs: usize) -> Result<MeasuredCost> {
+        let mut costs = Vec::with_capacity(runs);
+        for _ in 0..runs {
+            self.at_depth_1(Tracing::WithCost, block, RUN_SECONDS)?;
+            let record = self.record()?;
+            let cost = &record["phases"][0]["paths"][0]["tracer"]["cost"];
+            let number = |key: &str| cost[key].as_f64();
+            let measured = number("mean").zip(number("margin"));
+            let (mean, margin) =
+                measured.with_context(|| format!("a run did not measure its cost: {cost}"))?;
+            println!(
+                "a run: {:.2} ± {:.2}%, load {}",
+                mean * 100.0,
+                margin * 100.0,
+                load()
+            );
+            costs.push((mean, margin));
+        }
+        MeasuredCost::of(&costs).context("no run measured its cost")
+    }
+
     /// Runs the pairs; the order within a pair alternates.
     fn cost(&self, block: u64, options: &TracePerfOptions) -> Result<CostRatio> {
         let mut pairs = Vec::with_capacity(options.pairs);
         for number in 0..options.pairs {
-            let run = |traced| self.at_depth_1(traced, block, options.seconds);
+            let run = |tracing| self.at_depth_1(tracing, block, options.seconds);
             pairs.push(match number % 2 {
-                0 => (run(false)?, run(true)?),
+                0 => (run(Tracing::Off)?, run(Tracing::Whole)?),
                 _ => {
-                    let with = run(true)?;
-                    (run(false)?, with)
+                    let with = run(Tracing::Whole)?;
+                    (run(Tracing::Off)?, with)
                 }
             });
         }
@@ -284,12 +328,12 @@ impl TracedDevice {
     /// Reads as fast as two processors can, traced, for a short and for a long time.
     fn follows(&self, lengths: [u64; 2]) -> Result<Vec<TraceBound>> {
         let options = "--ioengine=io_uring --iodepth=64 --bs=4k --numjobs=2";
-        let untraced = self.read(false, lengths[0] as f64, "0,1", options)?;
+        let untraced = self.read(Tracing::Off, lengths[0] as f64, "0,1", options)?;
         let mut bounds = Vec::new();
         let mut peaks = Vec::new();
         let mut fewest = f64::INFINITY;
         for length in lengths {
-            let run = self.read(true, length as f64, "0,1", options)?;
+            let run = self.read(Tracing::Whole, length as f64, "0,1", options)?;
             let lost = EventLoss::of(&self.record()?)?;
             bounds.push(TraceBound {
                 text: format!(

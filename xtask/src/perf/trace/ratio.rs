@@ -3,8 +3,8 @@
 use crate::perf::contest::median;
 use serde_json::Value;
 
-/// Highest ratio of the latencies, traced over untraced.
-pub(super) const HIGHEST: f64 = 1.03;
+/// Highest relative increase of the latency.
+pub(super) const HIGHEST: f64 = 0.03;
 /// Part of the latencies that is averaged: the rest is what the host did meanwhile.
 const MIDDLE: (f64, f64) = (0.05, 0.95);
 
@@ -24,7 +24,7 @@ impl std::fmt::Display for BoundVerdict {
         f.write_str(match self {
             BoundVerdict::Holds => "holds",
             BoundVerdict::Missed => "MISSED",
-            BoundVerdict::Undecided => "UNDECIDED: more pairs or a quieter host may decide it",
+            BoundVerdict::Undecided => "UNDECIDED: more runs or a quieter host may decide it",
             BoundVerdict::NotReached => "not reached by this host",
         })
     }
@@ -53,14 +53,6 @@ impl CostRatio {
             untraced: median(&sorted(pairs.iter().map(|(without, _)| *without))),
         }
     }
-
-    pub(super) fn verdict(&self) -> BoundVerdict {
-        match self.interval {
-            (_, high) if high <= HIGHEST => BoundVerdict::Holds,
-            (low, _) if low > HIGHEST => BoundVerdict::Missed,
-            _ => BoundVerdict::Undecided,
-        }
-    }
 }
 
 impl std::fmt::Display for CostRatio {
@@ -71,6 +63,49 @@ impl std::fmt::Display for CostRatio {
             "median ratio {:.4} [{low:.4}, {high:.4}] of {} pairs",
             self.middle, self.pairs
         )
+    }
+}
+
+/// Relative increase of the latency by tracing, which traced runs measured themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MeasuredCost {
+    mean: f64,
+    /// Half width of the 95% interval.
+    margin: f64,
+    runs: usize,
+}
+
+impl MeasuredCost {
+    /// Returns the mean of the runs, each (mean, half width of its 95% interval), weighted by the inverse of its
+    /// variance; `None` without a run.
+    pub(super) fn of(runs: &[(f64, f64)]) -> Option<MeasuredCost> {
+        let weight = |margin: f64| margin.max(f64::MIN_POSITIVE.sqrt()).powi(-2);
+        let all: f64 = runs.iter().map(|(_, margin)| weight(*margin)).sum();
+        let sum: f64 = runs
+            .iter()
+            .map(|(mean, margin)| mean * weight(*margin))
+            .sum();
+        (all > 0.0).then(|| MeasuredCost {
+            mean: sum / all,
+            margin: all.powf(-0.5),
+            runs: runs.len(),
+        })
+    }
+
+    pub(super) fn verdict(&self) -> BoundVerdict {
+        match (self.mean - self.margin, self.mean + self.margin) {
+            (_, high) if high <= HIGHEST => BoundVerdict::Holds,
+            (low, _) if low > HIGHEST => BoundVerdict::Missed,
+            _ => BoundVerdict::Undecided,
+        }
+    }
+}
+
+impl std::fmt::Display for MeasuredCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let percent = |part: f64| part * 100.0;
+        let (mean, margin) = (percent(self.mean), percent(self.margin));
+        write!(f, "{mean:.2} ± {margin:.2}% in {} runs", self.runs)
     }
 }
 
@@ -133,13 +168,19 @@ mod tests {
 
     #[test]
     fn a_cost_is_judged_by_its_interval() {
-        let ratio = |with: f64, spread: f64| {
-            let pair = |n: usize| (100.0, with + spread * (n as f64 - 9.5));
-            CostRatio::of(&(0..20).map(pair).collect::<Vec<_>>()).verdict()
-        };
-        assert_eq!(ratio(102.0, 0.01), BoundVerdict::Holds);
-        assert_eq!(ratio(104.0, 0.01), BoundVerdict::Missed);
-        assert_eq!(ratio(102.0, 1.0), BoundVerdict::Undecided);
+        let verdict = |runs: &[(f64, f64)]| MeasuredCost::of(runs).map(|cost| cost.verdict());
+        assert_eq!(verdict(&[(0.02, 0.005)]), Some(BoundVerdict::Holds));
+        assert_eq!(verdict(&[(0.04, 0.005)]), Some(BoundVerdict::Missed));
+        assert_eq!(verdict(&[(0.02, 0.02)]), Some(BoundVerdict::Undecided));
+        assert_eq!(verdict(&[(0.02, 0.02); 5]), Some(BoundVerdict::Holds));
+        assert_eq!(verdict(&[]), None);
+    }
+
+    #[test]
+    fn a_noisy_run_counts_less() {
+        let cost = MeasuredCost::of(&[(0.01, 0.01), (0.05, 0.02)]).expect("a cost");
+        assert!((cost.mean - 0.018).abs() < 1e-12, "{cost}");
+        assert!((cost.margin - 0.02 / 5f64.sqrt()).abs() < 1e-12, "{cost}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use hakaru_model::units::Nanos;
 /// Fewest pairs that give an interval worth printing.
 const FEWEST_PAIRS: u64 = 4;
 /// Most pairs.
-const MOST_PAIRS: u64 = 40;
+const MOST_PAIRS: u64 = 200;
 /// Shortest segment in nanoseconds: switching the recording takes up to 4 ms.
 const SHORTEST: u64 = 20_000_000;
 /// Length of a segment in nanoseconds where there is enough time.
@@ -17,7 +17,7 @@ const FEWEST_IOS: u64 = 5;
 /// Number of pairs for which segments are shortened.
 const WANTED_PAIRS: u64 = 12;
 /// Most latencies kept of a segment.
-const MOST_LATENCIES: usize = 1 << 14;
+const MOST_LATENCIES: usize = 1 << 12;
 /// Percentile of the latencies of a pair above which they count as that: a few I/Os during which the host did something
 /// else would decide the mean.
 const HIGHEST_PERCENT: usize = 95;
