@@ -1,6 +1,8 @@
 //! `cargo xtask mutants`: changes the code in small ways, and counts the changes that no test notices.
 //!
-//! Not a step of `cargo xtask ci`: every change is compiled and tested, which takes hours for all crates.
+//! Not a step of `cargo xtask ci`: every change is compiled and tested, which takes hours for all crates. A sample is
+//! `cargo xtask mutants model --shard=0/20 --jobs=2`. Changes that no test can notice are listed with the reason in
+//! `.cargo/mutants.toml`.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -20,13 +22,15 @@ const CODE: &[(&str, &str, &[&str])] = &[
 /// Minimum fraction of changes that tests notice, in percent.
 const CAUGHT: usize = 95;
 
-/// Runs cargo-mutants on the named code, or on all of it.
+/// Runs cargo-mutants on the named code, or on all of it. Options are passed to cargo-mutants.
 ///
 /// # Errors
 /// If a name is unknown, cargo-mutants cannot run, or too few changes are noticed.
 pub(crate) fn main(args: &[String]) -> Result<()> {
+    let (options, args): (Vec<&String>, Vec<&String>) =
+        args.iter().partition(|arg| arg.starts_with("--"));
     let (files, names): (Vec<&String>, Vec<&String>) =
-        args.iter().partition(|arg| arg.contains('/'));
+        args.into_iter().partition(|arg| arg.contains('/'));
     if let Some(unknown) = names
         .iter()
         .find(|name| CODE.iter().all(|(known, ..)| *known != name.as_str()))
@@ -56,7 +60,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             "--colors=never",
             "--output",
         ]);
-        command.arg(&place);
+        command.arg(&place).args(&options);
         match files.is_empty() {
             true => command.args(of.iter().flat_map(|file| ["--file", file])),
             false => command.args(files.iter().flat_map(|file| ["--file", file.as_str()])),

@@ -3,6 +3,7 @@
 //!
 //! A control group limits the speed of a loop device, and both programs run in it alternately for several rounds.
 
+#[path = "it/support/mod.rs"]
 mod support;
 
 use std::os::unix::fs::MetadataExt;

@@ -1,6 +1,7 @@
 //! Traced runs that are interrupted, whose medium fails, or that cannot be traced. Tests that cannot trace here print that
 //! they were skipped.
 
+#[path = "it/support/mod.rs"]
 mod support;
 
 use hakaru_model::caveat::Caveat;

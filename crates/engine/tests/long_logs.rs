@@ -1,5 +1,6 @@
 //! Logs of many jobs over a long time: memory use stays constant.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{MIB, go_observed, on_card, plan, read_rand, scenario};

@@ -1,5 +1,6 @@
 //! Test that the I/O loop does not allocate: twice the I/Os, the same number of allocations.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{MIB, go_on, on_file, plan, scenario};

@@ -339,6 +339,32 @@ mod tests {
         );
     }
 
+    /// Miri reports a reference that covers the lent slot.
+    #[test]
+    fn slots_in_flight_cannot_be_accessed() {
+        let mut slots = Slots::new(2, 4096).unwrap();
+        let lent = slots.lend(0, 4096);
+        slots.get_mut(1, 4096).fill(1);
+        // SAFETY: the slot is lent, so no reference covers it; this is what the kernel does.
+        unsafe { lent.write_bytes(2, 4096) };
+        let accesses: [fn(&mut Slots); 4] = [
+            |slots| slots.get_mut(0, 0).fill(3),
+            |slots| slots.all_mut().fill(3),
+            |slots| {
+                slots.lend(0, 0);
+            },
+            |slots| {
+                slots.move_on(0, 0);
+            },
+        ];
+        for access in accesses {
+            let attempt = std::panic::AssertUnwindSafe(|| access(&mut slots));
+            assert!(std::panic::catch_unwind(attempt).is_err());
+        }
+        slots.give_back(0);
+        assert_eq!(slots.get_mut(0, 4096), [2; 4096]);
+    }
+
     #[test]
     fn too_much_is_an_error() {
         assert_eq!(Slots::new(usize::MAX, 4096).unwrap_err(), Errno::OVERFLOW);

@@ -54,6 +54,33 @@ pub(super) fn check(files: &[TextFile]) -> Vec<Problem> {
         problems.extend(check_unfinished(file, &code));
     }
     problems.extend(stale_tables(files));
+    problems.extend(undeclared_tests(files));
+    problems
+}
+
+/// Files beside the `main.rs` of a test binary that it does not declare: their tests would silently not run.
+fn undeclared_tests(files: &[TextFile]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for main in files {
+        let Some(directory) = main.path.strip_suffix("main.rs") else {
+            continue;
+        };
+        if !directory.contains("/tests/") {
+            continue;
+        }
+        let name = |file: &TextFile| -> Option<String> {
+            let name = file.path.strip_prefix(directory)?.strip_suffix(".rs")?;
+            Some(name.strip_suffix("/mod").unwrap_or(name).to_owned())
+        };
+        for name in files.iter().filter_map(name) {
+            let declared = main.text.lines().any(|line| line == format!("mod {name};"));
+            // Files of deeper directories are declared by the file of their directory.
+            if name != "main" && !name.contains('/') && !declared {
+                let what = format!("does not declare `mod {name};`, so those tests do not run");
+                problems.push(Problem::new(&main.path, what));
+            }
+        }
+    }
     problems
 }
 
@@ -329,6 +356,23 @@ mod tests {
         assert_eq!(
             complaints("a/src/b.rs", &"\n".repeat(FILE_LINES_MAX)).len(),
             1
+        );
+    }
+
+    #[test]
+    fn every_file_of_a_test_binary_is_declared() {
+        let files = [
+            file("crates/a/tests/it/main.rs", "mod b;\nmod support;\n"),
+            file("crates/a/tests/it/b.rs", ""),
+            file("crates/a/tests/it/b/more.rs", ""),
+            file("crates/a/tests/it/support/mod.rs", ""),
+            file("crates/a/tests/it/c.rs", ""),
+            file("crates/a/tests/alone.rs", ""),
+        ];
+        let found: Vec<String> = check(&files).iter().map(Problem::to_string).collect();
+        assert_eq!(
+            found,
+            ["crates/a/tests/it/main.rs: does not declare `mod c;`, so those tests do not run"]
         );
     }
 

@@ -9,7 +9,7 @@ use hakaru_model::io_path::{
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
-#[path = "../../tests/sentences/japanese.rs"]
+#[path = "../../tests/it/sentences/japanese.rs"]
 mod japanese;
 
 use japanese::in_both;

@@ -1,0 +1,34 @@
+//! Tests of the program as a user runs it: one binary for all, because each one links the whole workspace.
+//!
+//! `cargo test -p hakaru --test it bench::` runs one file. Tests that need the host for themselves are binaries of
+//! their own beside this directory.
+
+mod archives;
+mod articles;
+mod bench;
+mod campaign;
+mod cards;
+mod clients;
+mod device;
+mod fio_counts;
+mod fio_ends;
+mod fio_replay;
+mod fio_rules;
+mod fio_signals;
+mod fio_verify;
+mod front_ends_store;
+mod import;
+mod iozone;
+mod json;
+mod lint;
+mod many_files;
+mod names;
+mod paused;
+mod questions;
+mod reading;
+mod reports;
+mod setup;
+mod support;
+mod trace;
+mod trace_marks;
+mod verify;

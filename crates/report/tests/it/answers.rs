@@ -1,0 +1,216 @@
+//! The rules of the sentence that a page begins with, and the order of its caveats.
+
+use crate::support;
+use crate::support::campaign::campaign;
+use hakaru_model::campaign::CampaignSummary;
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::{Comparison, Verdict};
+use hakaru_model::units::Bytes;
+use hakaru_report::{campaign_html, comparison_html, html_with};
+
+/// The first sentence of a page, and the line below it.
+fn answer(page: &str) -> (String, String) {
+    let between = |from: &str, to: &str| {
+        let found = page
+            .split_once(from)
+            .and_then(|(_, rest)| rest.split_once(to));
+        let text = found.map_or("", |(text, _)| text);
+        text.replace("&#39;", "'")
+            .replace("&lt;", "<")
+            .replace("&amp;", "&")
+    };
+    (
+        between("<h2 class=\"answer\">", "</h2>"),
+        between("<p class=\"proof\">", "</p>"),
+    )
+}
+
+fn of_run(summary: &hakaru_model::finding::Summary) -> (String, String) {
+    answer(&html_with(
+        std::slice::from_ref(summary),
+        &[support::findings()],
+    ))
+}
+
+#[test]
+fn a_run_is_judged_by_uses_and_names_a_lasting_fall() {
+    let (text, proof) = of_run(&support::sandisk());
+    assert!(
+        text.starts_with("Good for OS boot and packages, not for "),
+        "{text}"
+    );
+    assert!(text.contains("random write 610 IOPS, but "), "{text}");
+    assert!(
+        proof.starts_with("10 runs: the standard deviation is at most "),
+        "{proof}"
+    );
+    let with_fall = answer(&html_with(&[support::sandisk()], &[])).0;
+    assert!(with_fall.contains(" falls from "), "{with_fall}");
+}
+
+#[test]
+fn a_run_without_verdicts_states_its_figures() {
+    let (text, _) = answer(&html_with(&[support::small()], &[]));
+    assert!(text.contains("IOPS for "), "{text}");
+}
+
+#[test]
+fn a_run_that_is_invalid_says_so_first() {
+    let mut summary = support::small();
+    summary.caveats.push(Caveat::FitsInMemory {
+        size: Bytes(1 << 30),
+        memory: Bytes(8 << 30),
+    });
+    let (text, _) = of_run(&summary);
+    assert!(text.starts_with("Do not quote these figures: "), "{text}");
+    assert!(text.contains("OS boot"), "{text}");
+}
+
+/// Regression: the page of two imports without a common workload had no answer.
+#[test]
+fn series_without_a_common_workload_state_their_figures() {
+    let (mut a, mut b) = (support::small(), support::small());
+    a.phases.truncate(1);
+    b.phases.drain(..1);
+    let (text, _) = answer(&html_with(&[a, b], &[]));
+    assert!(text.contains(" for "), "{text}");
+}
+
+/// The answer of a campaign after a change.
+fn changed(change: impl FnOnce(&mut CampaignSummary)) -> (String, String) {
+    let mut campaign = campaign();
+    campaign.limits.clear();
+    change(&mut campaign);
+    answer(&campaign_html(&campaign))
+}
+
+fn all_pairs(campaign: &mut CampaignSummary, verdict: Verdict) {
+    let pairs = campaign.rankings.iter_mut().flat_map(|r| &mut r.pairs);
+    pairs.for_each(|pair| pair.comparison.verdict = verdict);
+}
+
+#[test]
+fn a_campaign_names_a_winner_only_with_proof() {
+    let (text, proof) = changed(|_| {});
+    assert!(
+        text.starts_with("kingston is the fastest of two cards for "),
+        "{text}"
+    );
+    assert!(proof.starts_with("Proven: "), "{proof}");
+    let open = Verdict::Undecided { needed: None };
+    let (text, proof) = changed(|campaign| all_pairs(campaign, open));
+    assert!(
+        text.starts_with("No difference between the two cards is proven."),
+        "{text}"
+    );
+    assert!(proof.starts_with("Not proven: "), "{proof}");
+}
+
+#[test]
+fn a_campaign_of_single_runs_has_no_proof() {
+    let (text, proof) = changed(|campaign| {
+        all_pairs(campaign, Verdict::Undecided { needed: None });
+        let layers = campaign.cards.iter_mut().flat_map(|card| &mut card.layers);
+        for phase in layers.flat_map(|layer| &mut layer.summary.phases) {
+            phase.bandwidth.values.truncate(1);
+            phase.iops.values.truncate(1);
+        }
+    });
+    assert!(
+        text.contains("has the highest figure of two cards for "),
+        "{text}"
+    );
+    assert!(text.contains("each was measured once: no proof"), "{text}");
+    assert!(proof.starts_with("Measured once: no proof."), "{proof}");
+}
+
+#[test]
+fn the_cost_of_a_layer_is_stated_if_every_card_has_it() {
+    let cost = "Through vfat, every card loses more than ";
+    assert!(changed(|_| {}).0.contains(cost));
+    let one_is_open = |campaign: &mut CampaignSummary| {
+        let costs = campaign.cards[1].costs.iter_mut();
+        costs.for_each(|cost| cost.comparison.verdict = Verdict::Undecided { needed: None });
+    };
+    assert!(!changed(one_is_open).0.contains("Through vfat"));
+}
+
+/// Regression: a campaign of one card through several layers was answered by what the card is good for.
+#[test]
+fn a_campaign_of_one_card_compares_its_layers() {
+    let one = |campaign: &mut CampaignSummary| {
+        campaign.cards.truncate(1);
+        campaign.rankings.clear();
+    };
+    let (text, _) = changed(one);
+    assert!(
+        text.starts_with("On kingston, the raw device has the highest figure of two layers for "),
+        "{text}"
+    );
+    assert!(text.contains("Through vfat, kingston loses "), "{text}");
+    let mut campaign = campaign();
+    one(&mut campaign);
+    let page = campaign_html(&campaign);
+    assert_eq!(
+        page.matches("<table class=\"heat\">").count(),
+        2,
+        "rates, and costs"
+    );
+    assert!(page.contains("<tr><th scope=\"row\">Raw device</th>"));
+}
+
+#[test]
+fn a_comparison_states_the_largest_proven_difference() {
+    let (a, b) = (support::sandisk(), support::sandisk_vfat());
+    let of = |change: &dyn Fn(&mut Comparison)| {
+        let mut all = support::comparisons();
+        all.iter_mut().for_each(change);
+        answer(&comparison_html(&a, &b, &all))
+    };
+    let (text, proof) = of(&|_| {});
+    assert!(text.contains("× as fast as vfat for "), "{text}");
+    assert!(text.ends_with(" (proven)."), "{text}");
+    assert!(
+        proof.starts_with("2 of 4 figures differ, 1 level within 5%, 1 not proven."),
+        "{proof}"
+    );
+    let (text, _) = of(&|c| c.verdict = Verdict::Equivalent);
+    assert!(
+        text.ends_with("are level: every figure is the same within 5%."),
+        "{text}"
+    );
+    let (text, _) = of(&|c| c.verdict = Verdict::Undecided { needed: Some(41) });
+    assert!(
+        text.starts_with("No difference is proven. The largest is "),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("; about 41 runs each would prove it."),
+        "{text}"
+    );
+    let (text, proof) = of(&|c| {
+        c.verdict = Verdict::Undecided { needed: None };
+        c.p_value = None;
+    });
+    assert!(text.starts_with("Measured once: no proof."), "{text}");
+    assert_eq!(proof, "");
+}
+
+/// The most harmful caveats are on the first screen: biased figures, then misleading comparisons, then imprecise ones.
+#[test]
+fn caveats_are_ranked_by_what_they_do_to_the_figures() {
+    let mut summary = support::small();
+    summary.caveats = vec![
+        Caveat::Simulated,
+        Caveat::FewRuns { runs: 3 },
+        Caveat::HostBusy { load_percent: 434 },
+    ];
+    let page = html_with(&[summary], &[]);
+    let list = page.split_once("<ol class=\"limits\">").unwrap().1;
+    let list = list.split_once("</ol>").unwrap().0;
+    let at = |words: &str| {
+        list.find(words)
+            .unwrap_or_else(|| panic!("{words}: {list}"))
+    };
+    assert!(at("Host was busy") < at("Only 3 runs"), "{list}");
+}

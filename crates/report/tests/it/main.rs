@@ -1,0 +1,17 @@
+//! Tests of documents, charts and sentences, in one binary: `cargo test -p hakaru-report --test it pages::` runs one
+//! file.
+
+mod answers;
+mod charts;
+mod hostile;
+mod hostile_campaign;
+mod japanese;
+mod look;
+mod pages;
+mod parquet_table;
+mod path_cost;
+mod paths;
+mod rounds;
+mod sentences;
+mod structure;
+mod support;
