@@ -126,6 +126,7 @@ fn trends(series: &[Series<'_>]) -> Vec<Trend> {
                 series: first.series.clone(),
                 at_unix_ms: first.started_unix_ms,
                 mean: rate.of(phase).mean,
+                ci95: rate.of(phase).ci95,
                 runs: crate::campaign::runs_of(phase),
                 used_percent: first.target.filesystem.as_ref().and_then(used_percent),
             };

@@ -79,6 +79,9 @@ pub struct TrendPoint {
     pub at_unix_ms: i64,
     /// Mean rate over its runs.
     pub mean: f64,
+    /// 95% interval of the mean; `None` for a single run.
+    #[serde(default)]
+    pub ci95: Option<(f64, f64)>,
     /// Runs.
     pub runs: u32,
     /// Used share of the file system in percent; `None` for a raw device.

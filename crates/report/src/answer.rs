@@ -6,7 +6,7 @@ use crate::number::{self, MeanText};
 use crate::text::{self, FastestCard, UseAnswer};
 use crate::{chart, facts, naming, workload};
 use hakaru_model::advice::{Advice, AdviceVerdict, Fitness, RunFindings};
-use hakaru_model::finding::{Finding, PhaseSummary, Summary};
+use hakaru_model::finding::{Cliff, Finding, PhaseSummary, Summary};
 use hakaru_model::severity::Severity;
 
 /// The answer of a report on these series; `None` without figures.
@@ -91,11 +91,16 @@ pub(crate) fn rate(phase: &PhaseSummary) -> String {
 
 /// The first lasting drop of speed.
 fn fall(summary: &Summary, nouns: &[String]) -> Option<String> {
-    let mut phases = nouns.iter().zip(&summary.phases);
-    phases.find_map(|(noun, phase)| {
+    let (at, cliff) = falling(summary)?;
+    let noun = nouns.get(at)?;
+    Some(text::writes_fall(noun, cliff.before, cliff.after, cliff.at))
+}
+
+/// Index of the phase with the lasting drop that the answer names, and the drop.
+pub(crate) fn falling(summary: &Summary) -> Option<(usize, &Cliff)> {
+    summary.phases.iter().enumerate().find_map(|(at, phase)| {
         let cliff = phase.sustained.as_ref()?.cliff.as_ref();
-        let cliff = cliff.filter(|cliff| cliff.proven)?;
-        Some(text::writes_fall(noun, cliff.before, cliff.after, cliff.at))
+        Some((at, cliff.filter(|cliff| cliff.proven)?))
     })
 }
 
@@ -228,6 +233,7 @@ pub(crate) fn matrix_of_series(summaries: &[Summary], names: &[String]) -> Vec<D
         corner: text::series_column().to_owned(),
         columns: columns.collect(),
         rows: names.iter().enumerate().map(row).collect(),
+        of_cards: false,
     };
     let key = text::matrix_key(false, None);
     vec![DocumentBlock::Matrices(vec![matrix], key)]

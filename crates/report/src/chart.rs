@@ -15,7 +15,7 @@ pub use export::ChartStyle;
 pub(crate) use heat::heat_map;
 pub(crate) use latency::latencies;
 pub use of_runs::{charts, comparison_charts};
-pub(crate) use over_time::over_time;
+pub(crate) use over_time::{over_time, over_time_name};
 pub(crate) use saturation::saturation;
 pub use source::chart_source;
 pub(crate) use source::source_of;

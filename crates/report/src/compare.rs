@@ -2,6 +2,7 @@
 
 mod answer;
 mod figures;
+mod matrix;
 
 use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
@@ -159,7 +160,7 @@ pub(crate) fn delta(c: &Comparison) -> String {
 }
 
 fn side(estimate: &Estimate, scale: f64) -> String {
-    MeanText::of(estimate, scale).to_string()
+    number::in_groups(&MeanText::of(estimate, scale).to_string())
 }
 
 /// The compared figure without control characters.
@@ -177,18 +178,22 @@ fn readable(c: &Comparison) -> (&str, f64) {
     }
 }
 
+/// The compared figure with its display unit.
+fn figure_name(c: &Comparison) -> String {
+    match readable(c).0 {
+        // The name of the figure is its unit.
+        "1/s" if c.quantity.ends_with(" IOPS") => quantity(c),
+        unit => text::with_unit(&quantity(c), &escape::plain(unit)),
+    }
+}
+
 fn table((a, b): (&str, &str), comparisons: &[Comparison]) -> DataTable {
     let (figure, ratio_head) = (Head::Figure.text(), Head::RatioInterval.text());
     let head = [figure, a, b, ratio_head, Head::Verdict.text()].map(escape::plain);
     let row = |c: &Comparison| {
-        let (unit, scale) = readable(c);
-        let name = match unit {
-            // The name of the figure is its unit.
-            "1/s" if c.quantity.ends_with(" IOPS") => quantity(c),
-            unit => text::with_unit(&quantity(c), &escape::plain(unit)),
-        };
+        let scale = readable(c).1;
         vec![
-            name,
+            figure_name(c),
             side(&c.a, scale),
             side(&c.b, scale),
             ratio(c),
@@ -283,16 +288,16 @@ fn document(
     let names = (names[0].as_str(), names[1].as_str());
     let title = run::of_common(&both, &text::against(names.1, names.0));
     let answer = answer::answer(a, names, comparisons, conclusion);
-    let (main, more): (Vec<Comparison>, Vec<Comparison>) =
-        comparisons.iter().cloned().partition(|c| c.primary);
+    let main: Vec<&Comparison> = comparisons.iter().filter(|c| c.primary).collect();
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let mut first = Vec::new();
     if !main.is_empty() {
-        first.push(numbers(table(names, &main)));
+        first.push(matrix::matrix(names, &main));
     }
     let mut proven = Vec::new();
-    if !more.is_empty() {
-        proven.push(numbers(table(names, &more)));
+    if !comparisons.is_empty() {
+        let all = numbers(table(names, comparisons));
+        proven.push(folded(text::every_figure(), vec![all]));
     }
     if let Some(tests) = tests(comparisons) {
         let blocks = vec![

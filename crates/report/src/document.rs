@@ -124,15 +124,24 @@ pub(crate) enum AsideContent {
     Caveats(Vec<(String, String)>, usize, String),
 }
 
+/// The color of a verdict; its symbol and its text say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VerdictTone {
+    Good,
+    Care,
+    Bad,
+    /// Too little is known.
+    Open,
+}
+
 /// The main verdict of a report.
 #[derive(Clone, Debug)]
 pub(crate) struct VerdictBlock {
     /// A single-character symbol that shows the verdict without color.
     pub(crate) sign: &'static str,
-    /// Whether the verdict is positive.
-    pub(crate) good: bool,
+    pub(crate) tone: VerdictTone,
     pub(crate) text: String,
-    /// Advice; empty if there is none.
+    /// Reasons and advice; empty if there are none.
     pub(crate) advice: String,
 }
 

@@ -1,105 +1,81 @@
-//! The report on the history of one card.
+//! The report on the history of one card: is it slower than before, and does it wear out?
 
-use crate::chart::{self, Section};
-use crate::document::{Document, DocumentBlock, TableStyle, VerdictBlock, folded, part};
+use crate::chart::{Chart, Plot, Section};
+use crate::document::{
+    ColumnStyle, Document, DocumentBlock, TableStyle, VerdictBlock, VerdictTone, beside, folded,
+    part, worst_caveats,
+};
 use crate::escape::plain;
+use crate::matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
+use crate::naming::distinct;
 use crate::number::{self, MeanText};
-use crate::table::DataTable;
-use crate::{compare, text, time};
-use hakaru_model::finding::Summary;
-use hakaru_model::history::{CardHistory, Outlook, Trend, TrendPoint, VerifiedPoint};
+use crate::svg::{SweepLine, SweepPlot, SweepPoint};
+use crate::table::{self, DataTable};
+use crate::text::{self, PagePart, SpeedChange, TrendFinding, TrendVerdict};
+use crate::{compare, time, workload};
+use hakaru_model::finding::Verdict;
+use hakaru_model::history::{CardHistory, Outlook, Trend, TrendPoint, VerifiedPoint, WearSign};
+use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
+
+/// Lines of the chart; more would hide each other.
+const MOST_LINES: usize = 4;
+/// Milliseconds of a day.
+const DAY_MS: f64 = 86_400_000.0;
 
 /// Renders the history of a card for a terminal of `width` columns.
 pub fn history_terminal(history: &CardHistory, width: usize, color: bool) -> String {
-    document(history, &[]).terminal(width, color)
+    document(history).terminal(width, color)
 }
 
-/// Renders the history of a card as one HTML page; `series` are the summaries of its series, oldest first.
-pub fn history_html(history: &CardHistory, series: &[Summary]) -> String {
-    document(history, series).html()
+/// Renders the history of a card as one HTML page.
+pub fn history_html(history: &CardHistory) -> String {
+    document(history).html()
 }
 
 /// Renders the history of a card as Markdown.
 pub fn history_markdown(history: &CardHistory) -> String {
-    document(history, &[]).markdown(None)
+    document(history).markdown(None)
 }
 
-fn document(history: &CardHistory, series: &[Summary]) -> Document {
-    let name = plain(&history.name);
-    let sign = match history.outlook {
-        Outlook::NoSign => "✓",
-        Outlook::Failing => "✗",
-        Outlook::Wearing => "!",
-        Outlook::Unknown => "?",
-    };
-    let proofs: Vec<String> = history
-        .missing
-        .iter()
-        .map(|&proof| text::missing_proof(proof))
-        .collect();
-    let mut blocks = vec![DocumentBlock::Verdict(VerdictBlock {
-        sign,
-        good: history.outlook == Outlook::NoSign,
-        text: text::outlook(history.outlook).to_owned(),
-        advice: text::outlook_advice(history.outlook).to_owned(),
-    })];
-    let signs = history
-        .signs
-        .iter()
-        .map(|sign| plain(&text::wear_sign(sign, &history.trends)));
-    blocks.extend(part(
-        text::signs_title(),
-        vec![DocumentBlock::Facts(unlabeled(signs))],
+fn document(history: &CardHistory) -> Document {
+    let caveats = history.caveats.iter();
+    let caveats = unlabeled(caveats.map(|caveat| plain(&text::history_caveat(caveat))));
+    let mut blocks = vec![verdict(history)];
+    blocks.extend(matrix(history));
+    let chart = chart(&history.trends).map(|chart| DocumentBlock::KeyChart(Box::new(chart)));
+    let side = signs(history).into_iter().chain(worst_caveats(&caveats));
+    blocks.extend(beside(
+        ColumnStyle::Lead,
+        chart.into_iter().collect(),
+        side.collect(),
     ));
+    let proofs = history.missing.iter();
+    let proofs = unlabeled(proofs.map(|&proof| text::missing_proof(proof)));
     blocks.extend(part(
         text::proofs_title(),
-        vec![DocumentBlock::Facts(unlabeled(proofs))],
+        vec![DocumentBlock::Facts(proofs)],
     ));
-    let trends: Vec<&Trend> = history.trends.iter().collect();
-    if !trends.is_empty() {
-        let table = DocumentBlock::Table(TableStyle::Numbers, trend_table(&trends));
-        let how = DocumentBlock::Quiet(text::trends_note(Trend::FEWEST));
-        blocks.extend(part(text::trends_title(), vec![table, how]));
-    }
-    let charts = chart::charts(series);
-    let charts: Vec<_> = charts
-        .into_iter()
-        .filter(|chart| chart.section == Section::Speed)
-        .collect();
-    blocks.extend((!charts.is_empty()).then_some(DocumentBlock::Charts(charts)));
-    let points = trends.iter().map(|trend| {
-        let title = DocumentBlock::Title(trend_name(trend));
-        [
-            title,
-            DocumentBlock::Table(TableStyle::Numbers, point_table(trend)),
-        ]
-    });
-    let points: Vec<DocumentBlock> = points.flatten().collect();
-    if !points.is_empty() {
-        blocks.push(folded(text::points_title(), points));
-    }
+    blocks.extend(part(text::trends_title(), figures(&history.trends)));
     if !history.verifications.is_empty() {
-        let table = DocumentBlock::Table(TableStyle::Words, verified_table(&history.verifications));
+        let table = verified_table(&history.verifications);
+        let table = DocumentBlock::Table(TableStyle::Words, table);
         blocks.extend(part(text::verifications_title(), vec![table]));
     }
-    let caveats = history
-        .caveats
-        .iter()
-        .map(|caveat| plain(&text::history_caveat(caveat)));
-    blocks.push(DocumentBlock::Caveats(unlabeled(caveats)));
+    blocks.extend(part(
+        text::page_part(PagePart::Limits),
+        vec![DocumentBlock::Limits(caveats)],
+    ));
     Document {
-        title: text::history_title(&name),
+        title: text::history_title(&plain(&history.name)),
         under: under(history),
         blocks,
     }
 }
 
 fn unlabeled(items: impl IntoIterator<Item = String>) -> Vec<(String, String)> {
-    items
-        .into_iter()
-        .map(|item| (String::new(), item))
-        .collect()
+    let items = items.into_iter();
+    items.map(|item| (String::new(), item)).collect()
 }
 
 /// Number of runs, the period, and the IDs.
@@ -111,32 +87,120 @@ fn under(history: &CardHistory) -> Vec<(String, String)> {
     let period = all.iter().min().zip(all.iter().max());
     let period = period.map(|(&first, &last)| text::span(&time::day(first), &time::day(last)));
     let counts = text::history_counts(history.runs, history.series, history.verifications.len());
-    let line = std::iter::once(counts)
-        .chain(period)
-        .collect::<Vec<_>>()
-        .join(" · ");
-    let ids = history
-        .ids
-        .iter()
-        .map(|id| plain(id))
-        .collect::<Vec<_>>()
-        .join(" · ");
-    let lines = [line, ids].into_iter().filter(|line| !line.is_empty());
-    unlabeled(lines)
+    let line = std::iter::once(counts).chain(period);
+    let line = line.collect::<Vec<_>>().join(" · ");
+    let ids: Vec<String> = history.ids.iter().map(|id| plain(id)).collect();
+    let lines = [line, ids.join(" · ")];
+    unlabeled(lines.into_iter().filter(|line| !line.is_empty()))
 }
 
-/// Name of a trend: phase, layer and host.
-pub(crate) fn trend_name(trend: &Trend) -> String {
-    let rest = [&trend.layer, &trend.host].map(|part| plain(part));
-    let rest = rest.into_iter().filter(|part| !part.is_empty());
-    // Words are too wide for the table on a terminal of 80 columns.
-    let op = match trend.phase == trend.op.name() {
-        true => String::new(),
-        false => format!(" {}", trend.op.name()),
+/// The conclusion on the card with its first reason, the change of its speed, and what to do.
+fn verdict(history: &CardHistory) -> DocumentBlock {
+    let (sign, tone) = match history.outlook {
+        Outlook::NoSign => ("✓", VerdictTone::Good),
+        Outlook::Failing => ("✗", VerdictTone::Bad),
+        Outlook::Wearing => ("!", VerdictTone::Care),
+        Outlook::Unknown => ("?", VerdictTone::Open),
     };
-    let parts: Vec<String> = std::iter::once(format!("{}{op}", plain(&trend.phase)))
-        .chain(rest)
-        .collect();
+    // The change of the speed is a sentence of its own.
+    let is_slower = |sign: &&WearSign| matches!(sign, WearSign::SlowerWrites { .. });
+    let reason = history.signs.iter().find(|sign| !is_slower(sign));
+    let reason = reason.map(|sign| text::sentence(&plain(&text::wear_sign(sign, &history.trends))));
+    let change = Some(speed_change(&history.trends)).filter(|_| !history.trends.is_empty());
+    let advice = Some(text::outlook_advice(history.outlook)).filter(|advice| !advice.is_empty());
+    let sentences = reason
+        .into_iter()
+        .chain(change)
+        .chain(advice.map(text::sentence));
+    DocumentBlock::Verdict(VerdictBlock {
+        sign,
+        tone,
+        text: text::outlook(history.outlook).to_owned(),
+        advice: text::paragraph(&sentences.collect::<Vec<_>>()),
+    })
+}
+
+fn verdict_of(trend: &Trend) -> TrendVerdict {
+    let few = TrendVerdict::Few {
+        have: trend.points.len(),
+        needed: Trend::FEWEST,
+    };
+    trend.comparison.as_ref().map_or(few, |c| match c.verdict {
+        Verdict::Different if c.ratio < 1.0 => TrendVerdict::Slower,
+        Verdict::Different => TrendVerdict::Faster,
+        Verdict::Equivalent => TrendVerdict::Same,
+        Verdict::Undecided { .. } => TrendVerdict::Open,
+    })
+}
+
+/// The newest rate as a share of the first one; `None` for a single series.
+fn share(trend: &Trend) -> Option<f64> {
+    let [first, .., last] = &trend.points[..] else {
+        return None;
+    };
+    Some(last.mean / first.mean).filter(|share| share.is_finite())
+}
+
+/// The trends with more than one series, most telling first: proven changes, then those with enough series for a
+/// verdict, writes before reads, large changes before small ones.
+fn telling(trends: &[Trend]) -> Vec<(&Trend, f64)> {
+    let known = trends
+        .iter()
+        .filter_map(|trend| Some((trend, share(trend)?)));
+    let mut known: Vec<(&Trend, f64)> = known.collect();
+    let rank = |trend: &Trend| {
+        let verdict = match verdict_of(trend) {
+            TrendVerdict::Slower => 0,
+            TrendVerdict::Faster => 1,
+            TrendVerdict::Same | TrendVerdict::Open => 2,
+            TrendVerdict::Few { .. } => 3,
+        };
+        (verdict, trend.op != Op::Write)
+    };
+    let size = |share: f64| share.ln().abs();
+    known.sort_by(|a, b| {
+        let by_size = size(b.1).total_cmp(&size(a.1));
+        rank(a.0).cmp(&rank(b.0)).then(by_size)
+    });
+    known
+}
+
+/// Whether the card became slower, as a sentence about the most telling workload.
+fn speed_change(trends: &[Trend]) -> String {
+    let Some((trend, _)) = telling(trends).into_iter().next() else {
+        return text::measured_once_each().to_owned();
+    };
+    let (Some(first), Some(last)) = (trend.points.first(), trend.points.last()) else {
+        return String::new();
+    };
+    let (unit, scale) = unit(trend);
+    let rate = |point: &TrendPoint| format!("{} {unit}", number::quantity(point.mean / scale));
+    text::speed_change(&SpeedChange {
+        workload: trend_noun(trend, trends),
+        first: rate(first),
+        last: rate(last),
+        since: time::day(first.at_unix_ms),
+        until: time::day(last.at_unix_ms),
+        ratio: trend.comparison.as_ref().map(compare::ratio),
+        verdict: verdict_of(trend),
+    })
+}
+
+/// Name of a trend among others, for a heading: the workload, and layer and host if they differ.
+pub(crate) fn trend_name(trend: &Trend, all: &[Trend]) -> String {
+    text::capital(&trend_noun(trend, all))
+}
+
+/// The name of a trend inside a sentence.
+fn trend_noun(trend: &Trend, all: &[Trend]) -> String {
+    let work = workload::in_words(&trend.phase, Some(trend.op));
+    let work = work.unwrap_or_else(|| workload::of_operation(&trend.phase, trend.op));
+    let differs = |of: fn(&Trend) -> &String| all.iter().any(|other| of(other) != of(trend));
+    let layer = differs(|trend| &trend.layer).then(|| plain(&trend.layer));
+    let host = differs(|trend| &trend.host).then(|| plain(&trend.host));
+    let rest = [layer, host].into_iter().flatten();
+    let rest = rest.filter(|part| !part.is_empty());
+    let parts: Vec<String> = std::iter::once(work).chain(rest).collect();
     text::enumerated(&parts)
 }
 
@@ -148,23 +212,256 @@ fn unit(trend: &Trend) -> (&'static str, f64) {
     }
 }
 
-fn trend_table(trends: &[&Trend]) -> DataTable {
-    let row = |trend: &&Trend| {
+/// Workloads × first, last and change; of a card without a second series, the only figures.
+fn matrix(history: &CardHistory) -> Vec<DocumentBlock> {
+    let all = &history.trends[..];
+    let again: Vec<&Trend> = all.iter().filter(|trend| trend.points.len() > 1).collect();
+    let shown = match again.is_empty() {
+        true => all.iter().collect(),
+        false => again.clone(),
+    };
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let [corner, first, last, change] = text::trend_columns();
+    let column = |name: &str, day: Option<String>| MatrixColumn {
+        name: name.to_owned(),
+        unit: day.unwrap_or_default(),
+    };
+    let firsts = common_day(shown.iter().filter_map(|trend| trend.points.first()));
+    let lasts = common_day(shown.iter().filter_map(|trend| trend.points.last()));
+    let noted = [firsts.is_none(), lasts.is_none()];
+    let columns = match again.is_empty() {
+        true => vec![column(last, lasts)],
+        false => vec![
+            column(first, firsts),
+            column(last, lasts),
+            column(change, None),
+        ],
+    };
+    let row = |trend: &&Trend| MatrixRow {
+        name: text::with_unit(&trend_name(trend, all), unit(trend).0),
+        cells: match again.is_empty() {
+            true => vec![cell(trend, trend.points.last(), noted[1])],
+            false => vec![
+                cell(trend, trend.points.first(), noted[0]),
+                cell(trend, trend.points.last(), noted[1]),
+                change_cell(trend),
+            ],
+        },
+    };
+    let matrix = Matrix {
+        caption: text::trends_title().to_owned(),
+        about: text::trend_about().to_owned(),
+        corner: corner.to_owned(),
+        columns,
+        rows: shown.iter().map(row).collect(),
+        of_cards: false,
+    };
+    let once = all.len() - shown.len();
+    let key = match again.is_empty() {
+        true => String::new(),
+        false => text::trends_note(Trend::FEWEST, once),
+    };
+    vec![DocumentBlock::Matrices(vec![matrix], key)]
+}
+
+/// The day of all these points; `None` if they have several.
+fn common_day<'a>(points: impl Iterator<Item = &'a TrendPoint>) -> Option<String> {
+    let days = distinct(points.map(|point| time::day(point.at_unix_ms)));
+    match &days[..] {
+        [day] => Some(day.clone()),
+        _ => None,
+    }
+}
+
+fn cell(trend: &Trend, point: Option<&TrendPoint>, noted: bool) -> Option<MatrixCell> {
+    let point = point?;
+    let best = trend.points.iter().map(|point| point.mean);
+    let best = best.fold(0.0, f64::max);
+    Some(MatrixCell {
+        figure: number::quantity(point.mean / unit(trend).1),
+        note: noted.then(|| time::day(point.at_unix_ms)),
+        letters: String::new(),
+        shade: shade(point.mean, best),
+        best: false,
+    })
+}
+
+fn change_cell(trend: &Trend) -> Option<MatrixCell> {
+    Some(MatrixCell {
+        figure: signed_percent(share(trend)?),
+        note: Some(text::trend_verdict(verdict_of(trend))),
+        letters: String::new(),
+        shade: 0,
+        best: false,
+    })
+}
+
+/// The change of a share from 1: `−34%`.
+fn signed_percent(share: f64) -> String {
+    let change = number::exact((share - 1.0) * 100.0, 0);
+    match change.strip_prefix('-') {
+        Some(less) => format!("−{less}%"),
+        None if change == "0" => "0%".to_owned(),
+        None => format!("+{change}%"),
+    }
+}
+
+/// The signs of wear below their heading.
+fn signs(history: &CardHistory) -> Vec<DocumentBlock> {
+    let signs = history.signs.iter();
+    let signs = signs.map(|sign| plain(&text::wear_sign(sign, &history.trends)));
+    let signs = unlabeled(signs);
+    match signs.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            DocumentBlock::Title(text::signs_title().to_owned()),
+            DocumentBlock::Facts(signs),
+        ],
+    }
+}
+
+/// The most telling trends over dates, each as a share of its first rate; `None` without a second series.
+fn chart(trends: &[Trend]) -> Option<Chart> {
+    let mut shown: Vec<(&Trend, f64)> = telling(trends);
+    shown.truncate(MOST_LINES);
+    let place = |point: &TrendPoint| point.at_unix_ms as f64 / DAY_MS;
+    let line = |(trend, _): &(&Trend, f64)| {
+        let first = trend.points.first().map_or(1.0, |point| point.mean);
+        let percent = |value: f64| value / first * 100.0;
+        let point = |point: &TrendPoint| SweepPoint {
+            x: place(point),
+            y: percent(point.mean),
+            interval: point.ci95.map(|(low, high)| (percent(low), percent(high))),
+        };
+        SweepLine {
+            name: trend_name(trend, trends),
+            points: trend.points.iter().map(point).collect(),
+        }
+    };
+    let lines: Vec<SweepLine> = shown.iter().map(line).collect();
+    let points = || shown.iter().flat_map(|(trend, _)| &trend.points);
+    let mut times: Vec<i64> = points().map(|point| point.at_unix_ms).collect();
+    times.sort_unstable();
+    times.dedup();
+    let ticks = ticks(&times);
+    let first = *times.first()?;
+    let spread = points().any(|point| point.ci95.is_some());
+    let rows = times.iter().map(|&at| {
+        let cells = shown.iter().map(|(trend, _)| {
+            let found = trend.points.iter().find(|point| point.at_unix_ms == at);
+            let scale = unit(trend).1;
+            found.map_or("–".to_owned(), |point| {
+                number::quantity(point.mean / scale)
+            })
+        });
+        table::row(time::utc(at), cells)
+    });
+    let heads = shown
+        .iter()
+        .map(|(trend, _)| text::with_unit(&trend_name(trend, trends), unit(trend).0));
+    let axis = text::sweep_axis(crate::chart::SweepAxis::Date).to_owned();
+    Some(Chart {
+        name: "history".to_owned(),
+        section: Section::Speed,
+        title: text::trend_title(&finding(&shown, trends, first)),
+        note: text::trend_chart_note(spread, shown.len(), telling(trends).len()),
+        table: DataTable::new(table::row(axis.clone(), heads), rows),
+        plot: Plot::Sweep(SweepPlot {
+            unit: "%".to_owned(),
+            axis,
+            ticks,
+            lines,
+            ..SweepPlot::default()
+        }),
+    })
+}
+
+/// Positions and labels of these times: days, each once, or the hours of a single day.
+fn ticks(times: &[i64]) -> Vec<(f64, String)> {
+    let days = distinct(times.iter().map(|&at| time::day(at)));
+    let mut known = "";
+    let tick = |&at: &i64| {
+        let label = match &days[..] {
+            [_] => time::hour(at),
+            days => {
+                let day = time::day(at);
+                let new = days.iter().find(|other| **other == day && *other != known);
+                known = new.map_or(known, String::as_str);
+                new.cloned().unwrap_or_default()
+            }
+        };
+        (at as f64 / DAY_MS, label)
+    };
+    times.iter().map(tick).collect()
+}
+
+/// What the chart shows: a proven change, or the range of what the lines end at.
+fn finding(shown: &[(&Trend, f64)], all: &[Trend], first: i64) -> TrendFinding {
+    let since = time::day(first);
+    let verdicts = || shown.iter().map(|(trend, _)| verdict_of(trend));
+    let changed = shown.iter().find_map(|(trend, share)| {
+        let slower = match verdict_of(trend) {
+            TrendVerdict::Slower => true,
+            TrendVerdict::Faster => false,
+            TrendVerdict::Same | TrendVerdict::Open | TrendVerdict::Few { .. } => return None,
+        };
+        let begin = trend.points.first()?;
+        Some(TrendFinding::Changed {
+            workload: trend_name(trend, all),
+            percent: number::percent(*share),
+            since: time::day(begin.at_unix_ms),
+            slower,
+        })
+    });
+    if let Some(changed) = changed {
+        return changed;
+    }
+    let workload = match shown {
+        [(only, _)] => Some(trend_name(only, all)),
+        _ => None,
+    };
+    if verdicts().all(|verdict| verdict == TrendVerdict::Same) {
+        return TrendFinding::Same { workload, since };
+    }
+    let shares = || shown.iter().map(|(_, share)| *share);
+    TrendFinding::Open {
+        workload,
+        low: number::percent(shares().fold(f64::MAX, f64::min)),
+        high: number::percent(shares().fold(0.0, f64::max)),
+        since,
+    }
+}
+
+/// The verdict on each trend, and all its points.
+fn figures(trends: &[Trend]) -> Vec<DocumentBlock> {
+    if trends.is_empty() {
+        return Vec::new();
+    }
+    let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
+    let mut blocks = vec![numbers(trend_table(trends))];
+    for trend in trends.iter().filter(|trend| trend.points.len() > 1) {
+        blocks.push(DocumentBlock::Title(trend_name(trend, trends)));
+        blocks.push(numbers(point_table(trend)));
+    }
+    vec![folded(text::points_title(), blocks)]
+}
+
+fn trend_table(trends: &[Trend]) -> DataTable {
+    let row = |trend: &Trend| {
         let (unit, scale) = unit(trend);
         let value = |point: Option<&TrendPoint>| {
             point
-                .map(|point| number::significant(point.mean / scale))
+                .map(|point| number::quantity(point.mean / scale))
                 .unwrap_or_default()
         };
         let [change, verdict] = match &trend.comparison {
             Some(comparison) => [compare::ratio(comparison), compare::verdict(comparison)],
-            None => [
-                String::new(),
-                text::too_few_series(trend.points.len(), Trend::FEWEST),
-            ],
+            None => [String::new(), text::trend_verdict(verdict_of(trend))],
         };
         vec![
-            text::with_unit(&trend_name(trend), unit),
+            text::with_unit(&trend_name(trend, trends), unit),
             trend.points.len().to_string(),
             value(trend.points.first()),
             value(trend.points.last()),
@@ -172,7 +469,7 @@ fn trend_table(trends: &[&Trend]) -> DataTable {
             verdict,
         ]
     };
-    DataTable::new(text::trend_heads(), trends.iter().map(row))
+    DataTable::new(text::trend_heads(), trends.iter().map(row)).without_empty_columns()
 }
 
 fn point_table(trend: &Trend) -> DataTable {
@@ -194,7 +491,7 @@ fn point_table(trend: &Trend) -> DataTable {
 fn verified_table(verifications: &[VerifiedPoint]) -> DataTable {
     let row = |point: &VerifiedPoint| {
         let bad = match point.bad {
-            Bytes(0) => "0".to_owned(),
+            Bytes(0) => "0 B".to_owned(),
             bad => bad.to_string(),
         };
         vec![

@@ -15,6 +15,8 @@ pub(crate) struct Matrix {
     pub(crate) corner: String,
     pub(crate) columns: Vec<MatrixColumn>,
     pub(crate) rows: Vec<MatrixRow>,
+    /// Whether the rows are cards.
+    pub(crate) of_cards: bool,
 }
 
 /// A column of a matrix.
@@ -127,7 +129,10 @@ impl Matrix {
     /// The same figures as a table of text.
     pub(crate) fn table(&self) -> DataTable {
         let names = self.columns.iter();
-        let names = names.map(|column| text::with_unit(&column.name, &column.unit));
+        let names = names.map(|column| match column.unit.is_empty() {
+            true => column.name.clone(),
+            false => text::with_unit(&column.name, &column.unit),
+        });
         let rows = self.rows.iter().map(|row| {
             let cells = row.cells.iter();
             let cells = cells.map(|cell| cell.as_ref().map_or("–".to_owned(), MatrixCell::text));

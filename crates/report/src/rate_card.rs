@@ -11,7 +11,7 @@ use crate::workload::{self, WorkloadKind};
 use crate::{naming, results, run, text};
 use hakaru_model::finding::{PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
-use hakaru_model::units::Quantile;
+use hakaru_model::units::{Bytes, Quantile};
 
 /// The figures of one series in one row for each kind of workload.
 #[derive(Clone, Debug)]
@@ -77,12 +77,34 @@ pub(crate) fn rate_card(summary: &Summary) -> Option<RateCard> {
     }
     // Established kinds first, in their order; others as they were measured.
     rows.sort_by_key(|((kind, _), _)| kind.map_or((1, None), |kind| (0, Some(kind.0))));
-    let rows: Vec<RateRow> = rows.into_iter().map(|(_, row)| scaled(row)).collect();
+    let keys: Vec<RowKey> = rows.iter().map(|(key, _)| key.clone()).collect();
+    let named = |(key, row): (RowKey, RateRow)| scaled(told_apart(&key, row, &keys));
+    let rows: Vec<RateRow> = rows.into_iter().map(named).collect();
     (!rows.is_empty()).then(|| RateCard {
         title: naming::thing(summary),
         about: about(summary),
         rows,
     })
+}
+
+/// Adds block size, queue depth and number of workers to the name of a row, if others have the same without them.
+fn told_apart(key: &RowKey, mut row: RateRow, all: &[RowKey]) -> RateRow {
+    use WorkloadKind::*;
+    let (Some((kind @ (Sequential | Random | Mixed), block, depth, workers)), _) = *key else {
+        return row;
+    };
+    let keys = || all.iter().filter_map(|(key, _)| key.as_ref());
+    let of_kind = keys().filter(|other| other.0 == kind).count();
+    let of_size = keys().filter(|other| (other.0, other.1) == (kind, block));
+    let load = format!("Q{depth} T{workers}");
+    if of_kind > 1 {
+        let size = number::block_size(Bytes(block));
+        (row.name, row.shape) = match of_size.count() {
+            0 | 1 => (format!("{} {size}", row.name), load),
+            _ => (format!("{} {size} {load}", row.name), String::new()),
+        };
+    }
+    row
 }
 
 fn key(kind: Option<WorkloadKind>, phase: &PhaseSummary) -> RowKey {

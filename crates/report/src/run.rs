@@ -182,8 +182,18 @@ fn origins(subjects: &[(String, &Summary)]) -> Vec<(String, String)> {
     subjects.iter().map(of).collect()
 }
 
-/// Name of the chart that shows the largest effect: a lasting drop of speed, then latency, then speed.
+/// Name of the chart that shows the largest effect: the lasting drop of speed that the answer names or another one, then
+/// latency, then speed.
 fn key_chart(summaries: &[Summary], charts: &[chart::Chart]) -> Option<String> {
+    if let [single] = summaries {
+        let answered = answer::falling(single).map(|(at, _)| {
+            let id = naming::phase_id(single, &single.phases[at]);
+            chart::over_time_name(&id)
+        });
+        if let Some(name) = answered.filter(|name| charts.iter().any(|of| of.name == *name)) {
+            return Some(name);
+        }
+    }
     let phases = summaries.iter().flat_map(|summary| &summary.phases);
     let dropped = phases
         .filter_map(|phase| phase.sustained.as_ref())

@@ -20,6 +20,13 @@ pub fn day(unix_ms: i64) -> String {
         .to_owned()
 }
 
+/// Formats an hour: `10:00`.
+pub(crate) fn hour(unix_ms: i64) -> String {
+    let text = utc(unix_ms);
+    let clock = text.split(' ').nth(1).and_then(|clock| clock.get(..5));
+    clock.unwrap_or_default().to_owned()
+}
+
 /// Formats a time for machines: `2026-01-05T10:00:00.000Z`.
 pub fn iso(unix_ms: i64) -> String {
     let text = utc(unix_ms);
@@ -62,6 +69,7 @@ mod tests {
         assert_eq!(utc(4_107_542_399_000), "2100-02-28 23:59:59 UTC");
         assert_eq!(utc(-1000), "1969-12-31 23:59:59 UTC");
         assert_eq!(iso(1_767_607_200_042), "2026-01-05T10:00:00.042Z");
+        assert_eq!(hour(1_767_607_200_042), "10:00");
     }
 
     #[test]

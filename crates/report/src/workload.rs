@@ -121,7 +121,12 @@ fn block_of(size: &str) -> Option<Bytes> {
 
 /// The name of a phase in words, if it is a workload of hakaru's own: `random writes of 4 KiB` for `rand-write-4k`.
 /// Without an operation, the one of its name.
+///
+/// A number in parentheses tells jobs of one name apart, and stays: `random writes (2)`.
 pub(crate) fn in_words(phase: &str, op: Option<Op>) -> Option<String> {
+    if let Some((own, number)) = numbered(phase) {
+        return in_words(own, op).map(|words| text::workload_numbered(&words, number));
+    }
     let name = SuiteWorkloadName::parse(phase)?;
     let noun = match op.or(name.op) {
         Some(op) if name.op.is_none_or(|own| own == op) => text::workload(name.kind, op).to_owned(),
@@ -134,6 +139,12 @@ pub(crate) fn in_words(phase: &str, op: Option<Op>) -> Option<String> {
     };
     let parts: Vec<String> = std::iter::once(sized).chain(name.load).collect();
     Some(text::enumerated(&parts))
+}
+
+/// The name and the number of `rand-write (2)`.
+fn numbered(phase: &str) -> Option<(&str, u32)> {
+    let (name, number) = phase.strip_suffix(')')?.rsplit_once(" (")?;
+    Some((name, number.parse().ok()?))
 }
 
 /// A phase with its operation: in words, or `db-log write`.
@@ -233,6 +244,7 @@ mod tests {
         assert_eq!(words("sustained-write-1M"), "sustained writes of 1 MiB");
         assert_eq!(words("rand-write-4k-16jobs"), "random writes of 4 KiB, T16");
         assert_eq!(words("read-4k-q32-j4"), "random reads of 4 KiB, Q32 T4");
+        assert_eq!(words("rand-write-4k (2)"), "random writes of 4 KiB (2)");
         let mixed = |op| in_words("mix-64k-q1-j4", Some(op));
         let wanted = "writes of a mix of 64 KiB, Q1 T4";
         assert_eq!(mixed(Op::Write).as_deref(), Some(wanted));
@@ -244,6 +256,8 @@ mod tests {
             "read",
             "write-1m",
             "mixed-2",
+            "db (2)",
+            "rand-write (two)",
             "q1",
             "",
         ] {
@@ -258,6 +272,7 @@ mod tests {
         assert_eq!(compared_figure("db write IOPS"), "db write IOPS");
         crate::text::with_language(crate::text::Language::Japanese, || {
             assert_eq!(words("rand-write-4k"), "ランダム書き込み（4 KiB）");
+            assert_eq!(words("rand-write (2)"), "ランダム書き込み(2)");
             let figure = compared_figure("durable write sync P99");
             assert_eq!(figure, "fsync付き書き込みのfsyncのP99");
         });

@@ -15,7 +15,27 @@ const REAL: u64 = 8 << 30;
 /// # Errors
 /// If the verification cannot be written as JSON.
 pub(super) fn record() -> Result<String> {
-    serde_json::to_string(&verification()).context("cannot write a verification")
+    line(&verification())
+}
+
+/// The verification of a good card with this label, as one line of JSON.
+///
+/// # Errors
+/// If the verification cannot be written as JSON.
+pub(super) fn good(label: &str, started_unix_ms: i64) -> Result<String> {
+    let mut good = verification();
+    good.id = "019b8d5e-0000-7001-8000-000000009000".to_owned();
+    good.started_unix_ms = started_unix_ms;
+    good.target.label = Some(label.to_owned());
+    good.verdict.capacity = Capacity::AsClaimed;
+    good.verdict.good = good.verdict.claimed;
+    good.verdict.bad = Vec::new();
+    good.verdict.bad_bytes = Bytes(0);
+    line(&good)
+}
+
+fn line(verification: &Verification) -> Result<String> {
+    serde_json::to_string(verification).context("cannot write a verification")
 }
 
 fn verification() -> Verification {

@@ -23,7 +23,7 @@ const CARDS: [(&str, &str); 4] = [
     (
         "stuttering",
         r#""write_rate": 26000000, "write_seek": 800000, "jitter_permille": 60,
-           "stalls": {"every": 33554432, "lasts": 400000000}"#,
+           "stalls": {"every": 33554432, "lasts": 900000000}"#,
     ),
     (
         "dead",
@@ -31,6 +31,19 @@ const CARDS: [(&str, &str); 4] = [
            "faults": [{"offset": 0, "len": 34359738368, "kind": "write_error"}]"#,
     ),
 ];
+
+/// A card that is measured once a month and becomes slower: its write rate and the time of a random write.
+const AGED: [(u64, u64); 6] = [
+    (26_000_000, 2_000_000),
+    (26_300_000, 1_990_000),
+    (25_800_000, 2_020_000),
+    (19_000_000, 3_300_000),
+    (18_600_000, 3_400_000),
+    (18_900_000, 3_350_000),
+];
+/// 2026-05-03 10:00 UTC.
+const FIRST_MONTH: i64 = 1_777_802_400_000;
+const MONTH_MS: i64 = 30 * 86_400_000;
 
 const CAMPAIGN: &str = r#"name = "three cards"
 about = "What the page of a campaign looks like: three simulated cards, the whole suite."
@@ -339,8 +352,12 @@ const COMMANDS: &[&[&str]] = &[
     ],
     &["report", "fake", "-o", "verify.html"],
     &["report", "fake", "-o", "verify-ja.html", "--lang=ja"],
-    &["history", "sprinter", "-o", "history.html"],
-    &["history", "sprinter", "-o", "history-ja.html", "--lang=ja"],
+    &["import", "aged.jsonl"],
+    &["history", "veteran", "-o", "history.html"],
+    &["history", "veteran", "-o", "history-ja.html", "--lang=ja"],
+    // Two series of other settings: too little for a verdict.
+    &["history", "sprinter", "-o", "history-new.html"],
+    &["rank", "card=even", "card=sprinter", "-o", "rank.html"],
     &[
         "bench",
         "--quick",
@@ -364,10 +381,7 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
     let program = workspace::target().join("debug/hakaru");
     let place = |name: &str| home.join(name);
     for (name, costs) in CARDS {
-        let common = r#""read_rate": 44000000, "read_seek": 300000, "read_overhead": 120000, "write_overhead": 120000, "block_size": 512, "flush": 3000000"#;
-        let model = format!(r#"{{"name": "{name}", "capacity": 34359738368, {common}, {costs}}}"#);
-        std::fs::write(place(&format!("{name}.json")), model)
-            .context("cannot write a device model")?;
+        write_model(&place(&format!("{name}.json")), name, costs)?;
     }
     for (name, text) in [("three", CAMPAIGN), ("failed", FAILED), ("half", HALF)] {
         std::fs::write(place(&format!("{name}.toml")), text).context("cannot write a campaign")?;
@@ -385,7 +399,8 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
         .to_str()
         .context("the workspace lies at a path that is no text")?;
     let table = format!("{root}/testdata/published/figures.csv");
-    let mut pages = Vec::new();
+    std::fs::write(place("aged.jsonl"), aged(home, &program)?).context("cannot write a history")?;
+    let mut pages = traced(home)?;
     for words in COMMANDS {
         let may_fail = words.first() == Some(&"!");
         let words = words.iter().skip(usize::from(may_fail));
@@ -408,4 +423,57 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
         );
     }
     Ok(pages)
+}
+
+fn write_model(path: &Path, name: &str, costs: &str) -> Result<()> {
+    let common = r#""read_rate": 44000000, "read_seek": 300000, "read_overhead": 120000, "write_overhead": 120000, "block_size": 512, "flush": 3000000"#;
+    let model = format!(r#"{{"name": "{name}", "capacity": 34359738368, {common}, {costs}}}"#);
+    std::fs::write(path, model).context("cannot write a device model")
+}
+
+/// Measures the aged card in a database of its own, and returns its records with a month between the series, and a
+/// verification.
+fn aged(home: &Path, program: &Path) -> Result<String> {
+    let database = home.join("aged.db");
+    let hakaru = || {
+        let mut command = Command::new(program);
+        command.current_dir(home).env("HOME", home);
+        command.env("HAKARU_DB", &database).env("HAKARU_LANG", "en");
+        command
+    };
+    for (rate, seek) in AGED {
+        let costs = format!(r#""write_rate": {rate}, "write_seek": {seek}, "jitter_permille": 25"#);
+        write_model(&home.join("veteran.json"), "veteran", &costs)?;
+        workspace::output(
+            hakaru()
+                .args(["bench", "--quick", "--repeat", "3"])
+                .args(["--simulate", "veteran.json"]),
+        )?;
+    }
+    let exported = workspace::output(hakaru().arg("export"))?;
+    let mut series: Vec<String> = Vec::new();
+    let mut lines = vec![fake::good("veteran", FIRST_MONTH + 2 * MONTH_MS)?];
+    for line in exported.lines() {
+        let mut record: serde_json::Value =
+            serde_json::from_str(line).context("cannot read an exported record")?;
+        let of = record["series"].to_string();
+        let nth = series.iter().position(|known| *known == of);
+        let nth = nth.unwrap_or_else(|| {
+            series.push(of);
+            series.len() - 1
+        });
+        let repeat = record["repeat"].as_i64().unwrap_or(0);
+        record["started_unix_ms"] = (FIRST_MONTH + nth as i64 * MONTH_MS + repeat * 60_000).into();
+        lines.push(record.to_string());
+    }
+    Ok(lines.join("\n"))
+}
+
+/// Pages about traced runs, which a simulated card has not: those of the tests.
+fn traced(home: &Path) -> Result<Vec<PathBuf>> {
+    let mut command = workspace::cargo();
+    command.args(["test", "--quiet", "-p", "hakaru-report", "pages_to_look_at"]);
+    workspace::run(command.env("HAKARU_LOOK", home))?;
+    let names = ["path-one", "path-one-ja", "path-suite", "path-run"];
+    Ok(names.map(|name| home.join(format!("{name}.html"))).to_vec())
 }

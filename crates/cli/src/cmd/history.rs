@@ -8,7 +8,6 @@ use crate::place;
 use crate::sides;
 use anyhow::{Result, bail};
 use hakaru_model::facts::Identity;
-use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_store::Store;
@@ -46,7 +45,7 @@ pub(crate) fn main(args: &HistoryArgs, db: Option<&Path>) -> Result<Exit> {
         return Ok(unreadable.exit());
     };
     let page = match Form::of(None, Some(path)) {
-        Form::Html => hakaru_report::history_html(&history, &summaries(&records)),
+        Form::Html => hakaru_report::history_html(&history),
         Form::Markdown => hakaru_report::history_markdown(&history),
         Form::Terminal => hakaru_report::history_terminal(&history, width(), false),
         Form::Csv | Form::Parquet => bail!(no_table()),
@@ -58,25 +57,6 @@ pub(crate) fn main(args: &HistoryArgs, db: Option<&Path>) -> Result<Exit> {
         print(&format!("{}\n", path.display()))?;
     }
     Ok(unreadable.exit())
-}
-
-/// One summary for each series, oldest first.
-fn summaries(records: &[RunRecord]) -> Vec<Summary> {
-    let mut order: Vec<&str> = Vec::new();
-    for record in records {
-        if !order.contains(&record.series.as_str()) {
-            order.push(&record.series);
-        }
-    }
-    let of_series = |series: &&str| {
-        let records: Vec<RunRecord> = records
-            .iter()
-            .filter(|record| record.series == **series)
-            .cloned()
-            .collect();
-        hakaru_analysis::summarize(&records)
-    };
-    order.iter().map(of_series).collect()
 }
 
 /// Whether a name means this identity: one of its IDs, its label, its model, or its display name.

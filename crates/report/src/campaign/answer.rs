@@ -361,6 +361,7 @@ fn matrix(view: &View<'_>, layer: &str, order: &[usize]) -> Matrix {
         corner: text::card_column().to_owned(),
         columns: columns.collect(),
         rows: rows.collect(),
+        of_cards: true,
     }
 }
 
@@ -390,6 +391,7 @@ fn matrix_of_layers(view: &View<'_>) -> Matrix {
         corner: text::layer_column().to_owned(),
         columns: columns.collect(),
         rows: rows.collect(),
+        of_cards: false,
     }
 }
 

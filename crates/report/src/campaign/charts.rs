@@ -94,7 +94,7 @@ fn speed(view: &View<'_>, work: &Work) -> Option<Chart> {
         unit: work.unit(),
         quantity: text::enumerated(&[text::with_unit(title, work.unit()), work.workload.clone()]),
         runs: runs(view, work),
-        rows: text::Head::Card.text(),
+        rows: text::card_column(),
     };
     bars(view, work, about, &|phase| Some(figure(phase)))
 }
@@ -151,7 +151,7 @@ fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
             section: Section::LayerCost,
             title: text::chart_title(&title),
             note: text::layer_cost_note(&shown, &reference),
-            rows: text::Head::Card.text(),
+            rows: text::card_column(),
         };
         about.of(rows.collect())
     };
@@ -182,7 +182,7 @@ fn amplification(view: &View<'_>, work: &Work) -> Option<Chart> {
         unit: text::AxisLabel::BytesPerByte.text(),
         quantity: text::amplification_quantity(&work.workload),
         runs: runs(view, work),
-        rows: text::Head::Card.text(),
+        rows: text::card_column(),
     };
     bars(view, work, about, &|phase| {
         let found = phase.amplification.as_ref()?;
@@ -302,7 +302,7 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         unit: "MB/s",
         quantity: text::rated_quantity().to_owned(),
         runs: text::runs_between(runs().min()?, runs().max()?),
-        rows: text::Head::Card.text(),
+        rows: text::card_column(),
     };
     Some(about.of(series.collect(), groups.collect()))
 }
@@ -490,11 +490,7 @@ fn along_table(names: &[String], lines: &[Vec<(f64, f64)>]) -> DataTable {
         let extremes = [speeds().reduce(f64::min), mean, speeds().reduce(f64::max)];
         table::row(name, extremes.map(figure))
     });
-    let head = [
-        Head::Card,
-        Head::SlowestRate,
-        Head::MeanRate,
-        Head::FastestRate,
-    ];
-    DataTable::new(head.map(Head::text), rows)
+    let head = [Head::SlowestRate, Head::MeanRate, Head::FastestRate];
+    let head = table::row(text::card_column(), head.map(String::from));
+    DataTable::new(head, rows)
 }

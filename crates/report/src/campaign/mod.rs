@@ -113,6 +113,9 @@ pub fn campaign_in_short(summary: &CampaignSummary) -> Vec<(String, String)> {
     words::in_short(&View::of(summary))
 }
 
+/// Number of bars from which the key chart is as high as the boxes beside it.
+const MANY_BARS: usize = 10;
+
 fn document(view: &View<'_>) -> Document {
     let charts = charts::charts(view);
     let key = key_chart(view, &charts);
@@ -124,14 +127,17 @@ fn document(view: &View<'_>) -> Document {
     }
     blocks.extend(answer::matrices(view));
     let lead = key.map(|key| DocumentBlock::KeyChart(Box::new(key.clone())));
-    let asides = answer::fastest_for(view)
-        .into_iter()
-        .chain(worst_caveats(&caveats));
-    blocks.extend(beside(
-        ColumnStyle::Lead,
+    let (mut left, mut right): (Vec<_>, Vec<_>) = (
         lead.into_iter().collect(),
-        asides.collect(),
-    ));
+        answer::fastest_for(view).into_iter().collect(),
+    );
+    // The boxes of a narrow column are as high as many bars.
+    let is_low = view.names.len() * view.layers.len() < MANY_BARS && !right.is_empty();
+    match is_low {
+        true => left.extend(worst_caveats(&caveats)),
+        false => right.extend(worst_caveats(&caveats)),
+    }
+    blocks.extend(beside(ColumnStyle::Lead, left, right));
     let sections = ChartParts {
         charts: &charts,
         key: key.map(|key| key.name.as_str()),

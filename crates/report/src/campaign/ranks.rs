@@ -177,7 +177,7 @@ fn money_table(view: &View<'_>, rankings: &[&ValueRanking]) -> DataTable {
         )
     };
     let head = table::row(
-        text::card_head(),
+        text::card_column(),
         std::iter::once(text::price_head().to_owned()).chain(head),
     );
     DataTable::new(head, cards.into_iter().map(row))

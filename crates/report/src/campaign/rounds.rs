@@ -12,7 +12,7 @@ use crate::naming::{PhaseName, distinct};
 use crate::number;
 use crate::svg::{Bar, BarGroup, SweepLine, SweepPlot, SweepPoint, WindowLines};
 use crate::table::{self, DataTable};
-use crate::text::{self, Head, RoundFigure, RoundTitle};
+use crate::text::{self, RoundFigure, RoundTitle};
 use hakaru_model::finding::{RoundPoint, Rounds, SteadyWindow};
 use hakaru_model::units::Bytes;
 
@@ -398,7 +398,7 @@ fn throughput(all: &[CardRounds<'_>]) -> Option<Chart> {
         unit: "MB/s",
         quantity: quantity.trim_end_matches('.').to_owned(),
         runs: text::runs_between(5, 5),
-        rows: Head::Card.text(),
+        rows: text::card_column(),
     };
     Some(about.of(works.clone(), all.iter().map(group).collect()))
 }

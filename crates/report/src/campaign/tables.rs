@@ -22,7 +22,7 @@ pub(super) const NONE: &str = "–";
 pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     let held: Vec<&str> = view.held_layers();
     let reference = &view.of.reference_layer;
-    let mut head = vec![Head::Card.into()];
+    let mut head = vec![text::card_column().to_owned()];
     for layer in &view.layers {
         let lead = match view.layers.len() {
             1 => String::new(),
@@ -118,7 +118,10 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
     };
     let order = distinct(ranked.chain(0..view.names.len()));
     let rows = order.into_iter().filter_map(row);
-    Some(DataTable::new(table::row(Head::Card.text(), columns), rows))
+    Some(DataTable::new(
+        table::row(text::card_column(), columns),
+        rows,
+    ))
 }
 
 /// Maximum number of names in a list; more are only counted.
@@ -173,7 +176,8 @@ pub(super) fn amplification(view: &View<'_>) -> Option<DataTable> {
         text::with_unit(&name, "B/B")
     });
     let rows = (0..view.names.len()).map(row);
-    let table = DataTable::new(table::row(Head::Card.text(), names), rows).without_empty_columns();
+    let table =
+        DataTable::new(table::row(text::card_column(), names), rows).without_empty_columns();
     (table.head.len() > 1).then_some(table)
 }
 
@@ -196,13 +200,13 @@ pub(super) fn printed(view: &View<'_>) -> Option<DataTable> {
         }
     }
     let head = [
-        Head::Card,
         Head::Printed,
         Head::MeasuredRate,
         Head::Share,
         Head::Verdict,
     ];
-    DataTable::new(head.map(Head::text), rows).nonempty()
+    let head = table::row(text::card_column(), head.map(String::from));
+    DataTable::new(head, rows).nonempty()
 }
 
 /// Whether a claim is a rated speed, and not a class.
@@ -345,6 +349,7 @@ pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
         corner: text::card_column().to_owned(),
         columns: cost_columns(&works),
         rows: rows.collect(),
+        of_cards: true,
     })
 }
 
@@ -371,6 +376,7 @@ pub(super) fn layer_costs_of_card(view: &View<'_>) -> Option<Matrix> {
         corner: text::layer_column().to_owned(),
         columns: cost_columns(&works),
         rows: rows.collect(),
+        of_cards: false,
     })
 }
 
@@ -396,6 +402,7 @@ pub(super) fn pairs(view: &View<'_>) -> Option<DataTable> {
             .collect();
         let listed = match same.len() {
             0 => text::all_pairs_proven().to_owned(),
+            n if n == of && of > 1 => text::no_pair_proven().to_owned(),
             1..=NAMES if same.iter().map(String::len).sum::<usize>() <= NAMES_LENGTH => {
                 text::enumerated(&same)
             }

@@ -24,7 +24,7 @@ pub(super) fn heat_maps(
     let of_series = |(summary, name): (&Summary, &String)| {
         let of_phase = |phase| {
             let named = |work: String| match several {
-                true => text::enumerated(&[name.clone(), work]),
+                true => text::enumerated(&[name.clone(), text::within_sentence(&work)]),
                 false => work,
             };
             let work = PhaseName {

@@ -131,7 +131,10 @@ fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
     };
     let values = || lines.iter().filter_map(|line| Some((line, at(line, q)?)));
     let named = |found: Option<(&LatencyLine, Nanos)>| {
-        let found = found.map(|(line, value)| (line.name.clone(), value.to_string()));
+        let found = found.map(|(line, value)| {
+            let name = text::within_sentence(&line.name);
+            (name, value.to_string())
+        });
         found.unwrap_or_default()
     };
     ChartTitle::Latencies {

@@ -46,9 +46,17 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
             .collect(),
     });
     charts.extend(heat_maps(summaries, &names, &is_swept));
+    // The answer of a single series may be about a point of a sweep.
+    let answered = match summaries {
+        [single] => crate::answer::falling(single).map(|(at, _)| &single.phases[at]),
+        _ => None,
+    };
+    let is_shown = |phase: &PhaseSummary| {
+        !is_swept(phase) || answered.is_some_and(|other| std::ptr::eq(other, phase))
+    };
     charts.extend(
         all.iter()
-            .filter(|(_, cells)| !cells.iter().flatten().all(|phase| is_swept(phase)))
+            .filter(|(_, cells)| cells.iter().flatten().any(|phase| is_shown(phase)))
             .filter_map(|(name, cells)| over_time_or_spread(name, &names, cells)),
     );
     charts.extend(path::charts(&path::subjects(summaries)));
@@ -239,9 +247,9 @@ fn speed_title(names: &[String], groups: &[BarGroup], quantity: &SpeedQuantity) 
                     value: format!("{} {unit}", shown(fast)),
                 },
                 _ => ChartTitle::Phases {
-                    fastest: phase,
+                    fastest: text::within_sentence(&phase),
                     fast: shown(fast),
-                    slowest: slowest.label.clone(),
+                    slowest: text::within_sentence(&slowest.label),
                     slow: shown(slow),
                     unit,
                 },

@@ -95,13 +95,18 @@ pub(crate) fn over_time(
         false => Section::OverTime,
     };
     Some(Chart {
-        name: format!("over-time-{}", slug(&phase.id)),
+        name: over_time_name(&phase.id),
         section,
         title: text::chart_title(&time_title(&phase.label, names, cells)),
         note,
         plot: Plot::Timeline(timeline),
         table,
     })
+}
+
+/// Name of the chart of a phase.
+pub(crate) fn over_time_name(phase: &str) -> String {
+    format!("over-time-{}", slug(phase))
 }
 
 /// Number of runs from which their median is drawn.

@@ -43,7 +43,11 @@ impl HtmlPage {
         let more = match more.len() {
             0 => String::new(),
             n => {
-                let (about, rows) = (text::show_more_cards(n), self.heat_table(of, more));
+                let about = match of.of_cards {
+                    true => text::show_more_cards(n),
+                    false => text::more_rows(n),
+                };
+                let rows = self.heat_table(of, more);
                 format!("<details><summary>{about}</summary>\n{rows}</details>\n")
             }
         };
@@ -53,7 +57,10 @@ impl HtmlPage {
     fn heat_table(&mut self, of: &Matrix, rows: &[MatrixRow]) -> String {
         let columns = of.columns.iter().map(|column| {
             let (name, unit) = (markup(&column.name), markup(&column.unit));
-            format!("<th scope=\"col\">{name} <small>{unit}</small></th>")
+            match unit.is_empty() {
+                true => format!("<th scope=\"col\">{name}</th>"),
+                false => format!("<th scope=\"col\">{name} <small>{unit}</small></th>"),
+            }
         });
         let columns: String = columns.collect();
         let body: String = rows.iter().map(heat_row).collect();

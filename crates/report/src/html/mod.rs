@@ -10,6 +10,7 @@ mod style;
 use crate::chart::Chart;
 use crate::document::{
     AnswerBlock, ColumnStyle, Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock,
+    VerdictTone,
 };
 use crate::escape::markup;
 use crate::findings;
@@ -322,7 +323,7 @@ fn list(class: &str, items: &[(String, String)]) -> String {
 fn verdict(verdict: &VerdictBlock) -> String {
     let VerdictBlock {
         sign,
-        good,
+        tone,
         text,
         advice,
     } = verdict;
@@ -330,7 +331,12 @@ fn verdict(verdict: &VerdictBlock) -> String {
     if !advice.is_empty() {
         out += &format!("<p>{}</p>\n", markup(advice));
     }
-    let class = if *good { "good" } else { "bad" };
+    let class = match tone {
+        VerdictTone::Good => "good",
+        VerdictTone::Care => "warned",
+        VerdictTone::Bad => "bad",
+        VerdictTone::Open => "unknown",
+    };
     format!("<div class=\"verdict {class}\">\n{out}</div>\n")
 }
 

@@ -24,7 +24,7 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .toc ul{display:flex;list-style:none;margin:0;padding:0}\
 .toc a{display:block;padding:11px 8px;font-size:.875rem;text-decoration:none;color:#1b1f24}.toc a:hover{text-decoration:underline}\
 .answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}\
-.verdict{margin:14px 0;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
+.verdict{margin:14px 0;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict.warned{border-color:#e69f00;background:#fdf3dc}.verdict.unknown{border-color:#8a949e;background:#f5f7f9}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
 .two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:10px}\
 .two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2:first-child,.lead h2:first-child{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\
 .box{background:#f5f7f9;border-radius:6px;padding:10px 14px;font-size:.875rem}.box+.box{margin-top:12px}.box h3{font-size:.9375rem;margin:0 0 4px}.box p{margin:4px 0 0}\
@@ -94,7 +94,7 @@ h2,th,td,.toc,.tiles li,.uses li,.card,.cards tr,.sw,footer{border-color:#33404c
 .quiet,.proof,.key,small,.top p,.box dt,thead th,.pairs th,.card caption span,.card .na,footer,.cards td::before{color:#a3adb8}\
 a,summary{color:#78b9f5}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline-color:#78b9f5}\
 .box,.caveats,.card{background:#182028}.warn,.caveats{border-color:#f0b030}\
-.verdict{background:#3a1f14;border-color:#ff8142}.verdict.good{background:#10302a;border-color:#2cc295}\
+.verdict{background:#3a1f14;border-color:#ff8142}.verdict.good{background:#10302a;border-color:#2cc295}.verdict.warned{background:#352a10;border-color:#f0b030}.verdict.unknown{background:#182028;border-color:#7d8894}\
 .ok{color:#4bd3a5;background:#10302a}.care{color:#f2bd54;background:#352a10}.no{color:#ff9569;background:#3a1f14}.open{color:#a3adb8;background:#222b34;outline-color:#7d8894}\
 .heat td{border-color:#0f1419}.heat .best{box-shadow:inset 0 0 0 2px #4aa3df}.heat td small,.card td small{color:inherit}\
 .h0{background:#0f1419}.h1{background:#12202c}.h2{background:#132b3f}.h3{background:#133752}.h4{background:#124467}.h5{background:#10527e}\

@@ -188,7 +188,6 @@ labels! {
         ComparedRatio: "ratio", "比";
         RatioInterval: "Ratio [95%]", "比[95%]";
         Interval: "95% interval", "95%信頼区間";
-        Card: "Card", "カード";
         Thing: "Thing", "対象";
         Layer: "Layer", "レイヤ";
         RunCount: "n", "n";

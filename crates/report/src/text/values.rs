@@ -5,6 +5,60 @@ use hakaru_model::io_path::{DeviceSplit, DifferencePart, IoClass};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 
+/// What is known about the change of a rate over several series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TrendVerdict {
+    /// Proven.
+    Slower,
+    /// Proven.
+    Faster,
+    /// The same within the margin, proven.
+    Same,
+    /// Nothing is proven.
+    Open,
+    /// Too few series for a verdict.
+    Few { have: usize, needed: usize },
+}
+
+/// The change of the rate of a workload.
+pub(crate) struct SpeedChange {
+    pub(crate) workload: String,
+    /// First and newest rate.
+    pub(crate) first: String,
+    pub(crate) last: String,
+    /// First and newest day.
+    pub(crate) since: String,
+    pub(crate) until: String,
+    /// The later half of the series divided by the earlier one, with its interval.
+    pub(crate) ratio: Option<String>,
+    pub(crate) verdict: TrendVerdict,
+}
+
+/// What a chart of rates over dates shows.
+pub(crate) enum TrendFinding {
+    /// A proven change.
+    Changed {
+        workload: String,
+        percent: String,
+        since: String,
+        slower: bool,
+    },
+    /// No change, proven.
+    Same {
+        /// The only workload.
+        workload: Option<String>,
+        since: String,
+    },
+    /// The range of the newest rates as percent of the first ones.
+    Open {
+        /// The only workload.
+        workload: Option<String>,
+        low: String,
+        high: String,
+        since: String,
+    },
+}
+
 /// What each I/O of an operation became at the device.
 pub(crate) struct BecameText<'a> {
     pub(crate) layer: Option<&'a str>,

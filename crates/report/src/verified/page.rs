@@ -3,7 +3,7 @@
 use super::{Grade, VerdictText, begins_at, headline, place, verdict_text};
 use crate::chart::{Chart, Plot, Section};
 use crate::document::{
-    ChartParts, Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, part,
+    ChartParts, Document, DocumentBlock, Pair, TableStyle, Tile, VerdictBlock, VerdictTone, part,
 };
 use crate::escape::plain;
 use crate::run::target_device_and_host;
@@ -127,7 +127,11 @@ fn head(verification: &Verification) -> Vec<DocumentBlock> {
             Grade::Bad => "✗",
             Grade::Open => "–",
         },
-        good: grade == Grade::Good,
+        tone: match grade {
+            Grade::Good => VerdictTone::Good,
+            Grade::Bad => VerdictTone::Bad,
+            Grade::Open => VerdictTone::Open,
+        },
         text: verdict,
         advice,
     };

@@ -66,10 +66,7 @@ fn documents() -> Vec<(&'static str, String)> {
                 "free-space.txt",
                 verification_terminal(&lives::good_space(), &Annotations::default(), 80, false),
             ),
-            (
-                "history.html",
-                history_html(&lives::worn_card(), std::slice::from_ref(&ext4)),
-            ),
+            ("history.html", history_html(&lives::worn_card())),
             ("history.md", history_markdown(&lives::worn_card())),
             (
                 "history.txt",

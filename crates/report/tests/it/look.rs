@@ -3,8 +3,9 @@
 
 use crate::support;
 use hakaru_report::{
-    campaign_html, campaign_markdown, campaign_terminal, charts, comparison_html, csv, html_with,
-    markdown, path_html, path_markdown, path_terminal, terminal, terminal_with,
+    Language, campaign_html, campaign_markdown, campaign_terminal, charts, comparison_html, csv,
+    html_with, markdown, path_html, path_markdown, path_terminal, terminal, terminal_with,
+    with_language,
 };
 
 /// Pages about traced runs.
@@ -21,6 +22,10 @@ fn traced() -> Vec<(String, String)> {
     let compared = comparison_html(&ext4, &vfat, &support::comparisons());
     names(vec![
         ("one.html", path_html(&ext4)),
+        (
+            "one-ja.html",
+            with_language(Language::Japanese, || path_html(&ext4)),
+        ),
         ("vfat.html", path_html(&vfat)),
         ("f2fs.html", path_html(&f2fs)),
         ("suite.html", path_html(&paths::traced_suite())),

@@ -54,7 +54,8 @@ fn of_each_kind() -> Vec<(&'static str, String)> {
             "verification",
             verification_html(&fake(), &Annotations::default()),
         ),
-        ("history", history_html(&history(), &three)),
+        ("history", history_html(&support::lives::worn_card())),
+        ("history of nothing", history_html(&history())),
     ]
 }
 

@@ -60,7 +60,10 @@ pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64
         0 => String::new(),
         n => format!(" after {} each", counted(n, "run")),
     };
-    format!("No fastest card is proven for {workload}: {told} do not differ significantly{runs}.")
+    let thing = thing();
+    format!(
+        "No fastest {thing} is proven for {workload}: {told} do not differ significantly{runs}."
+    )
 }
 
 pub(in crate::text) fn no_card_differs(cards: usize) -> String {
@@ -130,7 +133,8 @@ pub(in crate::text) fn series_not_tested() -> &'static str {
 }
 
 pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
-    format!("Through {layer}, every card loses more than {percent}% of its {workload}.")
+    let thing = thing();
+    format!("Through {layer}, every {thing} loses more than {percent}% of its {workload}.")
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -160,9 +164,9 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
 }
 
 pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) -> String {
-    let of = number_word(cards);
+    let (of, things) = (number_word(cards), things());
     format!(
-        "All {of} cards end at {value} for {workload}: the limit is the bus of the host, not the card."
+        "All {of} {things} end at {value} for {workload}: the limit is the bus of the host, not the card."
     )
 }
 

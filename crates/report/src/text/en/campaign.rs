@@ -15,8 +15,8 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             "One card of each model: variation between cards of a model is unknown".to_owned()
         }
         Weakness::Blocked => {
-            "Repeats ran back to back: drift is confounded with differences between workloads and layers; use order = \
-             \"shuffled\""
+            "Repeats ran back to back: drift is confounded with differences between workloads and layers; set \
+             order = \"shuffled\" in the campaign file"
                 .to_owned()
         }
         Weakness::CardsInSequence => {
@@ -70,7 +70,7 @@ fn circumstance(what: &Circumstance) -> String {
 }
 
 pub(in crate::text) fn some_of(n: usize, of: usize) -> String {
-    format!("{n} of {of} cards and layers")
+    format!("{n} of {of} {} and layers", super::answers::things())
 }
 
 pub(in crate::text) fn plan_note(note: &PlanNote) -> String {

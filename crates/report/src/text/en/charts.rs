@@ -2,6 +2,7 @@
 //!
 //! A title says what the data shows; if no difference is shown, it says so.
 
+use super::answers::{thing, things};
 use super::heat::{noun, of_syncs, slow_when};
 use super::{counted, listed};
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
@@ -12,7 +13,10 @@ use hakaru_model::job::Op;
 pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
     match title {
         ChartTitle::HostBound { work, cards, value } => {
-            format!("{work}: all {cards} cards stop at the host’s {value}")
+            format!(
+                "{work}: all {cards} {} stop at the host’s {value}",
+                things()
+            )
         }
         ChartTitle::Plateau {
             work,
@@ -22,8 +26,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             high,
         } => {
             let cards = match cards == of {
-                true => format!("all {of} cards"),
-                false => format!("{cards} of {of} cards"),
+                true => format!("all {of} {}", things()),
+                false => format!("{cards} of {of} {}", things()),
             };
             let speed = super::span(low, high);
             format!("{work}: {cards} reach {speed} MB/s, though they differ elsewhere")
@@ -55,7 +59,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             layer,
             percent,
         } => {
-            format!("{work}: {layer} costs every card more than {percent}%")
+            format!(
+                "{work}: {layer} costs every {} more than {percent}%",
+                thing()
+            )
         }
         ChartTitle::LayerRatios { work, layer } => {
             format!("{work}: what {layer} leaves of the speed")
@@ -70,8 +77,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             )
         }
         ChartTitle::NoDifference { work, cards } => {
-            let things = super::answers::things();
-            format!("{work}: no difference between the {cards} {things} is shown")
+            format!(
+                "{work}: no difference between the {cards} {} is shown",
+                things()
+            )
         }
         ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
         ChartTitle::LayerLeaves {
@@ -492,7 +501,7 @@ pub(in crate::text) fn drop_mark(before: &str, after: &str, at: &str) -> String 
 }
 
 pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
-    format!(" {drawn} of {of} cards are drawn.")
+    format!(" {drawn} of {of} {} are drawn.", things())
 }
 
 pub(in crate::text) fn extremes_drawn(ends: usize, of: usize) -> String {

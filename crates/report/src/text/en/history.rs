@@ -3,6 +3,7 @@
 use super::counted;
 use crate::history::trend_name;
 use crate::number;
+use crate::text::{SpeedChange, TrendFinding, TrendVerdict, capital};
 use crate::{compare, time};
 use hakaru_model::history::{DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
 
@@ -23,7 +24,7 @@ pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
         Outlook::Failing => "This card is failing",
         Outlook::Wearing => "This card shows signs of wear",
         Outlook::NoSign => {
-            "No sign of wear: writes are as fast as before, and the last verification found no bad block"
+            "No sign of wear: no slowdown of writes is proven, and the last verification found no bad block"
         }
         Outlook::Unknown => "Too little is known to judge this card",
     }
@@ -31,8 +32,8 @@ pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
 
 pub(in crate::text) fn outlook_advice(outlook: Outlook) -> &'static str {
     match outlook {
-        Outlook::Failing => "copy your data off it now, then replace it",
-        Outlook::Wearing => "keep a backup, and verify the card",
+        Outlook::Failing => "Copy your data off it now, then replace it",
+        Outlook::Wearing => "Keep a backup, and verify the card",
         Outlook::NoSign | Outlook::Unknown => "",
     }
 }
@@ -46,21 +47,122 @@ pub(in crate::text) fn proofs_title() -> &'static str {
 }
 
 pub(in crate::text) fn trends_title() -> &'static str {
-    "Speed over time"
+    "Speed, first and newest"
 }
 
 pub(in crate::text) fn points_title() -> &'static str {
-    "All series"
+    "Figures of all series"
 }
 
 pub(in crate::text) fn verifications_title() -> &'static str {
     "Verifications"
 }
 
-pub(in crate::text) fn trends_note(fewest: usize) -> String {
+pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
+    let once = match once {
+        0 => String::new(),
+        n => format!(
+            " · {} measured in one series only: under {}",
+            counted(n as u64, "workload"),
+            points_title()
+        ),
+    };
     format!(
-        "Change: the later half of the series divided by the earlier half, with its 95% interval; all trends as one \
-         family. A trend needs {fewest} series with the same settings on the same host"
+        "Shade: share of the best of the row · change: newest to first · verdict: the later half of the series against \
+         the earlier half, all workloads as one family; it needs {fewest} series with the same settings on the same \
+         host{once}"
+    )
+}
+
+pub(in crate::text) fn trend_about() -> &'static str {
+    "mean of each series"
+}
+
+pub(in crate::text) fn trend_columns() -> [&'static str; 4] {
+    ["Workload", "First", "Newest", "Change"]
+}
+
+pub(in crate::text) fn sentence(phrase: &str) -> String {
+    format!("{phrase}.")
+}
+
+pub(in crate::text) fn measured_once_each() -> &'static str {
+    "Every workload was measured in one series only, so there is no earlier speed to compare with."
+}
+
+pub(in crate::text) fn speed_change(change: &SpeedChange) -> String {
+    let SpeedChange {
+        workload,
+        first,
+        last,
+        since,
+        until,
+        ratio,
+        verdict,
+    } = change;
+    let halves = ratio.as_ref().map_or_else(String::new, |ratio| {
+        format!(" The later half of the series reaches {ratio} of the earlier half")
+    });
+    match verdict {
+        TrendVerdict::Slower => format!(
+            "Slower than on {since}: {workload} went from {first} to {last}.{halves} (proven)."
+        ),
+        TrendVerdict::Faster => format!(
+            "Faster than on {since}: {workload} went from {first} to {last}.{halves} (proven)."
+        ),
+        TrendVerdict::Same => {
+            format!("As fast as on {since}: {workload} had {first} and have {last}.{halves}.")
+        }
+        TrendVerdict::Open => format!(
+            "No change of the speed since {since} is proven: {workload} went from {first} to {last}.{halves}."
+        ),
+        TrendVerdict::Few { have, needed } => format!(
+            "{}: {first} on {since}, {last} on {until}; {have} series prove no change ({needed} are needed).",
+            capital(workload)
+        ),
+    }
+}
+
+pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
+    match finding {
+        TrendFinding::Changed {
+            workload,
+            percent,
+            since,
+            slower,
+        } => {
+            let changed = if *slower { "fell" } else { "rose" };
+            format!("{workload} {changed} to {percent}% of the speed on {since}")
+        }
+        TrendFinding::Same { workload, since } => match workload {
+            Some(workload) => format!("{workload}: as fast as on {since}"),
+            None => format!("As fast as on {since}"),
+        },
+        TrendFinding::Open {
+            workload,
+            low,
+            high,
+            since,
+        } => {
+            let range = super::span(low, high);
+            let workload = workload.as_ref().map(|name| format!("{name}: "));
+            let workload = workload.unwrap_or_default();
+            format!("{workload}{range}% of the speed on {since}; no change is proven")
+        }
+    }
+}
+
+pub(in crate::text) fn trend_chart_note(spread: bool, drawn: usize, of: usize) -> String {
+    let whisker = match spread {
+        true => "; whisker: 95% interval over its runs",
+        false => "",
+    };
+    let drawn = match drawn < of {
+        true => format!(" {drawn} of {of} workloads are drawn: those that changed most."),
+        false => String::new(),
+    };
+    format!(
+        "Percent of the first series of each workload. Point: mean of a series{whisker}.{drawn}"
     )
 }
 
@@ -83,8 +185,14 @@ pub(in crate::text) fn verified_heads() -> [&'static str; 4] {
     ["Start", "Verification", "Checked", "Bad"]
 }
 
-pub(in crate::text) fn too_few_series(have: usize, needed: usize) -> String {
-    format!("no verdict: {have} of {needed} series")
+pub(in crate::text) fn trend_verdict(verdict: TrendVerdict) -> String {
+    match verdict {
+        TrendVerdict::Slower => "slower (proven)".to_owned(),
+        TrendVerdict::Faster => "faster (proven)".to_owned(),
+        TrendVerdict::Same => "same within 5%".to_owned(),
+        TrendVerdict::Open => "not proven".to_owned(),
+        TrendVerdict::Few { have, needed } => format!("{have} of {needed} series"),
+    }
 }
 
 pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
@@ -112,7 +220,7 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
         }
         WearSign::Warning { text } => format!("SMART warning: {text}"),
         WearSign::SlowerWrites { trend } => match trends.get(*trend as usize) {
-            Some(trend) => slower(trend),
+            Some(trend) => slower(trend, trends),
             None => "Writes became slower".to_owned(),
         },
         WearSign::MoreRetries { first, last } => format!(
@@ -123,9 +231,9 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
     }
 }
 
-fn slower(trend: &Trend) -> String {
+fn slower(trend: &Trend, all: &[Trend]) -> String {
     let change = trend.comparison.as_ref().map(compare::ratio);
-    let name = trend_name(trend);
+    let name = trend_name(trend, all);
     match change {
         Some(change) => {
             format!("Writes became slower (proven): {name} at {change} of the speed before")

@@ -1,8 +1,8 @@
 //! Titles, headings and explanations of pages.
 
 use super::counted;
-use crate::text::PagePart;
 use crate::text::compared::{ComparedThing, compared};
+use crate::text::{PagePart, capital};
 use crate::workload::WorkloadKind;
 use hakaru_model::job::Op;
 use hakaru_model::units::Nanos;
@@ -65,6 +65,11 @@ pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
     format!(
         "Shade: share of the best in the column, in steps of 20, 40, 60, 80 and 95%{letters}{rows}"
     )
+}
+
+pub(in crate::text) fn comparison_key() -> &'static str {
+    "Shade: share of the better side of the row · framed: better, proven · ratio: second to first, with its 95% interval; \
+     = same within 5%, ? not proven"
 }
 
 pub(in crate::text) fn not_slower() -> &'static str {
@@ -170,6 +175,32 @@ pub(in crate::text) fn workload_of_size(noun: &str, block: &str) -> String {
     format!("{noun} of {block}")
 }
 
+/// First words of [`workload`] at the beginning of a sentence.
+const FIRST_WORDS: [&str; 7] = [
+    "Sequential",
+    "Random",
+    "Reads",
+    "Writes",
+    "Trims",
+    "Durable",
+    "Sustained",
+];
+
+pub(in crate::text) fn within_sentence(name: &str) -> String {
+    let first = FIRST_WORDS.iter().find(|first| {
+        name.strip_prefix(**first)
+            .is_some_and(|rest| rest.starts_with(' '))
+    });
+    first.map_or_else(
+        || name.to_owned(),
+        |first| name.replacen(first, &first.to_lowercase(), 1),
+    )
+}
+
+pub(in crate::text) fn workload_numbered(noun: &str, number: u32) -> String {
+    format!("{noun} ({number})")
+}
+
 pub(in crate::text) fn durable_shape(block: &str) -> String {
     format!("{block} + fsync")
 }
@@ -267,6 +298,10 @@ pub(in crate::text) fn all_pairs_proven() -> &'static str {
     "none: all proven"
 }
 
+pub(in crate::text) fn no_pair_proven() -> &'static str {
+    "all pairs"
+}
+
 pub(in crate::text) fn pairs_counted(n: usize) -> String {
     counted(n as u64, "pair")
 }
@@ -338,11 +373,13 @@ pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
 }
 
 pub(in crate::text) fn differences_about(reference: &str) -> String {
+    let things = super::answers::things();
     format!(
         "Ratios are to {reference}, with their 95% intervals, all of them at once: an interval excludes 1 exactly where a \
-         difference is shown. Cards share a letter exactly where no difference between them is shown; that is not yet \
-         proof that they are the same. All comparisons of cards in this campaign are judged as one family: if all cards \
-         were alike, a false difference would come up with a probability of 5% at most. {}",
+         difference is shown. {} share a letter exactly where no difference between them is shown; that is not yet \
+         proof that they are the same. All comparisons of {things} on this page are judged as one family: if all \
+         {things} were alike, a false difference would come up with a probability of 5% at most. {}",
+        capital(things),
         super::intervals()
     )
 }

@@ -51,10 +51,6 @@ pub(in crate::text) fn use_ranking_heads() -> [&'static str; 5] {
     ["Card", "Rank", "Verdict", "Reason", "Price"]
 }
 
-pub(in crate::text) fn card_head() -> &'static str {
-    "Card"
-}
-
 pub(in crate::text) fn price_head() -> &'static str {
     "Price"
 }

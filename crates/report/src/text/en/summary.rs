@@ -97,7 +97,7 @@ fn layer_effect(effect: &LayerEffect) -> String {
     let said: Vec<(usize, &str)> = all.into_iter().filter(|(n, _)| *n > 0).collect();
     match said[..] {
         [(_, word)] if cards == 1 => word.to_owned(),
-        [(n, word)] => format!("{word} on all {n} cards"),
+        [(n, word)] => format!("{word} on all {n} {}", super::answers::things()),
         _ => said
             .iter()
             .map(|(n, word)| format!("{word} on {n}"))

@@ -128,7 +128,8 @@ pub(in crate::text) fn limit(found: &BusLimit) -> String {
     if let (Some(spread), cards @ 2..) = (found.spread, found.cards) {
         let spread = number::percent(spread);
         parts.push(format!(
-            "{cards} cards differ by {spread}% (SD of their means)"
+            "{cards} {} differ by {spread}% (SD of their means)",
+            super::answers::things()
         ));
     }
     let advice = match found.limit {
@@ -149,7 +150,7 @@ pub(in crate::text) fn sequential(op: Op, cards: &[&str]) -> String {
     };
     match cards.len() {
         0 => lead.to_owned(),
-        n if n > NAMED => format!("{lead}, {n} cards"),
+        n if n > NAMED => format!("{lead}, {n} {}", super::answers::things()),
         _ => format!("{lead}, {}", cards.join(", ")),
     }
 }

@@ -113,7 +113,8 @@ pub(in crate::text) fn series_not_tested() -> &'static str {
 }
 
 pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
-    format!("{layer}を介すと、どのカードも{workload}性能の{percent}%以上を失います。")
+    let (thing, _) = things();
+    format!("{layer}を介すと、どの{thing}も{workload}性能の{percent}%以上を失います。")
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -137,7 +138,10 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
 }
 
 pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) -> String {
-    format!("{workload}は全{cards}枚が{value}で頭打ちです。上限はカードではなくホストのバスです。")
+    let (_, counter) = things();
+    format!(
+        "{workload}は全{cards}{counter}が{value}で頭打ちです。上限はカードではなくホストのバスです。"
+    )
 }
 
 pub(in crate::text) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>) -> Option<String> {

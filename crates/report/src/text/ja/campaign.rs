@@ -63,7 +63,7 @@ fn circumstance(what: &Circumstance) -> String {
 }
 
 pub(in crate::text) fn some_of(n: usize, of: usize) -> String {
-    format!("カードとレイヤの{of}組中{n}組")
+    format!("{}とレイヤの{of}組中{n}組", super::answers::things().0)
 }
 
 pub(in crate::text) fn plan_note(note: &PlanNote) -> String {

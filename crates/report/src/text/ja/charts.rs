@@ -2,6 +2,7 @@
 //!
 //! A title says what the data shows; if no difference is shown, it says so.
 
+use super::answers::things;
 use super::heat::{of_syncs, slow_when};
 use super::listed;
 use crate::chart::{BarMarks, ChartTitle, SweepAxis};
@@ -12,7 +13,10 @@ use hakaru_model::job::Op;
 pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
     match title {
         ChartTitle::HostBound { work, cards, value } => {
-            format!("{work}: 全{cards}枚がホストの上限{value}で頭打ち")
+            format!(
+                "{work}: 全{cards}{}がホストの上限{value}で頭打ち",
+                things().1
+            )
         }
         ChartTitle::Plateau {
             work,
@@ -22,8 +26,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             high,
         } => {
             let cards = match cards == of {
-                true => format!("全{of}枚"),
-                false => format!("{of}枚中{cards}枚"),
+                true => format!("全{of}{}", things().1),
+                false => format!("{of}{0}中{cards}{0}", things().1),
             };
             let speed = super::span(low, high);
             format!("{work}: {cards}が{speed} MB/sで横並び（他の測定では差あり）")
@@ -52,7 +56,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             layer,
             percent,
         } => {
-            format!("{work}: {layer}を介すと、どのカードも{percent}%以上低下")
+            format!(
+                "{work}: {layer}を介すと、どの{}も{percent}%以上低下",
+                things().0
+            )
         }
         ChartTitle::LayerRatios { work, layer } => format!("{work}: {layer}を介したときの速度の比"),
         ChartTitle::Fastest { work, card, lead } => {
@@ -65,7 +72,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             format!("{work}: {}が上位、互いに有意差なし", some(cards))
         }
         ChartTitle::NoDifference { work, cards } => {
-            let (thing, counter) = super::answers::things();
+            let (thing, counter) = things();
             format!("{work}: {cards}{counter}の{thing}間に有意差なし")
         }
         ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
@@ -464,7 +471,7 @@ pub(in crate::text) fn drop_mark(before: &str, after: &str, at: &str) -> String 
 }
 
 pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
-    format!("。{of}枚のうち{drawn}枚を表示")
+    format!("。{of}{0}のうち{drawn}{0}を表示", things().1)
 }
 
 pub(in crate::text) fn extremes_drawn(ends: usize, of: usize) -> String {

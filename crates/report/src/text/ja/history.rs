@@ -4,6 +4,7 @@ use super::listed;
 use super::reasons::reason;
 use crate::history::trend_name;
 use crate::number;
+use crate::text::{SpeedChange, TrendFinding, TrendVerdict};
 use crate::{compare, time};
 use hakaru_model::history::{DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
 
@@ -19,7 +20,7 @@ pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
     match outlook {
         Outlook::Failing => "故障が進行中",
         Outlook::Wearing => "消耗の兆候あり",
-        Outlook::NoSign => "消耗の兆候なし。書き込み速度は以前と同じで、最新の検証に不良箇所なし",
+        Outlook::NoSign => "消耗の兆候なし。書き込みに有意な低速化はなく、最新の検証に不良箇所なし",
         Outlook::Unknown => "判定に必要なデータが不足",
     }
 }
@@ -33,22 +34,124 @@ pub(in crate::text) fn proofs_title() -> &'static str {
 }
 
 pub(in crate::text) fn trends_title() -> &'static str {
-    "速度の推移"
+    "最初と最新の速度"
 }
 
 pub(in crate::text) fn points_title() -> &'static str {
-    "全測定シリーズ"
+    "全シリーズの数値"
 }
 
 pub(in crate::text) fn verifications_title() -> &'static str {
     "検証"
 }
 
-pub(in crate::text) fn trends_note(fewest: usize) -> String {
+pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
+    let once = match once {
+        0 => String::new(),
+        n => format!(
+            "・1シリーズのみのワークロード{n}件は「{}」に記載",
+            points_title()
+        ),
+    };
     format!(
-        "変化は、前半のシリーズに対する後半のシリーズの比と95%信頼区間（全ワークロードを一つの族として補正）。同じ条件、同じホストの\
-         {fewest}シリーズが必要"
+        "濃さは行の最大値に対する割合・変化は最初と最新の比・判定は前半と後半のシリーズの比較（全ワークロードを一つの族として補正）で、\
+         同じ条件とホストの{fewest}シリーズが必要{once}"
     )
+}
+
+pub(in crate::text) fn trend_about() -> &'static str {
+    "各シリーズの平均"
+}
+
+pub(in crate::text) fn trend_columns() -> [&'static str; 4] {
+    ["測定内容", "最初", "最新", "変化"]
+}
+
+pub(in crate::text) fn sentence(phrase: &str) -> String {
+    format!("{phrase}。")
+}
+
+pub(in crate::text) fn measured_once_each() -> &'static str {
+    "どのワークロードも1シリーズのみの測定で、比較できる以前の速度がありません。"
+}
+
+pub(in crate::text) fn speed_change(change: &SpeedChange) -> String {
+    let SpeedChange {
+        workload,
+        first,
+        last,
+        since,
+        until,
+        ratio,
+        verdict,
+    } = change;
+    let proven = match verdict {
+        TrendVerdict::Slower | TrendVerdict::Faster => "、有意差あり",
+        TrendVerdict::Same | TrendVerdict::Open | TrendVerdict::Few { .. } => "",
+    };
+    let halves = ratio.as_ref().map_or_else(String::new, |ratio| {
+        format!("（後半のシリーズは前半の{ratio}{proven}）")
+    });
+    match verdict {
+        TrendVerdict::Slower => {
+            format!("{since}より低速です。{workload}は{first}から{last}に低下しました{halves}。")
+        }
+        TrendVerdict::Faster => {
+            format!("{since}より高速です。{workload}は{first}から{last}に向上しました{halves}。")
+        }
+        TrendVerdict::Same => {
+            format!("{since}と同じ速度です。{workload}は{first}と{last}でした{halves}。")
+        }
+        TrendVerdict::Open => format!(
+            "{since}以降の速度に有意な変化はありません。{workload}は{first}から{last}になりました{halves}。"
+        ),
+        TrendVerdict::Few { have, needed } => format!(
+            "{workload}は{since}に{first}、{until}に{last}でした。{have}シリーズでは変化を判定できません（{needed}シリーズ必要）。"
+        ),
+    }
+}
+
+pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
+    match finding {
+        TrendFinding::Changed {
+            workload,
+            percent,
+            since,
+            slower,
+        } => {
+            let changed = if *slower { "低下" } else { "向上" };
+            format!("{workload}は{since}の{percent}%に{changed}")
+        }
+        TrendFinding::Same { workload, since } => match workload {
+            Some(workload) => format!("{workload}: {since}と同じ速度"),
+            None => format!("{since}と同じ速度"),
+        },
+        TrendFinding::Open {
+            workload,
+            low,
+            high,
+            since,
+        } => {
+            let workload = workload.as_ref().map(|name| format!("{name}: "));
+            let workload = workload.unwrap_or_default();
+            format!(
+                "{workload}{since}の{}%、有意な変化なし",
+                super::span(low, high)
+            )
+        }
+    }
+}
+
+pub(in crate::text) fn trend_chart_note(spread: bool, drawn: usize, of: usize) -> String {
+    let whisker = match spread {
+        true => "、縦線は95%信頼区間",
+        false => "",
+    };
+    let drawn = match drawn < of {
+        true => format!("ワークロード{of}件のうち変化の大きい{drawn}件を表示。"),
+        false => String::new(),
+    };
+    format!("各ワークロードの最初のシリーズに対する割合(%)。点は各シリーズの平均{whisker}。{drawn}")
 }
 
 pub(in crate::text) fn trend_heads() -> [&'static str; 6] {
@@ -63,8 +166,14 @@ pub(in crate::text) fn verified_heads() -> [&'static str; 4] {
     ["開始", "検証", "検証した量", "不良"]
 }
 
-pub(in crate::text) fn too_few_series(have: usize, needed: usize) -> String {
-    format!("判定なし（{needed}シリーズ必要、現在{have}）")
+pub(in crate::text) fn trend_verdict(verdict: TrendVerdict) -> String {
+    match verdict {
+        TrendVerdict::Slower => "低速化（有意）".to_owned(),
+        TrendVerdict::Faster => "高速化（有意）".to_owned(),
+        TrendVerdict::Same => "5%以内で同じ".to_owned(),
+        TrendVerdict::Open => "有意差なし".to_owned(),
+        TrendVerdict::Few { have, needed } => format!("{needed}シリーズ中{have}"),
+    }
 }
 
 pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
@@ -96,7 +205,7 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
                     .unwrap_or_default();
                 format!(
                     "書き込みが低速化（有意差あり）。{}は以前の{change}",
-                    trend_name(trend)
+                    trend_name(trend, trends)
                 )
             }
             None => "書き込みが低速化".to_owned(),

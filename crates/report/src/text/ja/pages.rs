@@ -66,6 +66,10 @@ pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
     format!("濃さ: 列の最良値に対する割合（20、40、60、80、95%で区切る）{letters}{rows}")
 }
 
+pub(in crate::text) fn comparison_key() -> &'static str {
+    "濃さ: 行の良いほうの値に対する割合 · 枠: 有意に良い · 比: 1番目に対する2番目の比と95%信頼区間（=は5%以内で同等、?は有意差なし）"
+}
+
 pub(in crate::text) fn not_slower() -> &'static str {
     "最速、または最速との有意差なし"
 }
@@ -165,6 +169,14 @@ pub(in crate::text) fn workload_of_size(noun: &str, block: &str) -> String {
     format!("{noun}（{block}）")
 }
 
+pub(in crate::text) fn within_sentence(name: &str) -> String {
+    name.to_owned()
+}
+
+pub(in crate::text) fn workload_numbered(noun: &str, number: u32) -> String {
+    format!("{noun}({number})")
+}
+
 pub(in crate::text) fn durable_shape(block: &str) -> String {
     format!("{block} + fsync")
 }
@@ -254,6 +266,10 @@ pub(in crate::text) fn all_pairs_proven() -> &'static str {
     "なし（すべて有意差あり）"
 }
 
+pub(in crate::text) fn no_pair_proven() -> &'static str {
+    "すべての組"
+}
+
 pub(in crate::text) fn pairs_counted(n: usize) -> String {
     format!("{n}組")
 }
@@ -323,9 +339,10 @@ pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
 }
 
 pub(in crate::text) fn differences_about(reference: &str) -> String {
+    let (thing, _) = super::answers::things();
     format!(
-        "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まなければ有意差ありである。同じ文字のカードの間に有意差はないが、\
-         同じであることの証明ではない。このキャンペーンの全比較を一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
+        "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まなければ有意差ありである。同じ文字の{thing}の間に有意差はないが、\
+         同じであることの証明ではない。このページの全比較を一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
     )
 }
 

@@ -48,10 +48,6 @@ pub(in crate::text) fn use_ranking_heads() -> [&'static str; 5] {
     ["カード", "順位", "判定", "根拠", "価格"]
 }
 
-pub(in crate::text) fn card_head() -> &'static str {
-    "カード"
-}
-
 pub(in crate::text) fn price_head() -> &'static str {
     "価格"
 }

@@ -17,8 +17,9 @@ pub(in crate::text) fn only_card(card: &str, value: &str) -> String {
 }
 
 pub(in crate::text) fn host_bound(cards: usize, low: &str, high: &str, unit: &str) -> String {
+    let (thing, counter) = super::answers::things();
     format!(
-        "{cards}枚とも{} {unit}。ホストのバスが律速しており、カードの優劣は分からない",
+        "{cards}{counter}とも{} {unit}。ホストのバスが律速しており、{thing}の優劣は分からない",
         span(low, high)
     )
 }
@@ -90,13 +91,14 @@ fn layer_effect(effect: &LayerEffect) -> String {
     ];
     let cards: usize = all.iter().map(|(n, _)| n).sum();
     let said: Vec<(usize, &str)> = all.into_iter().filter(|(n, _)| *n > 0).collect();
+    let (_, counter) = super::answers::things();
     match said[..] {
         [(_, word)] if cards == 1 => word.to_owned(),
-        [(n, word)] => format!("{n}枚とも{word}"),
+        [(n, word)] => format!("{n}{counter}とも{word}"),
         _ => {
             let parts: Vec<String> = said
                 .iter()
-                .map(|(n, word)| format!("{n}枚で{word}"))
+                .map(|(n, word)| format!("{n}{counter}で{word}"))
                 .collect();
             listed(&parts)
         }

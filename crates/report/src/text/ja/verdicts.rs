@@ -136,7 +136,8 @@ pub(in crate::text) fn limit(found: &BusLimit) -> String {
     };
     if let (Some(spread), cards @ 2..) = (found.spread, found.cards) {
         let spread = number::percent(spread);
-        said += &format!("、カード{cards}枚の差は{spread}%（平均の標準偏差）");
+        let (thing, counter) = super::answers::things();
+        said += &format!("、{thing}{cards}{counter}の差は{spread}%（平均の標準偏差）");
     }
     let advice = match found.limit {
         Bottleneck::Host => "より速いカードでも改善しない",
@@ -155,7 +156,10 @@ pub(in crate::text) fn sequential(op: Op, cards: &[&str]) -> String {
     };
     match cards.len() {
         0 => lead.to_owned(),
-        n if n > NAMED => format!("{lead}（カード{n}枚）"),
+        n if n > NAMED => {
+            let (thing, counter) = super::answers::things();
+            format!("{lead}（{thing}{n}{counter}）")
+        }
         _ => format!("{lead}（{}）", listed(cards)),
     }
 }

@@ -214,16 +214,30 @@ texts! {
     pub(crate) fn points_title() -> &'static str;
     /// Title of the verifications.
     pub(crate) fn verifications_title() -> &'static str;
-    /// Explanation of the trends; `fewest` is the number of series that one needs.
-    pub(crate) fn trends_note(fewest: usize) -> String;
+    /// Explanation of the trends; `fewest` is the number of series that one needs, `once` workloads have a single one.
+    pub(crate) fn trends_note(fewest: usize, once: usize) -> String;
+    /// What the figures of the trends are.
+    pub(crate) fn trend_about() -> &'static str;
+    /// Columns of the trends: workload, first and newest rate, change.
+    pub(crate) fn trend_columns() -> [&'static str; 4];
+    /// Whether a card became slower, as a sentence.
+    pub(crate) fn speed_change(change: &SpeedChange) -> String;
+    /// There is no earlier speed.
+    pub(crate) fn measured_once_each() -> &'static str;
+    /// Title of the chart of the trends.
+    pub(crate) fn trend_title(finding: &TrendFinding) -> String;
+    /// Subtitle of that chart: how many of the trends it draws.
+    pub(crate) fn trend_chart_note(spread: bool, drawn: usize, of: usize) -> String;
+    /// A phrase as a sentence.
+    pub(crate) fn sentence(phrase: &str) -> String;
     /// Heads of the table of trends.
     pub(crate) fn trend_heads() -> [&'static str; 6];
     /// Heads of the points of a trend in this unit.
     pub(crate) fn point_heads(unit: &str) -> [String; 5];
     /// Heads of the table of verifications.
     pub(crate) fn verified_heads() -> [&'static str; 4];
-    /// Verdict on a trend with too few series.
-    pub(crate) fn too_few_series(have: usize, needed: usize) -> String;
+    /// Verdict on a trend.
+    pub(crate) fn trend_verdict(verdict: TrendVerdict) -> String;
     /// A sign of wear as a sentence.
     pub fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String;
     /// What would prove more.

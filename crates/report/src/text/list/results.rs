@@ -176,8 +176,6 @@ texts! {
     pub(crate) fn no_best_card() -> &'static str;
     /// Heads of the table of one use.
     pub(crate) fn use_ranking_heads() -> [&'static str; 5];
-    /// Head of the column of cards.
-    pub(crate) fn card_head() -> &'static str;
     /// Head of the column of prices.
     pub(crate) fn price_head() -> &'static str;
     /// An amount of money: `1,480 JPY`.
@@ -264,6 +262,8 @@ texts! {
     pub(crate) fn limited_by_host() -> &'static str;
     /// The key of a matrix.
     pub(crate) fn matrix_key(letters: bool, by: Option<&str>) -> String;
+    /// The key of the matrix of a comparison.
+    pub(crate) fn comparison_key() -> &'static str;
     /// Hidden text of a framed figure.
     pub(crate) fn not_slower() -> &'static str;
     /// Hidden text before letters.
@@ -298,6 +298,10 @@ texts! {
     pub(crate) fn workload(kind: WorkloadKind, op: Op) -> &'static str;
     /// A workload with its block size.
     pub(crate) fn workload_of_size(noun: &str, block: &str) -> String;
+    /// The name of a workload of hakaru's own inside a sentence; other names stay.
+    pub(crate) fn within_sentence(name: &str) -> String;
+    /// One of several workloads of the same name.
+    pub(crate) fn workload_numbered(noun: &str, number: u32) -> String;
     /// The shape of a row of durable writes.
     pub(crate) fn durable_shape(block: &str) -> String;
     /// The shape of a row of sustained writes.
@@ -342,6 +346,8 @@ texts! {
     pub(crate) fn proven_of(n: usize, of: usize) -> String;
     /// In place of the pairs that are not proven.
     pub(crate) fn all_pairs_proven() -> &'static str;
+    /// In place of the pairs, none of which is proven.
+    pub(crate) fn no_pair_proven() -> &'static str;
     /// Number of pairs, in place of too many names.
     pub(crate) fn pairs_counted(n: usize) -> String;
     /// The summary line of the ratios of a workload.

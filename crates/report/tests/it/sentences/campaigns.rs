@@ -56,8 +56,8 @@ fn some_weaknesses() -> Vec<(Weakness, &'static str)> {
         ),
         (
             Weakness::Blocked,
-            "Repeats ran back to back: drift is confounded with differences between workloads and layers; use order = \
-             \"shuffled\"",
+            "Repeats ran back to back: drift is confounded with differences between workloads and layers; set \
+             order = \"shuffled\" in the campaign file",
         ),
         (
             Weakness::CardsInSequence,

@@ -84,6 +84,7 @@ pub(crate) fn worn_card() -> CardHistory {
         series: format!("019b8d5e-0000-7001-8000-00000000000{n}"),
         at_unix_ms: BEGUN + n * 30 * day,
         mean: 20e6 - 2e6 * n as f64,
+        ci95: Some((19e6 - 2e6 * n as f64, 21e6 - 2e6 * n as f64)),
         runs: 3,
         used_percent: Some(10 + 5 * n as u32),
     };

@@ -1,0 +1,73 @@
+//! The figures of a comparison for the first screen: both sides and their ratio.
+
+use super::{figure_name, ratio_ends, readable};
+use crate::document::DocumentBlock;
+use crate::escape::plain;
+use crate::matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
+use crate::number::{self, MeanText};
+use crate::text::{self, Head};
+use hakaru_model::finding::{Comparison, Estimate, Verdict};
+
+/// The matrix of these comparisons; the better side of a proven difference is framed.
+pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> DocumentBlock {
+    let column = |name: &str| MatrixColumn {
+        name: plain(name),
+        unit: String::new(),
+    };
+    let row = |c: &&Comparison| MatrixRow {
+        name: figure_name(c),
+        cells: vec![
+            Some(side(c, &c.a, &c.b)),
+            Some(side(c, &c.b, &c.a)),
+            Some(ratio(c)),
+        ],
+    };
+    let matrix = Matrix {
+        caption: text::against(&plain(b), &plain(a)),
+        about: text::matrix_about(runs(comparisons)),
+        corner: Head::Figure.into(),
+        columns: vec![column(a), column(b), column(Head::Ratio.text())],
+        rows: comparisons.iter().map(row).collect(),
+        of_cards: false,
+    };
+    DocumentBlock::Matrices(vec![matrix], text::comparison_key().to_owned())
+}
+
+/// Number of runs of all figures; `None` if they differ.
+fn runs(comparisons: &[&Comparison]) -> Option<u64> {
+    let sides = comparisons.iter().flat_map(|c| [&c.a, &c.b]);
+    let mut runs = sides.map(|side| side.values.len() as u64);
+    let first = runs.next().filter(|runs| *runs > 0)?;
+    runs.all(|n| n == first).then_some(first)
+}
+
+fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
+    // Of latencies, the shorter one is better.
+    let is_time = of.unit == "ns";
+    let (value, best) = match is_time {
+        true => (this.mean.min(other.mean), this.mean),
+        false => (this.mean, this.mean.max(other.mean)),
+    };
+    let spread = MeanText::of(this, readable(of).1);
+    let mut cell = MatrixCell::of(&spread, shade(value, best));
+    let is_better = (this.mean > other.mean) != is_time;
+    cell.best = is_better && of.verdict == Verdict::Different;
+    cell
+}
+
+/// The ratio with its interval, `=` for equivalent sides and `?` for a difference that is not proven.
+fn ratio(of: &Comparison) -> MatrixCell {
+    let sign = match of.verdict {
+        Verdict::Equivalent => " =",
+        Verdict::Undecided { .. } => " ?",
+        Verdict::Different => "",
+    };
+    let interval = of.ratio_ci95.map(ratio_ends);
+    MatrixCell {
+        figure: format!("{}×{sign}", number::quantity(of.ratio)),
+        note: interval.map(|(low, high)| format!("[{low}, {high}]")),
+        letters: String::new(),
+        shade: 0,
+        best: false,
+    }
+}
