@@ -5,8 +5,9 @@ use crate::support::campaign::campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Comparison, Verdict};
+use hakaru_model::history::{CardHistory, Outlook};
 use hakaru_model::units::Bytes;
-use hakaru_report::{campaign_html, comparison_html, html_with};
+use hakaru_report::{campaign_html, comparison_html, history_html, html_with};
 
 /// The first sentence of a page, and the line below it.
 fn answer(page: &str) -> (String, String) {
@@ -213,4 +214,151 @@ fn caveats_are_ranked_by_what_they_do_to_the_figures() {
             .unwrap_or_else(|| panic!("{words}: {list}"))
     };
     assert!(at("Host was busy") < at("Only 3 runs"), "{list}");
+}
+
+/// The box with the verdict: its class, and its text below the heading.
+fn verdict(page: &str) -> (&str, &str) {
+    let (_, rest) = page.split_once("<div class=\"verdict ").unwrap();
+    let (class, rest) = rest.split_once('"').unwrap();
+    let (_, rest) = rest.split_once("<p>").unwrap_or_default();
+    (class, rest.split("</p>").next().unwrap_or_default())
+}
+
+/// The titles of the charts of a page.
+fn chart_titles(page: &str) -> Vec<&str> {
+    let titles = page.split("<figcaption><h3>").skip(1);
+    titles
+        .filter_map(|rest| rest.split("</h3>").next())
+        .collect()
+}
+
+#[test]
+fn a_history_answers_whether_the_card_is_slower_and_wears_out() {
+    let page = history_html(&support::lives::worn_card());
+    assert_eq!(answer(&page).0, "✗ This card is failing");
+    let (class, text) = verdict(&page);
+    assert_eq!(class, "bad");
+    for wanted in [
+        "Data was lost: ",
+        "Slower than on 2026-01-05: sequential writes went from 20.0 MB/s to 14.0 MB/s.",
+        "Copy your data off it now",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let wanted = "Sequential writes fell to 70% of the speed on 2026-01-05";
+    assert_eq!(chart_titles(&page), [wanted]);
+    assert!(page.contains("<td class=\"h0\"><b>−30%</b> <small>slower (proven)</small></td>"));
+    for wrong in ["seq-write", "not measured"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn a_history_of_few_series_is_neither_good_nor_bad() {
+    let mut history = CardHistory {
+        signs: Vec::new(),
+        outlook: Outlook::Unknown,
+        ..support::lives::worn_card()
+    };
+    history.trends[0].comparison = None;
+    history.trends[0].points.truncate(2);
+    let page = history_html(&history);
+    let (class, text) = verdict(&page);
+    assert_eq!(class, "unknown");
+    assert!(
+        text.starts_with(
+            "Sequential writes: 20.0 MB/s on 2026-01-05, 18.0 MB/s on 2026-02-04; 2 series prove no"
+        ),
+        "{text}"
+    );
+    let wanted = "Sequential writes: 90% of the speed on 2026-01-05; no change is proven";
+    assert_eq!(chart_titles(&page), [wanted]);
+    assert!(page.contains("<small>2 of 4 series</small>"));
+    // A single series has no trend, and nothing to draw.
+    history.trends[0].points.truncate(1);
+    let page = history_html(&history);
+    assert!(
+        verdict(&page)
+            .1
+            .starts_with("Every workload was measured in one series only")
+    );
+    assert_eq!(chart_titles(&page), [""; 0]);
+}
+
+#[test]
+fn the_first_chart_of_a_run_shows_the_fall_of_the_answer() {
+    let mut summary = support::sandisk();
+    let falls = |phase: &hakaru_model::finding::PhaseSummary| {
+        phase
+            .sustained
+            .as_ref()
+            .is_some_and(|found| found.cliff.is_some())
+    };
+    // A long write that stays even comes first.
+    let mut even = summary
+        .phases
+        .iter()
+        .find(|phase| falls(phase))
+        .unwrap()
+        .clone();
+    even.phase = "mix-4k-q1-j1".to_owned();
+    even.sustained.as_mut().unwrap().cliff = None;
+    even.sustained.as_mut().unwrap().falls.clear();
+    summary.phases.insert(0, even);
+    let page = html_with(&[summary], &[]);
+    let (_, first) = page.split_once("<figure id=\"").unwrap();
+    assert!(
+        first.starts_with("over-time-sustained-write\""),
+        "{}",
+        &first[..60]
+    );
+}
+
+#[test]
+fn rows_of_a_rate_card_have_names_of_their_own() {
+    let mut summary = support::sandisk();
+    let random = summary
+        .phases
+        .iter()
+        .position(|phase| phase.phase == "rand-write");
+    let mut large = summary.phases[random.unwrap()].clone();
+    "rand-write-64k".clone_into(&mut large.phase);
+    large.detail.shape.as_mut().unwrap().block = Bytes(65536);
+    let mut deep = large.clone();
+    "write-64k-q8-j1".clone_into(&mut deep.phase);
+    deep.detail.shape.as_mut().unwrap().iodepth = 8;
+    summary.phases.extend([large, deep]);
+    let page = html_with(&[summary], &[]);
+    for wanted in [
+        "Random 4 KiB<small>Q1 T1</small>",
+        "Random 64 KiB Q1 T1",
+        "Random 64 KiB Q8 T1",
+    ] {
+        assert!(
+            page.contains(&format!("<th scope=\"row\">{wanted}")),
+            "{wanted}"
+        );
+    }
+}
+
+#[test]
+fn pairs_of_cards_are_not_listed_if_none_differs() {
+    let mut campaign = campaign();
+    let pairs = |campaign: &CampaignSummary| {
+        let page = campaign_html(campaign);
+        let (_, rest) = page.split_once("How the cards differ</h2>").unwrap();
+        rest.split("</table>").next().unwrap().to_owned()
+    };
+    assert!(pairs(&campaign).contains("none: all proven"));
+    let again: Vec<_> = campaign.rankings[0].pairs.clone();
+    for ranking in &mut campaign.rankings {
+        ranking.pairs.extend(again.clone());
+    }
+    all_pairs(&mut campaign, Verdict::Undecided { needed: None });
+    let listed = pairs(&campaign);
+    assert!(
+        listed.contains("0 of 2") && listed.contains("all pairs"),
+        "{listed}"
+    );
+    assert!(!listed.contains("kingston–"), "{listed}");
 }

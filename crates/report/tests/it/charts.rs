@@ -300,6 +300,36 @@ fn latency_map(slow: Option<SlowIos>) -> LatencyMap {
 }
 
 #[test]
+fn a_campaign_has_a_heat_map_of_each_card_with_slow_ios() {
+    let mut campaign = support::campaign::campaign();
+    let slow = |count| SlowIos {
+        from: Nanos::from_secs(1),
+        count,
+        when: SlowWhen::After(40.0),
+    };
+    // Of one card, through the layer of the answer: the workload with the most slow I/Os is drawn.
+    let phases = &mut campaign.cards[1].layers[0].summary.phases;
+    for (phase, count) in [("rand-write", 12), ("seq-write", 3)] {
+        let phase = phases.iter_mut().find(|of| of.phase == phase).unwrap();
+        phase.detail.latency_map = Some(latency_map(Some(slow(count))));
+    }
+    phases[0].detail.sync_map = Some(latency_map(None));
+    let charts = campaign_charts(&campaign);
+    let maps = charts
+        .iter()
+        .filter(|chart| chart.section == Section::Latency && chart.name.contains("-over-time-"));
+    let maps: Vec<&Chart> = maps.collect();
+    let titles: Vec<String> = maps.iter().map(|chart| title(chart)).collect();
+    let wanted = "sandisk, random writes: 12 I/Os took 1 s or longer, all after 40.0 s";
+    assert_eq!(titles, [wanted]);
+    assert!(maps[0].csv().contains("\n45,46,1000000000,1778000000,1\n"));
+    let page = hakaru_report::campaign_html(&campaign);
+    assert!(page.contains("Latency over time, as heat maps</summary>") && page.contains(wanted));
+    let none = hakaru_report::campaign_html(&support::campaign::campaign());
+    assert!(!none.contains("as heat maps"));
+}
+
+#[test]
 fn latency_over_time_is_a_heat_map_with_its_finding() {
     let mut summary = support::sandisk();
     let slow = SlowIos {
