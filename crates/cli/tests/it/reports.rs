@@ -478,7 +478,7 @@ fn the_history_of_a_card_has_no_verdict_from_few_series() {
         "History of even",
         "15 runs",
         "Too little is known to judge this card",
-        "no verdict: 1 of 4 series",
+        "Every workload was measured in one series only",
         "hakaru verify DEVICE",
         "joined by their label",
     ] {
