@@ -6,10 +6,10 @@
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Device model of a simulated card. All costs are exact; `jitter_permille` adds a seeded spread.
+/// Device model of a simulated card. All costs are exact; `jitter_permille` and `noise` add a seeded spread.
 ///
-/// A command of `len` bytes takes `overhead + (seek, if it does not start where the last one ended) + len / rate`. The
-/// card executes one command at a time.
+/// A command of `len` bytes takes `overhead + (seek, if it does not start where the last one ended) + len / rate`, and
+/// what its [`Flash`] adds. The card executes one command at a time, except that it may execute several reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceModel {
@@ -38,9 +38,21 @@ pub struct DeviceModel {
     /// Extra cost of a write that does not start where the last command ended.
     #[serde(default)]
     pub write_seek: Nanos,
+    /// Extra cost of a read after a write.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_to_read: Nanos,
+    /// Extra cost of a write after a read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub read_to_write: Nanos,
     /// Cost of a flush.
     #[serde(default)]
     pub flush: Nanos,
+    /// Number of reads that the card executes at a time; 0 means 1.
+    #[serde(default, skip_serializing_if = "is_none_or_one")]
+    pub parallel_reads: u32,
+    /// Mechanics of the flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<Flash>,
     /// Fast cache in front of the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<SlcCache>,
@@ -59,6 +71,100 @@ pub struct DeviceModel {
     /// Seeded spread of every cost, in thousandths: 20 means a factor drawn evenly from 0.98 to 1.02.
     #[serde(default)]
     pub jitter_permille: u32,
+    /// Spread of the costs with a long tail, drift and rare long commands, as real cards show them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+}
+
+fn is_zero(cost: &Nanos) -> bool {
+    cost.0 == 0
+}
+
+fn is_none_or_one(count: &u32) -> bool {
+    *count <= 1
+}
+
+/// Organization of the flash behind the controller of a card, and what leaving its preferred order costs.
+///
+/// The mechanics are those that Bergmann (flashbench, 2011) and Bouganim, Jónsson and Bonnet (uFLIP, CIDR 2009) observed
+/// on real cards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flash {
+    /// Size of a page in bytes, often of several planes together: reads sense and writes program whole pages.
+    pub page: Bytes,
+    /// Time to sense a page. A read pays it once, unless it continues the last read; and again, less the time of the
+    /// bytes before it, if it crosses a page boundary. Further pages are sensed while data is transferred.
+    #[serde(default)]
+    pub sense: Nanos,
+    /// Whether the card gathers consecutive writes that are smaller than a page. Otherwise each of them programs whole
+    /// pages.
+    #[serde(default)]
+    pub gathers_writes: bool,
+    /// Size of an allocation unit in bytes: the unit of mapping and of garbage collection.
+    pub unit: Bytes,
+    /// Cost of opening a unit for writing.
+    #[serde(default)]
+    pub open: Nanos,
+    /// Extra cost of a read for each boundary of units in it.
+    #[serde(default)]
+    pub unit_crossing: Nanos,
+    /// Number of units that can be open for writing. Opening one more closes the one that was written the longest time
+    /// ago, whose unwritten rest is copied. At least 1.
+    pub open_units: u32,
+    /// Number of open units that can be written out of order; 0: a write out of order copies the rest of its unit.
+    #[serde(default)]
+    pub random_units: u32,
+    /// Extra cost of a write out of order in such a unit.
+    #[serde(default)]
+    pub random_write: Nanos,
+    /// Rate of copying the rest of a unit, bytes per second.
+    pub collection_rate: u64,
+    /// Number of units at the start of the card that are always open, in any order, for the tables of FAT.
+    #[serde(default)]
+    pub fat_units: u32,
+    /// Mapping cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<MappingCache>,
+    /// Cost of a discard.
+    #[serde(default)]
+    pub discard: Nanos,
+    /// Whether an open unit that is discarded as a whole closes without copying.
+    #[serde(default)]
+    pub discard_frees: bool,
+}
+
+/// Part of the table from addresses to flash that the controller has at hand: a read elsewhere loads a part of it first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappingCache {
+    /// Bytes of the card that one entry covers.
+    pub chunk: Bytes,
+    /// Number of entries. The one that was used the longest time ago is replaced. At least 1.
+    pub slots: u32,
+    /// Cost of loading an entry.
+    pub load: Nanos,
+}
+
+/// Random deviations of the costs, drawn from the seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Standard deviation of the logarithm of each cost, in thousandths: 30 is about 3%.
+    #[serde(default)]
+    pub sigma_permille: u32,
+    /// Commands of one million that take longer.
+    #[serde(default)]
+    pub stalls_per_million: u32,
+    /// Mean extra time of such a command; exponentially distributed.
+    #[serde(default)]
+    pub stall_mean: Nanos,
+    /// Largest slow deviation of all costs, in thousandths: 150 means a factor from 0.85 to 1.15.
+    #[serde(default)]
+    pub drift_permille: u32,
+    /// Time after which the slow deviation repeats: it is a sine.
+    #[serde(default)]
+    pub drift_period: Nanos,
 }
 
 /// Cache: a part of the flash that is written fast until it is full.
@@ -72,6 +178,9 @@ pub struct SlcCache {
     /// Rate at which the idle card empties the cache, bytes per second; 0: never.
     #[serde(default)]
     pub drain_rate: u64,
+    /// Idle time after which the card begins to empty it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub drain_delay: Nanos,
 }
 
 /// Garbage collection: a stall of the whole card after every N bytes written.
@@ -92,6 +201,9 @@ pub struct Throttle {
     pub after: Nanos,
     /// Cost of each command while throttled, in percent: 150 means 1.5 times as long.
     pub percent: u32,
+    /// Busy time, minus idle time, below which a throttled card returns to its speed; `None`: `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Nanos>,
 }
 
 /// Faulty range of the card.
@@ -118,6 +230,34 @@ pub enum FaultKind {
     DropsWrites,
 }
 
+impl Flash {
+    /// Checks the values.
+    fn check(&self) -> Result<(), String> {
+        let mapping = self.mapping.as_ref();
+        let positive = [
+            ("flash.page", self.page.0),
+            ("flash.unit", self.unit.0),
+            ("flash.open_units", u64::from(self.open_units)),
+            ("flash.collection_rate", self.collection_rate),
+            ("flash.mapping.chunk", mapping.map_or(1, |m| m.chunk.0)),
+            (
+                "flash.mapping.slots",
+                mapping.map_or(1, |m| u64::from(m.slots)),
+            ),
+        ];
+        if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
+            return Err(format!("{name} must be greater than 0"));
+        }
+        if !self.unit.0.is_multiple_of(self.page.0) {
+            return Err(format!(
+                "flash.unit is {}: it must be a multiple of flash.page ({})",
+                self.unit.0, self.page.0
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl DeviceModel {
     /// Returns a model without cache, stalls or faults: reads 40 MB/s, writes 20 MB/s, seeks 0.3 ms for a read and 2 ms
     /// for a write.
@@ -133,13 +273,18 @@ impl DeviceModel {
             write_overhead: Nanos(200_000),
             read_seek: Nanos(300_000),
             write_seek: Nanos(2_000_000),
+            write_to_read: Nanos(0),
+            read_to_write: Nanos(0),
             flush: Nanos(1_000_000),
+            parallel_reads: 1,
+            flash: None,
             cache: None,
             stalls: None,
             throttle: None,
             faults: Vec::new(),
             lost_flush: None,
             jitter_permille: 0,
+            noise: None,
         }
     }
 
@@ -163,7 +308,7 @@ impl DeviceModel {
                 self.jitter_permille
             ));
         }
-        Ok(())
+        self.flash.as_ref().map_or(Ok(()), Flash::check)
     }
 
     /// Returns the claimed capacity.

@@ -103,7 +103,7 @@ impl SimulatedCard {
         file.set_len(model.capacity.0)?;
         let lies_about_flush = model.lost_flush;
         let state = CardState {
-            sim: SimCard::new(per_command(model.clone()), seed),
+            sim: SimCard::new(per_command(model.clone()), seed).joining_requests(),
             ledger: CardLedger::default(),
             under: VecDeque::new(),
             volatile_bytes: 0,

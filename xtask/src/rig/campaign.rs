@@ -57,6 +57,7 @@ fn device_models() -> [DeviceModel; 3] {
         size: Bytes(CACHE),
         write_rate: 2_400_000,
         drain_rate: 2_000_000,
+        drain_delay: Nanos(0),
     });
     [
         card("swift", 2, 2_500_000, 5),

@@ -84,6 +84,7 @@ fn slowing_streams() -> [SlowingStream; 3] {
         size: Bytes(4 << 20),
         write_rate: 4_000_000,
         drain_rate: 0,
+        drain_delay: Nanos(0),
     });
     stalling.stalls = Some(Stalls {
         every: Bytes(4 << 20),
@@ -92,6 +93,7 @@ fn slowing_streams() -> [SlowingStream; 3] {
     warm.throttle = Some(Throttle {
         after: Nanos::from_secs(2),
         percent: 200,
+        until: None,
     });
     let (mib, plain_time) = (f64::from(1 << 20), f64::from(12 << 20) / 2.5e6);
     [

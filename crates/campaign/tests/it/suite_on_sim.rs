@@ -27,6 +27,7 @@ fn card() -> DeviceModel {
         size: Bytes(5 << 30),
         write_rate: 60_000_000,
         drain_rate: 0,
+        drain_delay: Nanos(0),
     });
     model
 }

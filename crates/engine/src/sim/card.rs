@@ -3,7 +3,8 @@
 //! It has no data and no clock: the caller provides the time. The engine uses virtual time; a card
 //! served to a guest uses real time and stores its data itself.
 
-use hakaru_model::device_model::{DeviceModel, Fault, FaultKind};
+use super::flash::FlashState;
+use hakaru_model::device_model::{DeviceModel, Fault, FaultKind, Noise};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::Nanos;
@@ -29,20 +30,25 @@ pub struct Service {
     pub effect: Effect,
 }
 
-/// State of a simulated card. It serves one command at a time; a command that arrives while it is
-/// busy waits.
+/// State of a simulated card. It serves one command at a time, or as many reads as its model says; a command that
+/// arrives while it is busy waits.
 #[derive(Clone, Debug)]
 pub struct SimCard {
     model: DeviceModel,
     rng: Rng,
     busy_until: u64,
-    /// Offset at which the last command ended.
+    /// Times at which each of the parallel reads ends.
+    reads_until: Vec<u64>,
+    /// Offset at which the last command ended, and its kind.
     head: u64,
+    last: Option<Op>,
+    flash: FlashState,
     /// Bytes in the fast write cache.
     cached: u64,
     written_since_stall: u64,
     /// Thermal load: busy time less idle time.
     warmth: u64,
+    throttled: bool,
     /// Writes that a card with unsafe flushes may still lose, oldest first.
     volatile: VecDeque<(u64, u64)>,
     volatile_bytes: u64,
@@ -52,16 +58,29 @@ impl SimCard {
     /// Creates a card in its initial state. The seed determines its jitter.
     pub fn new(model: DeviceModel, seed: u64) -> SimCard {
         SimCard {
+            reads_until: vec![0; model.parallel_reads.max(1) as usize],
             model,
             rng: Rng::fork(seed, 0xca4d),
             busy_until: 0,
             // No command can end at this offset, so the first one seeks.
             head: u64::MAX,
+            last: None,
+            flash: FlashState::default(),
             cached: 0,
             written_since_stall: 0,
             warmth: 0,
+            throttled: false,
             volatile: VecDeque::new(),
             volatile_bytes: 0,
+        }
+    }
+
+    /// Treats requests that continue the last one as parts of the same command.
+    #[must_use]
+    pub fn joining_requests(self) -> SimCard {
+        SimCard {
+            flash: FlashState::joining_requests(),
+            ..self
         }
     }
 
@@ -82,28 +101,49 @@ impl SimCard {
 
     /// Computes completion time and effect of one command that arrives at `now`.
     pub fn serve(&mut self, now: Nanos, op: Op, offset: u64, len: u64) -> Service {
-        let start = self.begin(now);
+        let start = self.begin(now, op == Op::Read);
         let effect = self.effect(op, offset, len);
         let seeks = offset != self.head;
+        let continues = !seeks && self.last == Some(op);
+        let turned = self.last.is_some_and(|last| last != op);
         self.head = offset + len;
+        self.last = Some(op);
         let p = &self.model;
+        let seek = |cost: Nanos| if seeks { cost.0 } else { 0 };
+        let turn = |cost: Nanos| if turned { cost.0 } else { 0 };
         let cost = match op {
             Op::Read => {
+                let of_flash = p.flash.as_ref().map_or(0, |flash| {
+                    self.flash
+                        .read(flash, p.read_rate, (offset, len), continues)
+                });
                 p.read_overhead.0
-                    + if seeks { p.read_seek.0 } else { 0 }
+                    + seek(p.read_seek)
+                    + turn(p.write_to_read)
+                    + of_flash
                     + time_for(len, p.read_rate)
             }
             Op::Write => {
-                let fixed = p.write_overhead.0 + if seeks { p.write_seek.0 } else { 0 };
-                fixed + self.program(len)
+                let fixed = p.write_overhead.0 + seek(p.write_seek) + turn(p.read_to_write);
+                let (units, programmed) = match &p.flash {
+                    None => (0, len),
+                    Some(flash) => {
+                        let programmed = self.flash.programmed(flash, (offset, len), continues);
+                        (self.flash.write(flash, offset, len), programmed)
+                    }
+                };
+                fixed + units + self.program(programmed)
             }
-            Op::Trim => p.write_overhead.0,
+            Op::Trim => match &p.flash {
+                None => p.write_overhead.0,
+                Some(flash) => p.write_overhead.0 + self.flash.discard(flash, offset, len),
+            },
         };
         if op == Op::Write && effect == Effect::Done {
             self.remember(offset, len);
         }
         Service {
-            done_at: self.finish(start, cost),
+            done_at: self.finish(start, cost, op == Op::Read),
             effect,
         }
     }
@@ -111,10 +151,10 @@ impl SimCard {
     /// Computes the cost of a flush that arrives at `now`. A card that ignores flushes takes the
     /// same time.
     pub fn flush(&mut self, now: Nanos) -> Service {
-        let start = self.begin(now);
+        let start = self.begin(now, false);
         let cost = self.model.flush.0;
         Service {
-            done_at: self.finish(start, cost),
+            done_at: self.finish(start, cost, false),
             effect: Effect::Done,
         }
     }
@@ -125,23 +165,34 @@ impl SimCard {
         self.volatile.drain(..).rev().collect()
     }
 
-    /// Waits for the previous command, and lets idle time cool the card and empty its cache.
-    fn begin(&mut self, now: Nanos) -> u64 {
+    /// Waits for the commands before it, and lets idle time cool the card and empty its cache. A read waits only until
+    /// one of the parallel reads has ended.
+    fn begin(&mut self, now: Nanos, reads: bool) -> u64 {
         let idle = now.0.saturating_sub(self.busy_until);
         self.warmth = self.warmth.saturating_sub(idle);
         if let Some(cache) = &self.model.cache {
+            let idle = idle.saturating_sub(cache.drain_delay.0);
             let drained = (u128::from(idle) * u128::from(cache.drain_rate) / 1_000_000_000) as u64;
             self.cached = self.cached.saturating_sub(drained);
         }
-        now.0.max(self.busy_until)
+        let free = match reads {
+            true => self.reads_until.iter().min().copied().unwrap_or(0),
+            false => self.busy_until,
+        };
+        now.0.max(free)
     }
 
-    fn finish(&mut self, start: u64, cost: u64) -> Nanos {
+    fn finish(&mut self, start: u64, cost: u64, reads: bool) -> Nanos {
         let mut cost = cost;
-        if let Some(throttle) = &self.model.throttle
-            && self.warmth >= throttle.after.0
-        {
-            cost = cost * u64::from(throttle.percent.max(100)) / 100;
+        if let Some(throttle) = &self.model.throttle {
+            let limit = match throttle.until {
+                Some(until) if self.throttled => until.0,
+                _ => throttle.after.0,
+            };
+            self.throttled = self.warmth >= limit;
+            if self.throttled {
+                cost = cost * u64::from(throttle.percent.max(100)) / 100;
+            }
         }
         if self.model.jitter_permille > 0 {
             let spread = 2 * u64::from(self.model.jitter_permille) + 1;
@@ -149,9 +200,19 @@ impl SimCard {
                 1000 + self.rng.below(spread) - u64::from(self.model.jitter_permille.min(1000));
             cost = cost * factor / 1000;
         }
-        self.warmth += cost;
-        self.busy_until = start + cost;
-        Nanos(self.busy_until)
+        if let Some(noise) = &self.model.noise {
+            cost = deviate(cost, noise, start, &mut self.rng);
+        }
+        let done = start + cost;
+        // Reads in parallel warm the card as one.
+        self.warmth += done.saturating_sub(self.busy_until.max(start));
+        self.busy_until = self.busy_until.max(done);
+        let busy_until = self.busy_until;
+        match self.reads_until.iter_mut().min() {
+            Some(first) if reads => *first = done,
+            _ => self.reads_until.fill(busy_until),
+        }
+        Nanos(done)
     }
 
     /// Time in ns to program `len` bytes: into the cache while it has space, plus a stall if one is
@@ -206,8 +267,28 @@ impl SimCard {
     }
 }
 
+/// Returns a cost in ns with random deviations, at a time in ns.
+fn deviate(cost: u64, noise: &Noise, now: u64, rng: &mut Rng) -> u64 {
+    let mut exact = cost as f64;
+    if noise.sigma_permille > 0 {
+        // Box and Muller (1958): a standard normal value from two uniform ones.
+        let (radius, angle) = ((-2.0 * (1.0 - rng.unit()).ln()).sqrt(), rng.unit());
+        let normal = radius * (std::f64::consts::TAU * angle).cos();
+        exact *= (normal * f64::from(noise.sigma_permille) / 1000.0).exp();
+    }
+    if noise.drift_permille > 0 && noise.drift_period.0 > 0 {
+        let turn = (now % noise.drift_period.0) as f64 / noise.drift_period.0 as f64;
+        let drift = (std::f64::consts::TAU * turn).sin();
+        exact *= 1.0 + drift * f64::from(noise.drift_permille) / 1000.0;
+    }
+    if noise.stalls_per_million > 0 && rng.below(1_000_000) < u64::from(noise.stalls_per_million) {
+        exact -= (1.0 - rng.unit()).ln() * noise.stall_mean.0 as f64;
+    }
+    exact.max(0.0).round() as u64
+}
+
 /// Time in ns for `len` bytes at `rate` bytes/s; 0 at rate 0, which means no cost.
-fn time_for(len: u64, rate: u64) -> u64 {
+pub(super) fn time_for(len: u64, rate: u64) -> u64 {
     if rate == 0 {
         0
     } else {
@@ -218,7 +299,7 @@ fn time_for(len: u64, rate: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::device_model::{SlcCache, Stalls, Throttle};
+    use hakaru_model::device_model::{Flash, SlcCache, Stalls, Throttle};
     use hakaru_model::units::Bytes;
 
     fn card(change: impl FnOnce(&mut DeviceModel)) -> SimCard {
@@ -255,6 +336,7 @@ mod tests {
                 size: Bytes(10 << 20),
                 write_rate: 40_000_000,
                 drain_rate: 0,
+                drain_delay: Nanos(0),
             })
         });
         let times = write_all(&mut card, 1 << 20, 20);
@@ -269,6 +351,7 @@ mod tests {
                 size: Bytes(1 << 20),
                 write_rate: 40_000_000,
                 drain_rate: 1 << 20,
+                drain_delay: Nanos(0),
             });
         });
         let done = card.serve(Nanos(0), Op::Write, 0, 1 << 20).done_at;
@@ -296,6 +379,7 @@ mod tests {
             p.throttle = Some(Throttle {
                 after: Nanos(200_000_000),
                 percent: 200,
+                until: None,
             })
         });
         let times = write_all(&mut warm, 1 << 20, 10);
@@ -332,6 +416,154 @@ mod tests {
         }
         assert_eq!(card.power_cut(), [(2 << 20, 4096), (1 << 20, 4096)]);
         assert_eq!(card.power_cut(), []);
+    }
+
+    #[test]
+    fn some_reads_run_in_parallel_and_writes_do_not() {
+        let mut card = card(|p| {
+            p.parallel_reads = 4;
+            p.read_seek = Nanos(0);
+        });
+        let read =
+            |card: &mut SimCard, n: u64| card.serve(Nanos(0), Op::Read, n << 20, 4096).done_at.0;
+        let one = 100_000 + 4096 * 25;
+        let reads: Vec<u64> = (0..9).map(|n| read(&mut card, n) / one).collect();
+        assert_eq!(reads, [1, 1, 1, 1, 2, 2, 2, 2, 3]);
+        let write = card.serve(Nanos(0), Op::Write, 0, 4096).done_at.0;
+        assert_eq!(write, 3 * one + 4096 * 50, "it waits for all reads");
+        assert_eq!(read(&mut card, 20), write + one);
+    }
+
+    #[test]
+    fn a_change_of_direction_costs_extra() {
+        let mut card = card(|p| {
+            (p.read_overhead, p.read_seek) = (Nanos(0), Nanos(0));
+            (p.write_to_read, p.read_to_write) = (Nanos(7), Nanos(11));
+            (p.read_rate, p.write_rate) = (1_000_000_000, 1_000_000_000);
+        });
+        let mut now = Nanos(0);
+        let mut cost = |op| {
+            let done = card.serve(now, op, 0, 512).done_at;
+            done.0 - std::mem::replace(&mut now, done).0
+        };
+        let costs = [Op::Read, Op::Read, Op::Write, Op::Write, Op::Read].map(&mut cost);
+        assert_eq!(costs, [512, 512, 523, 512, 519]);
+    }
+
+    #[test]
+    fn a_throttled_card_returns_when_it_has_cooled_down() {
+        let mut card = card(|p| {
+            p.throttle = Some(Throttle {
+                after: Nanos(1_000_000_000),
+                percent: 200,
+                until: Some(Nanos(400_000_000)),
+            })
+        });
+        let block = 1 << 20;
+        let usual = time_for(block, 20_000_000);
+        let mut now = write_all(&mut card, block, 40).iter().sum::<u64>();
+        let mut after = |idle: u64| {
+            let begin = now + idle;
+            now = card.serve(Nanos(begin), Op::Write, 0, block).done_at.0;
+            now - begin
+        };
+        assert_eq!(after(0), 2 * usual);
+        assert_eq!(after(1_000_000_000), 2 * usual, "it is not cool yet");
+        assert_eq!(after(10_000_000_000), usual);
+    }
+
+    #[test]
+    fn a_cache_waits_before_it_empties() {
+        let mut card = card(|p| {
+            p.cache = Some(SlcCache {
+                size: Bytes(1 << 20),
+                write_rate: 40_000_000,
+                drain_rate: 1 << 20,
+                drain_delay: Nanos(2_000_000_000),
+            });
+        });
+        let (fast, slow) = (time_for(1 << 20, 40_000_000), time_for(1 << 20, 20_000_000));
+        let mut now = 0;
+        let mut after = |idle: u64| {
+            let begin = now + idle;
+            now = card.serve(Nanos(begin), Op::Write, 0, 1 << 20).done_at.0;
+            now - begin
+        };
+        let costs = [0, 2_000_000_000, 3_000_000_000].map(&mut after);
+        assert_eq!(costs, [fast, slow, fast]);
+    }
+
+    #[test]
+    fn noise_has_its_median_its_spread_and_its_stalls() {
+        let noise = |change: fn(&mut Noise)| {
+            let mut card = card(|p| {
+                let mut noise = Noise::default();
+                change(&mut noise);
+                p.noise = Some(noise);
+            });
+            write_all(&mut card, 4096, 20_000)
+        };
+        let plain = time_for(4096, 20_000_000) as f64;
+        let mut logs: Vec<f64> = noise(|n| n.sigma_permille = 100)
+            .into_iter()
+            .map(|cost| (cost as f64 / plain).ln())
+            .collect();
+        logs.sort_by(f64::total_cmp);
+        let quantile = |part: f64| logs[(part * 20_000.0) as usize];
+        assert!(quantile(0.5).abs() < 0.005);
+        assert!((quantile(0.8413) - 0.1).abs() < 0.005 && (quantile(0.1587) + 0.1).abs() < 0.005);
+        let stalled = noise(|n| (n.stalls_per_million, n.stall_mean) = (10_000, Nanos(5_000_000)));
+        let long: Vec<f64> = stalled
+            .iter()
+            .map(|&cost| cost as f64 - plain)
+            .filter(|&extra| extra > 0.5)
+            .collect();
+        assert!((150..250).contains(&long.len()), "{}", long.len());
+        let mean = long.iter().sum::<f64>() / long.len() as f64;
+        assert!((3.5e6..6.5e6).contains(&mean), "{mean}");
+        let drifting = noise(|n| (n.drift_permille, n.drift_period) = (150, Nanos(1_000_000_000)));
+        let (least, most) = (drifting.iter().min(), drifting.iter().max());
+        let factor = |cost: Option<&u64>| cost.map_or(0.0, |&cost| cost as f64 / plain);
+        assert!((factor(least) - 0.85).abs() < 0.001 && (factor(most) - 1.15).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_card_of_flash_charges_its_mechanics() {
+        let flash = Flash {
+            page: Bytes(16 << 10),
+            sense: Nanos(50_000),
+            gathers_writes: true,
+            unit: Bytes(4 << 20),
+            open: Nanos(700_000),
+            unit_crossing: Nanos(30_000),
+            open_units: 2,
+            random_units: 0,
+            random_write: Nanos(0),
+            collection_rate: 20_000_000,
+            fat_units: 0,
+            mapping: None,
+            discard: Nanos(5_000),
+            discard_frees: false,
+        };
+        let mut card = card(|p| {
+            p.flash = Some(flash);
+            (p.read_overhead, p.read_seek) = (Nanos(100_000), Nanos(0));
+        });
+        let mut now = Nanos(0);
+        let mut cost = |op, offset, len| {
+            let done = card.serve(now, op, offset, len).done_at;
+            done.0 - std::mem::replace(&mut now, done).0
+        };
+        let block = 64 << 10;
+        let program = time_for(block, 20_000_000);
+        assert_eq!(cost(Op::Write, 0, block), 700_000 + program);
+        assert_eq!(cost(Op::Write, block, block), program);
+        assert_eq!(cost(Op::Write, 40 << 20, block), 700_000 + program);
+        let rest = time_for((4 << 20) - 2 * block, 20_000_000);
+        assert_eq!(cost(Op::Write, 80 << 20, block), 700_000 + rest + program);
+        assert_eq!(cost(Op::Read, 0, 512), 150_000 + 512 * 25);
+        assert_eq!(cost(Op::Read, 512, 512), 100_000 + 512 * 25);
+        assert_eq!(cost(Op::Trim, 0, 4 << 20), 5_000);
     }
 
     #[test]

@@ -2,4 +2,5 @@
 
 pub(crate) mod backend;
 pub mod card;
+mod flash;
 mod media;

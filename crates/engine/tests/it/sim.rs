@@ -169,6 +169,7 @@ fn the_cliff_is_where_the_cache_ends() {
         size: Bytes(256 * MIB),
         write_rate: 40_000_000,
         drain_rate: 0,
+        drain_delay: Nanos(0),
     });
     let worker = run_worker(on_card(model, write_seq(), MIB, 512 * MIB));
     let mut bytes = 0;

@@ -6,7 +6,9 @@ use crate::generate::{
 };
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::caveat::CacheOf;
-use hakaru_model::device_model::{DeviceModel, Fault, FaultKind, SlcCache, Stalls, Throttle};
+use hakaru_model::device_model::{
+    DeviceModel, Fault, FaultKind, Flash, MappingCache, Noise, SlcCache, Stalls, Throttle,
+};
 use hakaru_model::facts::Fact;
 use hakaru_model::figure::Figure;
 use hakaru_model::finding::{
@@ -251,9 +253,20 @@ proptest! {
     fn device_models_come_back_with_all_their_lies(n in any::<[u64; 6]>(), flags in any::<[bool; 5]>(), jitter in 0u32..1000) {
         let mut model = DeviceModel::plain("card", Bytes(n[0]));
         model.claimed_capacity = flags[0].then_some(Bytes(n[1]));
-        model.cache = flags[1].then_some(SlcCache { size: Bytes(n[2]), write_rate: n[3], drain_rate: n[4] });
+        model.cache = flags[1].then_some(SlcCache { size: Bytes(n[2]), write_rate: n[3], drain_rate: n[4], drain_delay: Nanos(n[5]) });
         model.stalls = flags[2].then_some(Stalls { every: Bytes(n[5]), lasts: Nanos(n[0]) });
-        model.throttle = flags[3].then_some(Throttle { after: Nanos(n[1]), percent: jitter });
+        model.throttle = flags[3].then_some(Throttle { after: Nanos(n[1]), percent: jitter, until: flags[4].then_some(Nanos(n[0])) });
+        (model.parallel_reads, model.write_to_read, model.read_to_write) = (1 + jitter, Nanos(n[2]), Nanos(n[3]));
+        let mapping = flags[1].then_some(MappingCache { chunk: Bytes(n[0]), slots: jitter, load: Nanos(n[1]) });
+        model.flash = flags[2].then_some(Flash {
+            page: Bytes(n[0]), sense: Nanos(n[1]), gathers_writes: flags[0], unit: Bytes(n[2]), open: Nanos(n[3]),
+            unit_crossing: Nanos(n[4]), open_units: jitter, random_units: jitter / 2, random_write: Nanos(n[5]),
+            collection_rate: n[1], fat_units: jitter / 3, mapping, discard: Nanos(n[2]), discard_frees: flags[3],
+        });
+        model.noise = flags[3].then_some(Noise {
+            sigma_permille: jitter, stalls_per_million: jitter, stall_mean: Nanos(n[0]), drift_permille: jitter,
+            drift_period: Nanos(n[1]),
+        });
         let kinds = [FaultKind::ReadError, FaultKind::WriteError, FaultKind::DropsWrites];
         model.faults = kinds.map(|kind| Fault { offset: Bytes(n[2]), len: Bytes(n[3]), kind }).to_vec();
         (model.lost_flush, model.jitter_permille) = (flags[4].then_some(Bytes(n[4])), jitter);
