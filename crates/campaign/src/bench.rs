@@ -111,8 +111,8 @@ pub enum BenchError {
     Full { path: PathBuf, free: Bytes },
     #[error("--size={size} is too small: the minimum is {SMALLEST}")]
     TooSmall { size: Bytes },
-    #[error("{workload} would overwrite {}; help: without --erase, only read workloads run on a \
-        device", .path.display())]
+    #[error("{} ({workload}) would overwrite {}; help: without --erase, only read workloads run on a \
+        device", hakaru_report::workload_words(workload), .path.display())]
     WouldDestroy {
         path: PathBuf,
         workload: &'static str,

@@ -21,7 +21,7 @@ use hakaru_device::{InspectError, PathInspector, Roots};
 use hakaru_engine::{ClockChoice, EngineReport, Observer, RunError, RunOptions};
 use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::caveat::Caveat;
-use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Identity, TargetKind, UnknownReason};
 use hakaru_model::io_path::TraceObstacle;
 use hakaru_model::job::Scenario;
 use hakaru_model::plan::{Facts, LayOut, Plan, PlanError};
@@ -395,7 +395,7 @@ impl PlannedSession<'_> {
                 .map_or(TargetKind::Other, |facts| facts.kind),
             path,
             filesystem: None,
-            device: Fact::Unknown("it was not looked at".to_owned()),
+            device: Fact::Unknown(UnknownReason::NotLookedAt),
             system_disk: false,
             label: None,
         }

@@ -1,7 +1,7 @@
 //! Functions shared by `bench` and campaigns: usable space, and the identity of a simulated card.
 
 use hakaru_model::device_model::DeviceModel;
-use hakaru_model::facts::{Fact, Identity, TargetKind};
+use hakaru_model::facts::{Fact, Identity, TargetKind, UnknownReason};
 use hakaru_model::units::Bytes;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) fn simulated(model: &DeviceModel, label: &str) -> Identity {
         path: PathBuf::from(&model.name),
         kind: TargetKind::Other,
         filesystem: None,
-        device: Fact::Unknown("simulated card".to_owned()),
+        device: Fact::Unknown(UnknownReason::SimulatedCard),
         system_disk: false,
         label: Some(label.to_owned()),
     }

@@ -8,7 +8,7 @@ use hakaru_model::job::Op;
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
-use hakaru_report::{padded, text};
+use hakaru_report::{columns_of, padded, text, workload_words};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -189,21 +189,30 @@ pub(crate) struct StatusReporter {
     traced: bool,
     phases: u32,
     phase: u32,
+    /// Width of the names of phases, in columns.
+    name_width: usize,
     /// Last printed tenth of the layout, without a progress line.
     printed: u64,
 }
 
 impl StatusReporter {
-    pub(crate) fn new(mode: ProgressMode, phases: usize) -> StatusReporter {
+    /// Reports the progress of phases with these names.
+    pub(crate) fn new<'a>(
+        mode: ProgressMode,
+        phases: impl ExactSizeIterator<Item = &'a str>,
+    ) -> StatusReporter {
         let bar = bar(mode, ONE_LINE);
+        let count = phases.len() as u32;
+        let widths = phases.map(|name| columns_of(&workload_words(name)));
         StatusReporter {
             mode,
             bar,
             round: 0,
             rounds: 1,
             traced: false,
-            phases: phases as u32,
+            phases: count,
             phase: 0,
+            name_width: widths.max().unwrap_or(0),
             printed: 0,
         }
     }
@@ -224,9 +233,9 @@ impl StatusReporter {
         self.mode.say(&self.bar, line);
     }
 
-    /// Width of the names of phases; those of the deep suite are longer.
-    fn name_width(&self) -> usize {
-        if self.phases > 9 { 15 } else { 10 }
+    /// A phase in words, as wide as all others.
+    fn name(&self, phase: &str) -> String {
+        padded(&workload_words(phase), self.name_width)
     }
 
     fn place(&self) -> String {
@@ -258,7 +267,7 @@ pub(crate) fn speeds(progress: &PhaseProgress) -> Vec<String> {
         let speed = BytesPerSec(progress.bytes_per_s[op] as f64);
         words.push(format!(
             "{} {speed:>10} {:>7} IOPS",
-            op.name(),
+            text::operation(op),
             Iops(progress.iops[op] as f64)
         ));
     }
@@ -294,7 +303,8 @@ fn mean_rates(record: &PhaseRecord) -> Vec<(Op, OpRate)> {
 pub(crate) fn rates(record: &PhaseRecord) -> String {
     let words = mean_rates(record).into_iter().map(|(op, rate)| {
         let (speed, iops) = (BytesPerSec(rate.bytes_per_s), Iops(rate.iops));
-        format!("{:<5} {speed:>10} {iops:>8} IOPS", op.name())
+        let op = padded(text::operation(op), 5);
+        format!("{op} {speed:>10} {iops:>8} IOPS")
     });
     words.collect::<Vec<_>>().join("   ")
 }
@@ -319,9 +329,8 @@ impl Observer for StatusReporter {
             phases: self.phases,
             phase: &phase.name,
         });
-        let width = self.name_width();
         self.bar
-            .set_prefix(format!("{} {:<width$}", self.place(), phase.name));
+            .set_prefix(format!("{} {}", self.place(), self.name(&phase.name)));
         self.bar.set_position(0);
         self.bar.set_message("");
     }
@@ -347,11 +356,10 @@ impl Observer for StatusReporter {
 
     fn phase_ends(&mut self, record: &PhaseRecord) -> Flow {
         self.event(&ProgressEvent::ended(record));
-        let width = self.name_width();
         self.say(&format!(
-            "{} {:<width$} {}",
+            "{} {} {}",
             self.place(),
-            record.name,
+            self.name(&record.name),
             rates(record)
         ));
         Flow::Continue

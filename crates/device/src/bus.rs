@@ -2,7 +2,7 @@
 
 use crate::chain::DeviceNode;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{Bus, Fact};
+use hakaru_model::facts::{Bus, Fact, UnknownReason};
 use std::path::{Path, PathBuf};
 
 /// Returns the bus of a disk.
@@ -62,9 +62,9 @@ pub(crate) fn driver(disk: &DeviceNode) -> Fact<String> {
     Fact::or_because(
         found,
         if disk.is_virtual() {
-            "not a hardware device"
+            UnknownReason::NoHardware
         } else {
-            "not reported by sysfs"
+            UnknownReason::NotReportedBySysfs
         },
     )
 }
@@ -101,9 +101,13 @@ fn mmc(host: &str, roots: &Roots) -> Bus {
         Fact::Known(text) => text,
         Fact::Unknown(because) => {
             let because = if rustix::process::geteuid().is_root() || !roots.is_live() {
-                format!("{because}; mount debugfs at /sys/kernel/debug")
+                UnknownReason::NotMounted {
+                    cause: Box::new(because),
+                    filesystem: "debugfs".to_owned(),
+                    at: "/sys/kernel/debug".to_owned(),
+                }
             } else {
-                "only root can read debugfs".to_owned()
+                UnknownReason::DebugfsNeedsRoot
             };
             let unknown = || Fact::Unknown(because.clone());
             return Bus::Mmc {
@@ -115,7 +119,7 @@ fn mmc(host: &str, roots: &Roots) -> Bus {
         }
     };
     let ios = Ios::parse(&text);
-    let because = || format!("{} does not report it", path.display());
+    let because = || UnknownReason::NotReportedIn(path.display().to_string());
     Bus::Mmc {
         width_bits: Fact::or_because(ios.width_bits, because()),
         clock_hz: Fact::or_because(ios.clock_hz, because()),
@@ -184,7 +188,7 @@ fn pci_link(disk: &DeviceNode) -> Fact<String> {
     let controllers =
         ancestors(&disk.folder).filter(|part| part.join("current_link_speed").exists());
     let Some(pci) = controllers.last() else {
-        return Fact::Unknown("no parent PCI device reports a link speed".to_owned());
+        return Fact::Unknown(UnknownReason::NoLinkSpeed);
     };
     let speed = roots::text_fact(&pci.join("current_link_speed"));
     match (speed, roots::text(&pci.join("current_link_width"))) {
@@ -217,7 +221,7 @@ fn ata_port(folder: &Path) -> Option<u32> {
 /// Reads the SATA link of a disk by its port number.
 fn ata_link(folder: &Path, roots: &Roots) -> Fact<String> {
     let Some(port) = ata_port(folder) else {
-        return Fact::Unknown("not connected to a SATA port".to_owned());
+        return Fact::Unknown(UnknownReason::NoSataPort);
     };
     roots::text_fact(
         &roots

@@ -6,7 +6,7 @@
 
 use crate::makers;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{CardRegisters, Fact};
+use hakaru_model::facts::{CardRegisters, Fact, UnknownReason};
 use hakaru_model::units::Bytes;
 use std::path::Path;
 
@@ -43,10 +43,10 @@ impl RawCard {
         let mmc = card_type.known().is_some_and(|kind| kind == "MMC");
         let attribute = |name: &str| roots::text_fact(&card.join(name));
         let of_sd = |name: &str| match mmc {
-            true => Fact::Unknown("eMMC devices have no such register".to_owned()),
+            true => Fact::Unknown(UnknownReason::NotOfEmmc),
             false => attribute(name),
         };
-        let no_emmc = || Fact::Unknown("SD cards do not report it".to_owned());
+        let no_emmc = || Fact::Unknown(UnknownReason::NotOfSdCards);
         let of_mmc = |name: &str| if mmc { attribute(name) } else { no_emmc() };
         RawCard {
             card_type,
@@ -63,8 +63,8 @@ impl RawCard {
     }
 
     /// A card whose registers are all unknown.
-    pub(crate) fn hidden(because: &str) -> RawCard {
-        let hidden = || Fact::Unknown(because.to_owned());
+    pub(crate) fn hidden(because: &UnknownReason) -> RawCard {
+        let hidden = || Fact::Unknown(because.clone());
         RawCard {
             card_type: hidden(),
             cid: hidden(),
@@ -102,11 +102,7 @@ fn ext_csd(card: &Path, roots: &Roots) -> Fact<String> {
             .join(&name)
             .join("ext_csd"),
     ) {
-        Fact::Unknown(_) => Fact::Unknown(
-            "EXT_CSD is only shown in debugfs, which is not mounted or not \
-                readable"
-                .to_owned(),
-        ),
+        Fact::Unknown(_) => Fact::Unknown(UnknownReason::ExtCsdOnlyInDebugfs),
         known => known,
     }
 }
@@ -118,9 +114,8 @@ pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
     let ssr = and_then(&raw.ssr, "the SD status", Ssr::parse);
     let ext_csd: Option<[u8; 512]> = raw.ext_csd.known().and_then(|text| hex(text));
     let ext = ext_csd.as_ref();
-    let claim = |pick: fn(&Ssr) -> Option<u32>| {
-        and_then_fact(&ssr, "the SD status holds a reserved value", pick)
-    };
+    let claim =
+        |pick: fn(&Ssr) -> Option<u32>| and_then_fact(&ssr, UnknownReason::ReservedValue, pick);
     CardRegisters {
         maker: map(&cid, |cid| cid.maker()),
         oem: map(&cid, |cid| cid.oem.clone()),
@@ -134,11 +129,7 @@ pub(crate) fn decode(raw: &RawCard) -> CardRegisters {
         uhs_grade: claim(|ssr| Some(ssr.uhs_grade())),
         video_class: claim(|ssr| Some(ssr.video_class())),
         app_class: claim(Ssr::app_class),
-        allocation_unit: and_then_fact(
-            &ssr,
-            "the SD status does not define one",
-            Ssr::allocation_unit,
-        ),
+        allocation_unit: and_then_fact(&ssr, UnknownReason::NoAllocationUnit, Ssr::allocation_unit),
         spec: if mmc {
             emmc_spec(&or_of(&raw.ext_csd_rev, ext, |b| b[192].to_string()))
         } else {
@@ -454,7 +445,11 @@ fn map<T, U>(fact: &Fact<T>, f: impl Fn(&T) -> U) -> Fact<U> {
     }
 }
 
-fn and_then_fact<T, U>(fact: &Fact<T>, because: &str, f: impl Fn(&T) -> Option<U>) -> Fact<U> {
+fn and_then_fact<T, U>(
+    fact: &Fact<T>,
+    because: UnknownReason,
+    f: impl Fn(&T) -> Option<U>,
+) -> Fact<U> {
     match fact {
         Fact::Known(value) => Fact::or_because(f(value), because),
         Fact::Unknown(because) => Fact::Unknown(because.clone()),
@@ -463,7 +458,10 @@ fn and_then_fact<T, U>(fact: &Fact<T>, because: &str, f: impl Fn(&T) -> Option<U
 
 fn and_then<U>(fact: &Fact<String>, what: &str, f: impl Fn(&str) -> Option<U>) -> Fact<U> {
     match fact {
-        Fact::Known(text) => Fact::or_because(f(text), format!("cannot decode {what} `{text}`")),
+        Fact::Known(text) => {
+            let because = UnknownReason::Text(format!("cannot decode {what} `{text}`"));
+            Fact::or_because(f(text), because)
+        }
         Fact::Unknown(because) => Fact::Unknown(because.clone()),
     }
 }

@@ -5,7 +5,7 @@ use crate::card::RawCard;
 use crate::chain::DeviceNode;
 use crate::oddities::decode_card;
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{CardRegisters, ChainLink, DeviceIdentity, Fact};
+use hakaru_model::facts::{CardRegisters, ChainLink, DeviceIdentity, Fact, UnknownReason};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) 
         driver,
         discard_granularity: bytes(&queue.join("discard_granularity")),
         temperature_mc: temperature(disk),
-        health: Fact::Unknown("not queried".to_owned()),
+        health: Fact::Unknown(UnknownReason::NotQueried),
         kname: disk.kname.clone(),
         bus,
         card,
@@ -52,7 +52,7 @@ pub(crate) fn describe(disk: &DeviceNode, chain: Vec<ChainLink>, roots: &Roots) 
 
 fn wwid(disk: &DeviceNode) -> Fact<String> {
     let paths = ["wwid", "device/wwid", "dm/uuid", "md/uuid"];
-    first_text(disk, &paths, "sysfs reports no world-wide name")
+    first_text(disk, &paths, UnknownReason::NoWwnInSysfs)
 }
 
 /// Whether the kernel marks it read-only.
@@ -89,12 +89,7 @@ fn registers(disk: &DeviceNode, size: Bytes, roots: &Roots) -> Option<CardRegist
     let names = [usb.join("product"), device.join("model")]
         .map(|path| roots::text(&path).unwrap_or_default());
     let reader = names.iter().any(|name| looks_like_reader(name));
-    reader.then(|| {
-        decode_card(
-            &RawCard::hidden("a USB reader hides the registers of its card"),
-            size,
-        )
-    })
+    reader.then(|| decode_card(&RawCard::hidden(&UnknownReason::HiddenByReader), size))
 }
 
 /// Whether a product name looks like a card reader.
@@ -130,8 +125,8 @@ fn model(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
             Fact::Known(format!("{vendor} {model}"))
         }
         (_, Some(model)) => Fact::Known(model),
-        _ if disk.is_virtual() => Fact::Unknown("not a hardware device".to_owned()),
-        _ => Fact::Unknown("not reported by the device".to_owned()),
+        _ if disk.is_virtual() => Fact::Unknown(UnknownReason::NoHardware),
+        _ => Fact::Unknown(UnknownReason::NotReportedByDevice),
     }
 }
 
@@ -158,26 +153,26 @@ fn serial(disk: &DeviceNode, card: Option<&CardRegisters>) -> Fact<String> {
         .or_else(unit_serial)
         .or_else(of_usb);
     let because = if disk.is_virtual() {
-        "not a hardware device"
+        UnknownReason::NoHardware
     } else {
-        "not reported by the device"
+        UnknownReason::NotReportedByDevice
     };
     Fact::or_because(found, because)
 }
 
 fn firmware(disk: &DeviceNode) -> Fact<String> {
     match roots::text(&disk.folder.join("device/type")).as_deref() {
-        Some("SD") => Fact::Unknown("SD cards report only a revision".to_owned()),
+        Some("SD") => Fact::Unknown(UnknownReason::OnlyRevision),
         Some("MMC") => roots::text_fact(&disk.folder.join("device/fwrev")),
         _ => first_text(
             disk,
             &["device/firmware_rev", "device/rev"],
-            "sysfs reports no firmware revision",
+            UnknownReason::NoFirmwareInSysfs,
         ),
     }
 }
 
-fn first_text(disk: &DeviceNode, names: &[&str], because: &str) -> Fact<String> {
+fn first_text(disk: &DeviceNode, names: &[&str], because: UnknownReason) -> Fact<String> {
     let found = names
         .iter()
         .find_map(|name| roots::text(&disk.folder.join(name)).filter(|text| !text.is_empty()));
@@ -225,5 +220,5 @@ fn temperature(disk: &DeviceNode) -> Fact<i64> {
         });
     let read = |monitor: PathBuf| roots::text(&monitor.join("temp1_input"))?.parse().ok();
     let found = monitors.into_iter().find_map(read);
-    Fact::or_because(found, "the kernel shows no temperature sensor for it")
+    Fact::or_because(found, UnknownReason::NoDiskSensor)
 }

@@ -3,7 +3,7 @@
 //! Read from pseudo files only; no program is started and no network is used.
 
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{Environment, Fact};
+use hakaru_model::facts::{Environment, Fact, UnknownReason};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub fn environment(roots: &Roots, clock: &str) -> Environment {
         arch: kernel_file("arch").unwrap_or_else(|| uname_text(uname.machine())),
         distribution: distribution(roots),
         board: board(roots),
-        cpu: Fact::or_because(cpu_name(&cpuinfo), "/proc/cpuinfo names no known processor"),
+        cpu: Fact::or_because(cpu_name(&cpuinfo), UnknownReason::NoCpuName),
         cpu_count: cpu_count(roots, &cpuinfo),
         governor: governor(roots),
         memory: memory(roots),
@@ -44,7 +44,7 @@ fn distribution(roots: &Roots) -> Fact<String> {
     };
     Fact::or_because(
         value("PRETTY_NAME").or_else(|| value("NAME")),
-        "not set in /etc/os-release",
+        UnknownReason::NotInOsRelease,
     )
 }
 
@@ -67,7 +67,7 @@ fn board(roots: &Roots) -> Fact<String> {
     match (dmi("sys_vendor"), dmi("product_name")) {
         (Some(vendor), Some(product)) if product.starts_with(&vendor) => Fact::Known(product),
         (Some(vendor), Some(product)) => Fact::Known(format!("{vendor} {product}")),
-        (one, other) => Fact::or_because(one.or(other), "no device tree and no DMI"),
+        (one, other) => Fact::or_because(one.or(other), UnknownReason::NoBoardName),
     }
 }
 
@@ -161,7 +161,7 @@ fn governor(roots: &Roots) -> Fact<String> {
         .collect();
     found.sort();
     found.dedup();
-    let because = "CPU frequency scaling is not available";
+    let because = UnknownReason::NoFrequencyScaling;
     Fact::or_because((!found.is_empty()).then(|| found.join(", ")), because)
 }
 
@@ -181,7 +181,10 @@ fn memory(roots: &Roots) -> Bytes {
 fn load(roots: &Roots) -> Fact<u32> {
     let path = roots.proc.join("loadavg");
     let percent = roots::text(&path).and_then(|text| parse_centi(text.split_whitespace().next()?));
-    Fact::or_because(percent, format!("{} cannot be read", path.display()))
+    Fact::or_because(
+        percent,
+        UnknownReason::CannotBeRead(path.display().to_string()),
+    )
 }
 
 /// Parses a decimal number in units of 0.01, without floating point: `0.25` is 25.
@@ -227,7 +230,7 @@ fn temperature(roots: &Roots) -> Fact<i64> {
     let read = |path: PathBuf| roots::text(&path)?.parse::<i64>().ok();
     Fact::or_because(
         files.into_iter().flatten().find_map(read),
-        "the kernel shows no CPU temperature sensor",
+        UnknownReason::NoCpuSensor,
     )
 }
 
@@ -271,10 +274,7 @@ fn throttled(roots: &Roots) -> Fact<u32> {
             .find(|m| roots::text(&m.join("name")).as_deref() == Some("rpi_volt"))?;
         Some(roots::number::<u32>(&monitor.join("in0_lcrit_alarm"))? << 16)
     };
-    Fact::or_because(
-        flags.or_else(alarm),
-        "no throttling flags (only a Raspberry Pi has them)",
-    )
+    Fact::or_because(flags.or_else(alarm), UnknownReason::NoThrottlingFlags)
 }
 
 fn io_pressure(roots: &Roots) -> Fact<u32> {
@@ -289,13 +289,7 @@ fn io_pressure(roots: &Roots) -> Fact<u32> {
                 .find_map(|word| word.strip_prefix("avg10="))?,
         )
     });
-    Fact::or_because(
-        value,
-        format!(
-            "{} cannot be read (the kernel may lack PSI)",
-            path.display()
-        ),
-    )
+    Fact::or_because(value, UnknownReason::NoPsi(path.display().to_string()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::bus;
 use crate::chain::DeviceNode;
 use crate::roots::Roots;
-use hakaru_model::facts::{Bus, Fact, Health};
+use hakaru_model::facts::{Bus, Fact, Health, UnknownReason};
 use hakaru_model::units::Bytes;
 use hakaru_sys::health::{self, LEN};
 use rustix::fs::{Mode, OFlags};
@@ -24,20 +24,23 @@ pub(crate) fn of(disk: &DeviceNode, on: &Bus, roots: &Roots) -> Fact<Health> {
         Bus::Scsi { .. } if roots.is_live() && bus::is_ata(disk) => {
             ask(&node, health::ata_smart).map_or_else(Fact::Unknown, |data| ata(&data))
         }
-        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => unknown("not an ATA disk"),
-        Bus::Nvme { .. } | Bus::Scsi { .. } => unknown("only the whole disk reports it"),
-        Bus::Mmc { .. } => unknown("cards report wear only in registers (eMMC) or not at all (SD)"),
-        Bus::Usb { .. } => unknown("not queried: many USB bridges fail on this request"),
-        Bus::Virtio | Bus::Software | Bus::Other { .. } => unknown("not a physical disk"),
+        Bus::Nvme { .. } | Bus::Scsi { .. } if roots.is_live() => unknown(UnknownReason::NoAtaDisk),
+        Bus::Nvme { .. } | Bus::Scsi { .. } => unknown(UnknownReason::OnlyTheWholeDisk),
+        Bus::Mmc { .. } => unknown(UnknownReason::WearOnlyInRegisters),
+        Bus::Usb { .. } => unknown(UnknownReason::UsbBridgesFail),
+        Bus::Virtio | Bus::Software | Bus::Other { .. } => unknown(UnknownReason::NoPhysicalDisk),
     }
 }
 
-fn unknown(because: &str) -> Fact<Health> {
-    Fact::Unknown(because.to_owned())
+fn unknown(because: UnknownReason) -> Fact<Health> {
+    Fact::Unknown(because)
 }
 
 /// Runs a SMART query; the error is the reason why there is no result.
-fn ask(node: &Path, how: fn(OwnedFd) -> Result<[u8; LEN], Errno>) -> Result<[u8; LEN], String> {
+fn ask(
+    node: &Path,
+    how: fn(OwnedFd) -> Result<[u8; LEN], Errno>,
+) -> Result<[u8; LEN], UnknownReason> {
     // Non-blocking, so that opening a drive without a medium does not close its tray.
     let device = rustix::fs::open(
         node,
@@ -45,8 +48,8 @@ fn ask(node: &Path, how: fn(OwnedFd) -> Result<[u8; LEN], Errno>) -> Result<[u8;
         Mode::empty(),
     );
     device.and_then(how).map_err(|error| match error {
-        Errno::ACCESS | Errno::PERM => "only root can query the disk".to_owned(),
-        error => format!("the disk does not return SMART data ({error})"),
+        Errno::ACCESS | Errno::PERM => UnknownReason::QueryNeedsRoot,
+        error => UnknownReason::Text(format!("the disk does not return SMART data ({error})")),
     })
 }
 
@@ -88,7 +91,7 @@ fn nvme(log: &[u8; LEN]) -> Fact<Health> {
 /// raw value at the end.
 fn ata(data: &[u8; LEN]) -> Fact<Health> {
     if data.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0 {
-        return unknown("the checksum of its SMART data is wrong");
+        return unknown(UnknownReason::BadSmartChecksum);
     }
     let entries = || data[2..362].chunks_exact(12);
     let raw = |number: u8, bytes: usize| {

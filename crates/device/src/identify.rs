@@ -6,7 +6,9 @@ use crate::health;
 use crate::inspect;
 use crate::mounts::{self, Mount};
 use crate::roots::{self, Roots};
-use hakaru_model::facts::{ChainLink, DeviceIdentity, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::facts::{
+    ChainLink, DeviceIdentity, Fact, Filesystem, Identity, TargetKind, UnknownReason,
+};
 use hakaru_model::units::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -154,19 +156,16 @@ fn device(
     Fact::Known(disk::describe(disk, links, roots))
 }
 
-fn why_no_device(path: &Path, mount: Option<&Mount>) -> String {
+fn why_no_device(path: &Path, mount: Option<&Mount>) -> UnknownReason {
     match mount {
         Some(mount) if mount.number.major == 0 && !mount.source.starts_with("/dev") => {
-            format!(
-                "a {} file system has no block device that is visible here",
-                mount.fs_type
-            )
+            UnknownReason::NoVisibleDevice(mount.fs_type.clone())
         }
-        Some(mount) => format!(
+        Some(mount) => UnknownReason::Text(format!(
             "sysfs does not list the device of {} ({})",
             mount.source, mount.number
-        ),
-        None => format!("sysfs lists no block device for {}", path.display()),
+        )),
+        None => UnknownReason::NotInSysfs(path.display().to_string()),
     }
 }
 

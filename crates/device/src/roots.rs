@@ -4,7 +4,7 @@
 //! tree of plain files. The content is untrusted: it may be missing, truncated, oversized or not
 //! UTF-8; reading never panics.
 
-use hakaru_model::facts::Fact;
+use hakaru_model::facts::{Fact, UnknownReason};
 use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -154,10 +154,7 @@ pub(crate) fn parse_number<T: TryFrom<u64>>(text: &str) -> Option<T> {
 /// Reads the text of a file as a fact; the reason for a missing one comes from the I/O error.
 pub(crate) fn text_fact(path: &Path) -> Fact<String> {
     match read(path) {
-        Ok(text) if text.is_empty() => Fact::Unknown(format!(
-            "`{}` is empty",
-            path.file_name().unwrap_or_default().display()
-        )),
+        Ok(text) if text.is_empty() => Fact::Unknown(UnknownReason::Empty(file_name(path))),
         Ok(text) => Fact::Known(text),
         Err(error) => Fact::Unknown(why_unread(path, &error)),
     }
@@ -167,25 +164,26 @@ pub(crate) fn text_fact(path: &Path) -> Fact<String> {
 pub(crate) fn number_fact<T: TryFrom<u64>>(path: &Path) -> Fact<T> {
     match text_fact(path) {
         Fact::Known(text) => {
-            let name = path.file_name().unwrap_or_default().display();
-            Fact::or_because(
-                parse_number(&text),
-                format!("`{name}` contains `{text}`, not a number in range"),
-            )
+            let because = UnknownReason::not_a_number(file_name(path), &text);
+            Fact::or_because(parse_number(&text), because)
         }
         Fact::Unknown(because) => Fact::Unknown(because),
     }
 }
 
 /// The reason in "unknown (…)" for a file that cannot be read.
-pub(crate) fn why_unread(path: &Path, error: &std::io::Error) -> String {
-    // Use only the file name: sysfs paths are long and differ between hosts.
-    let name = path.file_name().unwrap_or_default().display();
+pub(crate) fn why_unread(path: &Path, error: &std::io::Error) -> UnknownReason {
+    let name = file_name(path);
     match error.kind() {
-        ErrorKind::NotFound => format!("the kernel provides no `{name}`"),
-        ErrorKind::PermissionDenied => format!("only root can read `{name}`"),
-        _ => format!("cannot read `{name}` ({error})"),
+        ErrorKind::NotFound => UnknownReason::NotProvided(name),
+        ErrorKind::PermissionDenied => UnknownReason::NeedsRoot(name),
+        _ => UnknownReason::Text(format!("cannot read `{name}` ({error})")),
     }
+}
+
+/// The name of a file without its directory: paths of sysfs are long and differ between hosts.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().display().to_string()
 }
 
 /// Returns the sorted entries of a directory; empty if unreadable.

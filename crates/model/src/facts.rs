@@ -1,8 +1,10 @@
 //! Facts about the target and the host, with the reasons for unknown ones.
 
 mod chain;
+mod unknown;
 
 pub use chain::{ChainLink, LinkRole};
+pub use unknown::UnknownReason;
 
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,7 @@ pub enum Fact<T> {
     /// The value.
     Known(T),
     /// The reason why the value is unknown.
-    Unknown(String),
+    Unknown(UnknownReason),
 }
 
 impl<T> Fact<T> {
@@ -28,14 +30,14 @@ impl<T> Fact<T> {
     }
 
     /// Converts an optional value, with the reason for its absence.
-    pub fn or_because(value: Option<T>, reason: impl Into<String>) -> Fact<T> {
-        value.map_or_else(|| Fact::Unknown(reason.into()), Fact::Known)
+    pub fn or_because(value: Option<T>, reason: UnknownReason) -> Fact<T> {
+        value.map_or(Fact::Unknown(reason), Fact::Known)
     }
 }
 
 impl<T> Default for Fact<T> {
     fn default() -> Self {
-        Fact::Unknown("not checked".to_owned())
+        Fact::Unknown(UnknownReason::NotChecked)
     }
 }
 

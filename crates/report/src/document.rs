@@ -217,8 +217,8 @@ pub(crate) struct Fold {
 pub(crate) enum TableStyle {
     /// Right-aligned figures.
     Numbers,
-    /// Figures; on narrow pages, these columns are omitted in this order.
-    Fitted(&'static [usize]),
+    /// Figures; on a narrow terminal, the texts of this column are listed below the table.
+    Described(usize),
     /// Text.
     Words,
     /// Short text; scrolls sideways on narrow pages instead of becoming a list.

@@ -8,7 +8,7 @@ use crate::escape::plain;
 use crate::text::StateWord;
 use crate::{naming, number, results, text, time};
 use hakaru_model::facts::{
-    Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity,
+    Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity, UnknownReason,
 };
 use hakaru_model::finding::{Finding, PhaseSummary, Summary};
 use hakaru_model::units::{BytesPerSec, Quantile};
@@ -67,7 +67,7 @@ impl<Key> FactLines<Key> {
         }
     }
 
-    fn unknown(&mut self, key: Key, because: &str) {
+    fn unknown(&mut self, key: Key, because: &UnknownReason) {
         self.push(key, plain(&text::unknown(because)), false);
     }
 

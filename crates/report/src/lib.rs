@@ -59,6 +59,7 @@ pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_termi
 pub use escape::{columns_of, padded, plain};
 pub use history::{history_html, history_markdown, history_terminal};
 pub use list::{ListedRate, ListedSeries, list_terminal};
+pub use naming::workload_words;
 pub use path::{path_charts, path_html, path_markdown, path_terminal};
 pub use png::{ChartFonts, PngError, PngPicture};
 pub use rate_card::{card_markdown, card_png, card_svg, card_text};

@@ -3,8 +3,9 @@
 use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::table::DataTable;
 use crate::text::{Head, StateWord};
-use crate::time;
 use crate::verified::verified_target;
+use crate::workload::WorkloadKind;
+use crate::{number, text, time, workload};
 use hakaru_model::integrity::Verification;
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Iops};
@@ -62,13 +63,16 @@ impl ListedRate {
     }
 }
 
-/// Formats a figure with three significant digits: `0.87`, `92.1`, `512`, `8.44k`.
+/// Formats a figure with three significant digits: `0.87`, `92.1`, `512`, `8,436`, `21.1k`.
 fn short(value: f64) -> String {
     let (value, unit) = match value {
         value if value >= 999_500.0 => (value / 1e6, "M"),
         value if value >= 9_999.5 => (value / 1e3, "k"),
         value => (value, ""),
     };
+    if value >= 999.5 && unit.is_empty() {
+        return number::grouped(value.round() as u64);
+    }
     let digits = match value {
         value if value < 9.995 => 2,
         value if value < 99.95 => 1,
@@ -80,49 +84,55 @@ fn short(value: f64) -> String {
 /// Maximum number of figures in a line.
 const FIGURES: usize = 4;
 
-/// Formats the headline figures of a series: reads and writes of one kind share a unit, `seq 92.1/34.0 MB/s, rand
-/// 2140/640 IOPS`.
+/// Formats the headline figures of a series: reads and writes of one kind share a unit, `Sequential 92.1/34.0 MB/s,
+/// random 2,140/640 IOPS`.
 fn headline(rates: &[ListedRate]) -> String {
     let suite = [
-        ("seq", "seq-read", "seq-write"),
-        ("rand", "rand-read", "rand-write"),
+        (WorkloadKind::Sequential, "seq-read", "seq-write"),
+        (WorkloadKind::Random, "rand-read", "rand-write"),
     ];
     let of = |phase: &str| rates.iter().find(|rate| rate.phase == phase);
     let mut parts = Vec::new();
-    for (name, read, write) in suite {
-        let (read, write) = (of(read), of(write));
-        let units = (read.map(|r| r.figure().1), write.map(|w| w.figure().1));
-        let (Some(read), Some(write), true) = (read, write, units.0 == units.1) else {
+    for (kind, read, write) in suite {
+        let (Some(read), Some(write)) = (of(read), of(write)) else {
             continue;
         };
-        let unit = read.figure().1;
-        parts.push(format!(
-            "{name} {}/{} {unit}",
-            read.figure().0,
-            write.figure().0
-        ));
+        let ((read, unit), (write, same)) = (read.figure(), write.figure());
+        if unit == same {
+            let kind = text::row_kind(kind).to_lowercase();
+            parts.push(format!("{kind} {read}/{write} {unit}"));
+        }
     }
     if parts.is_empty() {
         let mut left = rates.iter();
         while let Some(rate) = left.next().filter(|_| parts.len() < FIGURES) {
             let (figure, unit) = rate.figure();
-            let mixed = rates
-                .iter()
-                .filter(|other| other.phase == rate.phase)
-                .count()
-                > 1;
-            let op = if mixed {
-                format!(" {}", rate.op.name())
-            } else {
-                String::new()
-            };
-            parts.push(format!("{}{op} {figure} {unit}", rate.phase));
+            let name = phase(rate, rates);
+            let between = if name.contains(", ") { ": " } else { " " };
+            parts.push(format!("{name}{between}{figure} {unit}"));
         }
         if left.next().is_some() {
             parts.push("…".to_owned());
         }
     }
-    crate::text::enumerated(&parts)
+    let is_own = rates
+        .first()
+        .is_some_and(|first| workload::in_words(&first.phase, Some(first.op)).is_some());
+    match is_own {
+        true => text::capital(&text::enumerated(&parts)),
+        false => text::enumerated(&parts),
+    }
+}
+
+/// The workload of a rate: in words, or the name that the user gave, with the operation if the phase has several.
+fn phase(rate: &ListedRate, all: &[ListedRate]) -> String {
+    let same = |other: &&ListedRate| other.phase == rate.phase;
+    workload::in_words(&rate.phase, Some(rate.op)).unwrap_or_else(|| {
+        match all.iter().filter(same).count() > 1 {
+            true => format!("{} {}", rate.phase, rate.op.name()),
+            false => rate.phase.clone(),
+        }
+    })
 }
 
 /// Renders series and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
@@ -253,11 +263,18 @@ mod tests {
         ];
         let mut unknown = series("019b8d61", "published");
         unknown.rates = Vec::new();
+        let mut deep = series("019b8d62", "deep");
+        deep.rates = vec![
+            rate("read-4k-q32-j4", Op::Read, 86.5e6, 4096.0),
+            rate("mixed", Op::Read, 1.0e6, 1048576.0),
+            rate("mixed", Op::Write, 1.0e6, 1048576.0),
+        ];
         let all = [
             series("019b8d5e", "SanDisk SE32G in a reader with a long name"),
             series("019b8d5f", "\u{1b}[2J"),
             own,
             unknown,
+            deep,
         ];
         insta::assert_snapshot!(list_terminal(&all, &[], usize::MAX, false));
         insta::assert_snapshot!(list_terminal(&all, &[], 100, false));
@@ -269,7 +286,7 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "0.00", "0.87", "92.1", "512", "1355", "8436", "21.1k", "1.50M"
+                "0.00", "0.87", "92.1", "512", "1,355", "8,436", "21.1k", "1.50M"
             ]
         );
     }

@@ -144,6 +144,12 @@ pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
     own.map_or_else(|| phase_id(summary, phase), |words| text::capital(&words))
 }
 
+/// A workload or phase on a terminal: in words if it is one of hakaru's own, otherwise the name that the user gave.
+pub fn workload_words(name: &str) -> String {
+    let own = workload::in_words(name, None);
+    own.map_or_else(|| plain(name), |words| text::capital(&words))
+}
+
 /// Name of a phase in file names and on the command line, with its operation if the name does not imply it or if it has
 /// several.
 pub(crate) fn phase_id(summary: &Summary, phase: &PhaseSummary) -> String {

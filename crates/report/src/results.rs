@@ -113,8 +113,8 @@ const HEAD: [Head; 8] = [
     Head::Amplification,
 ];
 
-/// Indexes of the columns of [`columns`] that a narrow terminal omits: workload, longest.
-pub(crate) const SPARE: &[usize] = &[1, 7];
+/// Index of the workload in [`columns`].
+pub(crate) const WORKLOAD: usize = 1;
 
 /// The table for output of limited width: one column for each value.
 pub(crate) fn columns(summary: &Summary) -> DataTable {

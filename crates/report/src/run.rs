@@ -267,7 +267,7 @@ fn brief(summary: &Summary, findings: &RunFindings) -> Document {
     let answer = answer.into_iter().map(DocumentBlock::Answer);
     let mut blocks: Vec<DocumentBlock> = answer.collect();
     blocks.extend([
-        DocumentBlock::Table(TableStyle::Fitted(results::SPARE), table),
+        DocumentBlock::Table(TableStyle::Described(results::WORKLOAD), table),
         DocumentBlock::Quiet(legend(summary)),
         DocumentBlock::Facts(sentences(std::slice::from_ref(summary), &[])),
         DocumentBlock::Caveats(merged::findings(&[(String::new(), summary)])),

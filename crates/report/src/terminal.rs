@@ -170,7 +170,8 @@ impl TerminalPage {
 
     fn table(&self, style: TableStyle, table: &DataTable) -> String {
         let bold = |head: &str| self.ink.bold(head);
-        table::lines(table, style, self.width, bold)
+        let (table, below) = table::lines(table, style, self.width, bold);
+        table + &self.ink.dim(&self.listed(&below))
     }
 
     /// Tables below their captions, and the key.

@@ -270,9 +270,3 @@ pub fn words(time: Duration) -> String {
 pub(super) fn seconds_in_words(seconds: f64) -> String {
     words(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
-
-/// Formats a number of things: `1 run`, `2 runs`.
-pub(super) fn counted(count: u64, thing: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{plural}")
-}

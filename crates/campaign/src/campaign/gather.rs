@@ -341,27 +341,25 @@ fn point_words(row: &PointRow) -> String {
         true => &row.card,
         false => &row.label,
     };
+    let workload = hakaru_report::workload_words(&row.workload);
     if row.repeat >= CampaignPoint::TRACED {
         return both!(
-            "{name}, {}, {}, traced run",
-            "{name}、{}、{}、トレースした測定";
-            row.layer,
-            row.workload
+            "{name}, {}, {workload}, traced run",
+            "{name}、{}、{workload}、トレースした測定";
+            row.layer
         );
     }
     let number = row.repeat % RECHECK + 1;
     match is_recheck(row.repeat) {
         true => both!(
-            "{name}, {}, {}, recheck {number}",
-            "{name}、{}、{}、再測定{number}回目";
-            row.layer,
-            row.workload
+            "{name}, {}, {workload}, recheck {number}",
+            "{name}、{}、{workload}、再測定{number}回目";
+            row.layer
         ),
         false => both!(
-            "{name}, {}, {}, repeat {number}",
-            "{name}、{}、{}、{number}回目";
-            row.layer,
-            row.workload
+            "{name}, {}, {workload}, repeat {number}",
+            "{name}、{}、{workload}、{number}回目";
+            row.layer
         ),
     }
 }

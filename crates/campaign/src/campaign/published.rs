@@ -9,7 +9,7 @@ use super::measurements::{CardMeasurements, LayerMeasurements};
 use super::spec::{Campaign, CampaignWorkload};
 use hakaru_analysis::estimate::{estimate, published};
 use hakaru_analysis::stats::SampleMoments;
-use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind, UnknownReason};
 use hakaru_model::finding::{
     Estimate, JobDescription, PhaseDetail, PhaseSummary, Summary, WorkloadShape,
 };
@@ -371,7 +371,7 @@ fn target(row: &PublishedRow<'_>) -> Identity {
         path: PathBuf::from(row.card),
         kind,
         filesystem,
-        device: Fact::Unknown("not stated in the published table".to_owned()),
+        device: Fact::Unknown(UnknownReason::NotInPublishedTable),
         system_disk: false,
         label: Some(row.card.to_owned()),
     }

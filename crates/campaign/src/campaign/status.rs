@@ -1,11 +1,12 @@
 //! Describes the progress of a campaign: completed layers of each card, and remaining work.
 
-use super::estimate::{self, counted, seconds_in_words};
+use super::estimate::{self, seconds_in_words};
 use super::file::RepeatRule;
 use super::journal::{CampaignProgress, PointKey};
 use super::matrix::Point;
 use super::spec::Campaign;
-use hakaru_report::both;
+use hakaru_report::text::{self, StoredRuns};
+use hakaru_report::{columns_of, padded};
 use hakaru_store::{FindError, OutcomeKind, Store};
 use std::fmt::Write;
 
@@ -18,27 +19,21 @@ pub fn status(
     journal: &mut CampaignProgress,
     store: &Store,
 ) -> Result<String, FindError> {
-    let mut out = both!("{} (stored as {})\n", "{}（保存ID {}）\n"; campaign.name, campaign.id);
+    let mut out = text::campaign_title(&campaign.name, &campaign.id) + "\n";
     let lines = lines(campaign, journal, store)?;
     let cells = lines.iter().flat_map(|line| &line.cells).flatten();
     let open: u64 = cells.map(|(_, open)| *open).sum();
     let open = open + open_rechecks(campaign, journal, store, open == 0)?;
-    let stored = runs(journal.done_of(campaign));
-    if open == 0 {
-        out += &both!("{stored} stored, complete.\n", "保存済み{stored}、完了\n");
-    } else {
-        let left = seconds_in_words(estimate::left(campaign, journal, |_| None));
-        out += &match campaign.repeats {
-            RepeatRule::Until(_) | RepeatRule::Steady { .. } => both!(
-                "{stored} stored, at most {open} left: about {left}.\n",
-                "保存済み{stored}、残り最大{open}回: 約{left}\n"
-            ),
-            RepeatRule::Times(_) => both!(
-                "{stored} stored, {open} left: about {left}.\n",
-                "保存済み{stored}、残り{open}回: 約{left}\n"
-            ),
-        };
-    }
+    let left = match open {
+        0 => String::new(),
+        _ => seconds_in_words(estimate::left(campaign, journal, |_| None)),
+    };
+    let runs = StoredRuns {
+        stored: journal.done_of(campaign),
+        open,
+        may_end_early: !matches!(campaign.repeats, RepeatRule::Times(_)),
+    };
+    out += &(text::progress_of_campaign(runs, &left) + "\n");
     out.push('\n');
     table(&mut out, campaign, &lines);
     out.push_str(&not_counted(campaign, journal, store)?);
@@ -96,18 +91,10 @@ fn not_counted(
     let unfinished = unfinished.count() as u64;
     let mut lines = String::new();
     if unfinished > 0 {
-        let unfinished = runs(unfinished);
-        lines += &both!(
-            "\n{unfinished} did not finish and do not count.\n",
-            "\n{unfinished}は完了しておらず、数えない。\n"
-        );
+        lines += &format!("\n{}\n", text::unfinished_runs(unfinished));
     }
     if journal.other() > 0 {
-        let other = runs(journal.other());
-        lines += &both!(
-            "\n{other} do not count: they were measured with different settings.\n",
-            "\n{other}は測定条件が異なるため、数えない。\n"
-        );
+        lines += &format!("\n{}\n", text::runs_with_other_settings(journal.other()));
     }
     Ok(lines)
 }
@@ -133,11 +120,6 @@ fn open_rechecks(
         open += u64::from(journal.is_open(campaign, &key, &point, store)?);
     }
     Ok(open)
-}
-
-fn runs(count: u64) -> String {
-    let runs = counted(count, "run");
-    both!("{runs}", "{count}回")
 }
 
 /// One card: its ID, and the stored and open runs of each layer.
@@ -217,14 +199,14 @@ impl CardStatus {
         match &self.key {
             Some(key) if *key == self.label => String::new(),
             Some(key) => format!("  {key}"),
-            None => both!("  not measured yet", "  未測定"),
+            None => format!("  {}", text::not_measured_yet()),
         }
     }
 }
 
 fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
     let widest = |texts: &mut dyn Iterator<Item = String>| {
-        texts.map(|text| text.chars().count()).max().unwrap_or(0)
+        texts.map(|text| columns_of(&text)).max().unwrap_or(0)
     };
     let label = widest(&mut lines.iter().map(|line| line.label.clone()));
     let columns: Vec<(usize, usize)> = (0..campaign.layers.len())
@@ -238,13 +220,17 @@ fn table(out: &mut String, campaign: &Campaign, lines: &[CardStatus]) {
     let row = |text: &dyn Fn(usize) -> String| -> String {
         let cells = columns.iter();
         cells
-            .map(|&(layer, width)| format!("  {:>width$}", text(layer)))
+            .map(|&(layer, width)| {
+                let cell = text(layer);
+                let blanks = width.saturating_sub(columns_of(&cell));
+                format!("  {:blanks$}{cell}", "")
+            })
             .collect()
     };
     let heads = row(&|layer| campaign.layers[layer].name.clone());
     let _ = writeln!(out, "  {:label$}{heads}", "");
     for line in lines {
         let cells = row(&|layer| line.cell(layer));
-        let _ = writeln!(out, "  {:<label$}{cells}{}", line.label, line.key());
+        let _ = writeln!(out, "  {}{cells}{}", padded(&line.label, label), line.key());
     }
 }

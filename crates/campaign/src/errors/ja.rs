@@ -100,7 +100,8 @@ fn bench(error: &BenchError) -> Option<String> {
         }
         BenchError::TooSmall { size } => format!("--size={size}は小さすぎます"),
         BenchError::WouldDestroy { path, workload } => format!(
-            "{workload}は{}に上書きします; help: --eraseなしのデバイスでは読み込みのワークロードのみ実行できます",
+            "{}（{workload}）は{}に上書きします; help: --eraseなしのデバイスでは読み込みのワークロードのみ実行できます",
+            hakaru_report::workload_words(workload),
             path.display()
         ),
         BenchError::Scratch(error) => scratch(error),

@@ -135,8 +135,8 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
         _ => None,
     };
     let mut store = place::open(db)?;
-    let mut reporter =
-        StatusReporter::new(args.progress.mode(args.quiet), plan.suite.workloads.len());
+    let phases = plan.suite.workloads.iter().map(|workload| workload.name());
+    let mut reporter = StatusReporter::new(args.progress.mode(args.quiet), phases);
     let measured = bench::run(
         &plan,
         erasable.as_ref(),

@@ -6,7 +6,9 @@ use anyhow::Result;
 use hakaru_device::guard::{self, Refusal};
 use hakaru_device::{InspectError, RawCard, Roots};
 use hakaru_engine::ClockChoice;
-use hakaru_model::facts::{CardRegisters, Environment, Fact, Identity, TargetFacts, TargetKind};
+use hakaru_model::facts::{
+    CardRegisters, Environment, Fact, Identity, TargetFacts, TargetKind, UnknownReason,
+};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use hakaru_report::{Listed, TargetInfo};
 use std::io::ErrorKind;
@@ -234,7 +236,7 @@ fn no_such(error: InspectError) -> anyhow::Error {
 
 /// Returns registers that are all unknown, for a card whose registers come only from the command line.
 fn not_given() -> CardRegisters {
-    let unknown = || Fact::Unknown("not given".to_owned());
+    let unknown = || Fact::Unknown(UnknownReason::NotGiven);
     CardRegisters {
         cid: unknown(),
         csd: unknown(),
@@ -256,8 +258,8 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
         Fact::Known(kind) => kind,
         Fact::Unknown(_) => "SD",
     };
-    let unknown = |reason: &str| Fact::Unknown(reason.to_owned());
-    let of_ext_csd = || Fact::Unknown("part of EXT_CSD, which was not given".to_owned());
+    let unknown = |reason: UnknownReason| Fact::Unknown(reason);
+    let of_ext_csd = || Fact::Unknown(UnknownReason::PartOfExtCsd);
     let raw = RawCard {
         card_type: Fact::Known(kind.to_owned()),
         cid: given(&args.cid, &shown.cid),
@@ -265,11 +267,11 @@ fn decode(args: &InfoArgs, shown: &CardRegisters, size: Bytes) -> CardRegisters 
         scr: given(&args.scr, &shown.scr),
         ssr: given(&args.ssr, &shown.ssr),
         // The date is also part of the CID.
-        date: unknown("part of the CID"),
+        date: unknown(UnknownReason::PartOfCid),
         ext_csd_rev: of_ext_csd(),
         life_time: of_ext_csd(),
         pre_eol: of_ext_csd(),
-        ext_csd: given(&args.ext_csd, &unknown("not given")),
+        ext_csd: given(&args.ext_csd, &unknown(UnknownReason::NotGiven)),
     };
     let decoded = hakaru_device::decode_card(&raw, size);
     // Keep eMMC values that the host reported.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use hakaru_device::Roots;
 use hakaru_device::prepare::{self, JournalError};
 use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_report::plain;
+use hakaru_report::{plain, workload_words};
 use hakaru_store::{LeftError, OpenError, OrphanedRun, Store};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -216,8 +216,11 @@ fn cause(error: LeftError) -> anyhow::Error {
 /// Describes one spool.
 fn run(held: &OrphanedRun, list: bool) -> String {
     let what = |record: &RunRecord| {
-        let done = record.phases.iter().map(|phase| phase.name.as_str());
-        let done = done.collect::<Vec<_>>().join(", ");
+        let done = record
+            .phases
+            .iter()
+            .map(|phase| workload_words(&phase.name));
+        let done = done.collect::<Vec<_>>().join(&both!(", ", "、"));
         let how = match record.outcome {
             Outcome::Interrupted => both!("cut short", "中断"),
             _ => both!("finished, but not stored", "完了したが未保存"),

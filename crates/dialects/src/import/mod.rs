@@ -24,7 +24,7 @@ mod units;
 mod tests;
 
 use hakaru_model::caveat::Caveat;
-use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind, UnknownReason};
 use hakaru_model::job::{Job, Phase, Scenario};
 use hakaru_model::record::{Outcome, PhaseRecord};
 use hakaru_model::reported::{JobProperty, Reported, ReportedBlock};
@@ -221,7 +221,7 @@ impl ImportedRun {
 }
 
 fn unknown<T>() -> Fact<T> {
-    Fact::Unknown("not stated in the imported result".to_owned())
+    Fact::Unknown(UnknownReason::NotInImportedResult)
 }
 
 /// The environment of a run of which only the printed result is available.

@@ -225,5 +225,10 @@ fn per_op<T: std::fmt::Debug + Clone>(
 fn fact<T: std::fmt::Debug + Clone>(
     value: impl Strategy<Value = T>,
 ) -> impl Strategy<Value = Fact<T>> {
-    prop_oneof![value.prop_map(Fact::Known), words().prop_map(Fact::Unknown)]
+    prop_oneof![
+        value.prop_map(Fact::Known),
+        words().prop_map(
+            |because| Fact::Unknown(hakaru_model::facts::UnknownReason::from_text(because))
+        )
+    ]
 }

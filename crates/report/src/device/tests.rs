@@ -3,7 +3,7 @@
 use super::*;
 use crate::escape::columns_of;
 use crate::facts::throttled;
-use hakaru_model::facts::{ChainLink, LinkRole, TargetKind};
+use hakaru_model::facts::{ChainLink, LinkRole, TargetKind, UnknownReason};
 
 fn known<T>(value: T) -> Fact<T> {
     Fact::Known(value)
@@ -14,7 +14,9 @@ fn text(value: &str) -> Fact<String> {
 }
 
 fn hidden<T>() -> Fact<T> {
-    Fact::Unknown("USB readers hide the registers of the card".to_owned())
+    Fact::Unknown(UnknownReason::Text(
+        "USB readers hide the registers of the card".to_owned(),
+    ))
 }
 
 fn card() -> CardRegisters {
@@ -36,9 +38,15 @@ fn card() -> CardRegisters {
         app_class: known(1),
         allocation_unit: known(Bytes(4 << 20)),
         spec: text("SD 5.0"),
-        device_type: Fact::Unknown("an SD card does not report it".to_owned()),
-        life_time: Fact::Unknown("an SD card does not report it".to_owned()),
-        pre_eol: Fact::Unknown("an SD card does not report it".to_owned()),
+        device_type: Fact::Unknown(UnknownReason::Text(
+            "an SD card does not report it".to_owned(),
+        )),
+        life_time: Fact::Unknown(UnknownReason::Text(
+            "an SD card does not report it".to_owned(),
+        )),
+        pre_eol: Fact::Unknown(UnknownReason::Text(
+            "an SD card does not report it".to_owned(),
+        )),
         oddities: Vec::new(),
     }
 }
@@ -72,16 +80,14 @@ fn device(bus: Bus, card: Option<CardRegisters>) -> DeviceIdentity {
         zoned: text("none"),
         read_only: false,
         removable: false,
-        firmware: Fact::Unknown("SD cards report only a revision".to_owned()),
-        wwid: Fact::Unknown("sysfs reports no world-wide name".to_owned()),
+        firmware: Fact::Unknown(UnknownReason::OnlyRevision),
+        wwid: Fact::Unknown(UnknownReason::NoWwnInSysfs),
         aliases: vec!["mmc-SE32G_0x4a5b6c7d".to_owned()],
         disk_sequence: known(9),
         driver: text("sdhci-iproc"),
         discard_granularity: known(Bytes(4 << 20)),
-        temperature_mc: Fact::Unknown("the kernel shows no temperature sensor for it".to_owned()),
-        health: Fact::Unknown(
-            "cards report wear only in registers (eMMC) or not at all (SD)".to_owned(),
-        ),
+        temperature_mc: Fact::Unknown(UnknownReason::NoDiskSensor),
+        health: Fact::Unknown(UnknownReason::WearOnlyInRegisters),
         bus,
         card,
         chain: vec![link("mmcblk0", LinkRole::Disk)],
@@ -206,7 +212,7 @@ fn a_list_fits_its_terminal() {
     let file = "/home/somebody/images/a-very-long-name-of-an-image.img".to_owned();
     let looped = DeviceIdentity {
         node: "/dev/loop0".into(),
-        model: Fact::Unknown("not a hardware device".to_owned()),
+        model: Fact::Unknown(UnknownReason::NoHardware),
         chain: vec![link("loop0", LinkRole::Loop { file })],
         ..device(Bus::Software, None)
     };

@@ -6,6 +6,7 @@
 
 mod first_screen;
 mod style;
+mod units;
 
 use crate::chart::Chart;
 use crate::document::{
@@ -37,7 +38,7 @@ impl Document {
         let under: String = self
             .under
             .iter()
-            .map(|(lead, text)| format!("<p>{}</p>\n", led(lead, " · ", text)))
+            .map(|(lead, text)| units::joined(&format!("<p>{}</p>\n", led(lead, " · ", text))))
             .collect();
         let mut page = HtmlPage {
             next: 0,
@@ -48,9 +49,9 @@ impl Document {
             key_width: KEY,
             folded: false,
         };
-        let body = page.blocks(&self.blocks);
+        let body = units::joined(&page.blocks(&self.blocks));
         let menu = menu(&self.blocks);
-        let footer = &page.footer;
+        let footer = units::joined(&page.footer);
         let (rules, patterns) = match page.painted {
             true => (svg::PAINT_CSS, patterns()),
             false => ("", String::new()),
@@ -210,7 +211,7 @@ impl HtmlPage {
 
     fn table(&mut self, style: TableStyle, table: &DataTable) -> String {
         let class = match style {
-            TableStyle::Numbers | TableStyle::Fitted(_) => "numbers cards wide",
+            TableStyle::Numbers | TableStyle::Described(_) => "numbers cards wide",
             TableStyle::Words if is_narrow(table) => "verdicts wide",
             TableStyle::Words => "verdicts cards wide",
             TableStyle::Compact => "numbers compact",

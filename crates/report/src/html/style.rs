@@ -9,7 +9,7 @@ pub(super) const CSS: &str = "\
 html{scroll-padding-top:56px;-webkit-text-size-adjust:100%}\
 body{overflow-wrap:break-word;max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
 h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
-:lang(ja){line-break:strict}:lang(ja) :is(h1,h2,h3,p,li){word-break:auto-phrase}\
+:lang(ja){line-break:strict}:lang(ja) :is(h1,h2,h3,p,li,th){word-break:auto-phrase}\
 h2{font-size:1.25rem;line-height:1.3;margin:12px 0 4px;padding-top:8px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\

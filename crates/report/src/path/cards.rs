@@ -31,7 +31,7 @@ pub(crate) fn blocks(cards: &[TracedCard<'_>]) -> Vec<DocumentBlock> {
     if let Some(table) = costs(cards) {
         let about = DocumentBlock::Quiet(text::path_costs_note().to_owned());
         let rows = table.rows.len();
-        let table = DocumentBlock::Table(TableStyle::Fitted(&[11, 10, 8, 5]), table);
+        let table = DocumentBlock::Table(TableStyle::Numbers, table);
         match rows > MOST_ROWS {
             true => blocks.push(folded(text::path_costs_title(), vec![about, table])),
             false => {
@@ -58,7 +58,7 @@ pub(crate) fn blocks(cards: &[TracedCard<'_>]) -> Vec<DocumentBlock> {
 pub(crate) fn in_brief(cards: &[TracedCard<'_>]) -> Vec<DocumentBlock> {
     let table = costs(cards).map(|table| {
         let note = DocumentBlock::Quiet(text::path_costs_note().to_owned());
-        let style = TableStyle::Fitted(&[11, 10, 9, 8, 7, 5]);
+        let style = TableStyle::Numbers;
         [DocumentBlock::Table(style, table), note]
     });
     let blocks = table.into_iter().flatten().collect();

@@ -18,7 +18,7 @@ pub(crate) use section::{blocks, charts, compared, in_brief};
 
 use crate::document::{Document, DocumentBlock, Pair};
 use crate::escape::plain;
-use crate::{facts, naming, text, time, workload};
+use crate::{facts, naming, text, time};
 use differences::SideDifference;
 use hakaru_model::finding::{Estimate, Summary, TracedPhase};
 use hakaru_model::io_path::{IoPath, PathFigure, TracedSeries};
@@ -62,7 +62,7 @@ fn document(summary: &Summary, depth: section::Depth) -> Document {
     let phases = naming::distinct(summary.traced.iter().map(|traced| traced.phase.as_str()));
     // Of several phases, the report names each.
     if let [only] = phases[..] {
-        under.push(phase_name(only));
+        under.push(naming::workload_words(only));
     }
     under.dedup();
     Document {
@@ -143,18 +143,12 @@ fn phases<'a>(subjects: &[PathSubject<'a>]) -> Vec<PathPhase<'a>> {
             .flat_map(|subject| differences_of(subjects, subject, name));
         PathPhase {
             id: plain(name),
-            name: phase_name(name),
+            name: naming::workload_words(name),
             sides: sides.collect(),
             differences: differences.collect(),
         }
     };
     names.into_iter().map(phase).collect()
-}
-
-/// Display name of a traced phase.
-fn phase_name(phase: &str) -> String {
-    let words = workload::in_words(phase, None);
-    words.map_or_else(|| plain(phase), |words| text::capital(&words))
 }
 
 /// The disks of a phase, each with the run that its pictures show.

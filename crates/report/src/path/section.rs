@@ -186,7 +186,7 @@ pub(super) fn class_tables(phase: &PathPhase<'_>) -> Vec<DocumentBlock> {
     let of_side = |side: &PathSide<'_>| {
         let table = tables::class_table(side.path());
         let title = text::class_table_title(&phase.name, &side.name);
-        titled(title, TableStyle::Fitted(&[11, 10, 8, 7, 4]), Some(table))
+        titled(title, TableStyle::Numbers, Some(table))
     };
     phase.sides.iter().flat_map(of_side).collect()
 }

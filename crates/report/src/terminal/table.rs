@@ -9,36 +9,42 @@ use crate::table::DataTable;
 const WORDS: usize = 18;
 /// Minimum width of names next to wrapped text.
 const NAMES: usize = 16;
+/// Width of the lines of a wrapped header, unless a word is longer.
+const LEAST_HEAD: usize = 8;
 
 /// Renders a table; `head` styles its header.
 ///
-/// If it is too wide, the columns that its style allows to omit are omitted in order; then text is wrapped; then the
-/// remaining columns continue below, with the names repeated.
+/// If it is too wide, the headers are wrapped; then text, and the names beside it; then the remaining columns continue
+/// below, with the names repeated. The text column of [`TableStyle::Described`] is not wrapped: each of its cells is a
+/// line below the table, after the name of its row. No column is omitted.
 pub(super) fn lines(
     table: &DataTable,
     style: TableStyle,
     width: usize,
     head: impl Fn(&str) -> String,
-) -> String {
+) -> (String, Vec<(String, String)>) {
     let figures = !matches!(style, TableStyle::Words | TableStyle::Compact);
-    let spare = match style {
-        TableStyle::Fitted(columns) => columns,
-        TableStyle::Numbers | TableStyle::Words | TableStyle::Compact => &[],
-    };
-    let mut columns: Vec<(usize, Column)> = (0..table.head.len())
-        .map(|at| (at, Column::of(table, at, figures)))
-        .collect();
-    for at in spare {
-        if total(columns.iter().map(|(_, column)| column)) > width {
-            columns.retain(|(place, _)| place != at);
-        }
+    let columns = (0..table.head.len()).map(|at| Column::of(table, at, figures));
+    let mut columns: Vec<Column> = columns.collect();
+    let mut below = Vec::new();
+    let is_too_wide = |columns: &[Column]| total(with_narrow_heads(columns, width).iter()) > width;
+    if let TableStyle::Described(at) = style
+        && at > 0
+        && at < columns.len()
+        && is_too_wide(&columns)
+    {
+        let descriptions = columns.remove(at).cells.into_iter();
+        let named = columns[0].cells.iter().cloned().zip(descriptions);
+        below = named.filter(|(_, text)| !text.is_empty()).collect();
+        // What is left are names and figures.
+        let over = total(with_narrow_heads(&columns, width).iter()).saturating_sub(width);
+        columns[0].shrink(over, NAMES);
     }
-    let columns: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
     let parts: Vec<String> = side_by_side(columns, width)
         .iter()
         .map(|part| rows(part, &head))
         .collect();
-    parts.join("\n")
+    (parts.join("\n"), below)
 }
 
 /// A column as text; `width` is its display width.
@@ -68,6 +74,13 @@ impl Column {
         }
     }
 
+    /// Width without the header, except its longest word.
+    fn least(&self) -> usize {
+        let words = wrap(&self.head, LEAST_HEAD);
+        let words = words.iter().chain(&self.cells).map(|text| columns_of(text));
+        words.max().unwrap_or(0).min(self.width)
+    }
+
     /// Makes the column narrower by this amount, but no narrower than `least`.
     fn shrink(&mut self, by: usize, least: usize) {
         self.width = self.width.min(least.max(self.width.saturating_sub(by)));
@@ -81,8 +94,22 @@ fn total<'a>(columns: impl Iterator<Item = &'a Column>) -> usize {
         .saturating_sub(GAP)
 }
 
+/// Wraps the headers of figures if there is too little space, the widest first.
+fn with_narrow_heads(columns: &[Column], width: usize) -> Vec<Column> {
+    let mut columns = columns.to_vec();
+    while total(columns.iter()) > width {
+        let spare = |column: &&mut Column| column.right && column.width > column.least();
+        let Some(widest) = columns.iter_mut().filter(spare).max_by_key(|c| c.width) else {
+            break;
+        };
+        widest.width -= 1;
+    }
+    columns
+}
+
 /// Splits the columns into several tables below one another, each with the names.
 fn side_by_side(columns: Vec<Column>, width: usize) -> Vec<Vec<Column>> {
+    let columns = with_narrow_heads(&columns, width);
     let whole = wrapped(columns.clone(), width);
     if total(whole.iter()) <= width {
         return vec![whole];
@@ -181,7 +208,7 @@ mod tests {
                 ["seq", "9.1 ± 0.1", "12"],
             ],
         );
-        let shown = |width| lines(&figures, TableStyle::Numbers, width, str::to_owned);
+        let shown = |width| lines(&figures, TableStyle::Numbers, width, str::to_owned).0;
         assert_eq!(shown(41), shown(200));
         insta::assert_snapshot!(shown(40), @r"
         Phase                    MB/s
@@ -192,10 +219,6 @@ mod tests {
         sustained (write)  1462 ± 148
         seq                  12
         ");
-        assert_eq!(
-            lines(&figures, TableStyle::Fitted(&[2]), 40, str::to_owned),
-            shown(40).split("\n\n").next().unwrap().to_owned() + "\n"
-        );
     }
 
     #[test]
@@ -208,7 +231,7 @@ mod tests {
                 ["seq-read bandwidth", "1.02x [0.97, 1.05]", "same within 5%"],
             ],
         );
-        let shown = |width| lines(&judged, TableStyle::Numbers, width, str::to_owned);
+        let shown = |width| lines(&judged, TableStyle::Numbers, width, str::to_owned).0;
         insta::assert_snapshot!(shown(70), @r"
         Figure                            Ratio  Verdict
         seq-write bandwidth               0.85x  undecided at n = 3; n = 7
@@ -226,5 +249,35 @@ mod tests {
         for width in [0, 20, 40, 80, usize::MAX] {
             assert!(shown(width).contains("0.85x"));
         }
+    }
+
+    #[test]
+    fn descriptions_go_below_and_heads_wrap() {
+        let results = DataTable {
+            head: ["Phase", "Workload", "MB/s", "Device time of a write"]
+                .map(str::to_owned)
+                .to_vec(),
+            rows: vec![
+                ["Sequential writes", "1 MiB, queue depth 1", "9.1", "3.2 ms"]
+                    .map(str::to_owned)
+                    .to_vec(),
+                ["└ fsync", "", "", "12 ms"].map(str::to_owned).to_vec(),
+            ],
+        };
+        let shown = |width| lines(&results, TableStyle::Described(1), width, str::to_owned);
+        let (wide, below) = shown(80);
+        assert!(wide.contains("1 MiB, queue depth 1") && below.is_empty());
+        let (narrow, below) = shown(40);
+        insta::assert_snapshot!(narrow, @r"
+        Phase              MB/s   Device time of
+                                         a write
+        Sequential writes   9.1           3.2 ms
+        └ fsync                            12 ms
+        ");
+        let description = (
+            "Sequential writes".to_owned(),
+            "1 MiB, queue depth 1".to_owned(),
+        );
+        assert_eq!(below, [description]);
     }
 }

@@ -57,34 +57,69 @@ const NOT_FIRST: &str =
 /// Characters that may not end a line.
 const NOT_LAST: &str = "（〔［｛〈《「『【([約第全各";
 
-/// Splits a word where a line may break: between two characters if one of them is wide, and in a word that does not
-/// fit into a line (such as a path or mount options) after its commas and slashes.
+/// Splits a word where a line may break. Japanese breaks between words, as far as the kinds of characters show them,
+/// and only in a word that does not fit into a line between any characters. Other words that do not fit (such as a path
+/// or mount options) break after their commas and slashes.
 fn pieces(word: &str, room: usize) -> Vec<&str> {
-    if word.contains(is_wide) {
-        let mut pieces = Vec::new();
-        let mut rest = word;
-        while let Some(end) = first_break(rest) {
-            let (piece, more) = rest.split_at(end);
-            pieces.extend(cut(piece, room));
-            rest = more;
+    let between_words = split(word, |before, after| !is_one_word(before, after));
+    let fitting = between_words.into_iter().flat_map(|piece| {
+        match piece.contains(is_wide) && columns_of(piece) > room {
+            true => split(piece, |_, _| true),
+            false => vec![piece],
         }
-        pieces.extend(cut(rest, room));
-        return pieces;
-    }
-    cut(word, room)
+    });
+    fitting.flat_map(|piece| cut(piece, room)).collect()
 }
 
-/// The first place at which a line of a text without blanks may break.
-fn first_break(text: &str) -> Option<usize> {
+/// Splits a text without blanks next to wide characters, where `allowed` permits it.
+fn split(text: &str, allowed: impl Fn(char, char) -> bool) -> Vec<&str> {
     let places = text.char_indices().zip(text.chars().skip(1));
-    let mut allowed = places.filter(|&((_, before), after)| {
+    let breaks = places.filter(|&((_, before), after)| {
         (is_wide(before) || is_wide(after))
             && !NOT_FIRST.contains(after)
             && !NOT_LAST.contains(before)
+            && allowed(before, after)
     });
-    allowed
-        .next()
-        .map(|((at, before), _)| at + before.len_utf8())
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for ((at, before), _) in breaks {
+        let end = at + before.len_utf8();
+        pieces.push(&text[start..end]);
+        start = end;
+    }
+    pieces.push(&text[start..]);
+    pieces
+}
+
+/// Kinds of characters of Japanese words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Hiragana,
+    Katakana,
+    Kanji,
+    Other,
+}
+
+impl Script {
+    fn of(c: char) -> Script {
+        match c {
+            'ぁ'..='ゟ' => Script::Hiragana,
+            'ァ'..='ヿ' => Script::Katakana,
+            '一'..='鿿' | '々' => Script::Kanji,
+            _ => Script::Other,
+        }
+    }
+}
+
+/// Whether two adjacent characters probably belong to one word: of one kind, with an ending or a particle, or a number
+/// with its counter.
+fn is_one_word(before: char, after: char) -> bool {
+    match (Script::of(before), Script::of(after)) {
+        (Script::Katakana | Script::Kanji, Script::Hiragana) => true,
+        (Script::Other, Script::Kanji) => before.is_ascii_digit(),
+        (Script::Other, _) => false,
+        (left, right) => left == right,
+    }
 }
 
 /// Splits a word that is too long at its punctuation.
@@ -136,5 +171,10 @@ mod tests {
             wrap("microSDカードのP99", 9),
             ["microSD", "カードの", "P99"]
         );
+        assert_eq!(
+            wrap("シーケンシャル読み込みを10回", 16),
+            ["シーケンシャル", "読み込みを10回"]
+        );
+        assert_eq!(wrap("シーケンシャル", 8), ["シーケン", "シャル"]);
     }
 }

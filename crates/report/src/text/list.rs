@@ -20,12 +20,14 @@ macro_rules! texts {
 
 mod commands;
 mod paths;
+mod plan;
 mod results;
 mod rounds;
 mod tables;
 
 pub use commands::*;
 pub(crate) use paths::*;
+pub use plan::*;
 pub use results::*;
 pub(crate) use rounds::*;
 pub(crate) use tables::*;

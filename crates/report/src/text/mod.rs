@@ -23,7 +23,9 @@ pub use language::{Language, language, with_language};
 pub use list::*;
 pub(crate) use values::*;
 pub use values::{
-    BenchPlace, EraseTarget, FailedAction, LinkChange, LinkNote, MessagePrefix, VerifyUsage,
+    BenchPlace, EraseTarget, FailedAction, LinkChange, LinkNote, MessagePrefix, PlannedExtent,
+    PlannedJob, PlannedPlace, PlannedRecheck, PlannedRuns, Selected, StoredRuns, TurnPreparation,
+    VerifyUsage,
 };
 
 use hakaru_model::caveat::Caveat;

@@ -4,7 +4,7 @@ use super::page::{verification_html, verification_markdown, verification_termina
 use super::*;
 use crate::escape::columns_of;
 use hakaru_model::annotation::Annotations;
-use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Identity, TargetKind, UnknownReason};
 use hakaru_model::integrity::{
     BlockState, Capacity, FORMAT, IntegrityVerdict, Span, SpeedMap, SpeedPoint,
 };
@@ -47,7 +47,7 @@ fn verification(scope: Scope, capacity: Capacity, bad: Vec<Span>) -> Verificatio
             path: "/dev/sdz".into(),
             kind: TargetKind::BlockDevice,
             filesystem: None,
-            device: Fact::Unknown("it is not there any more".to_owned()),
+            device: Fact::Unknown(UnknownReason::Text("it is not there any more".to_owned())),
             system_disk: false,
             label: None,
         },

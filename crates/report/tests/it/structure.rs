@@ -2,7 +2,7 @@
 
 use crate::support::{self, paths};
 use hakaru_model::annotation::Annotations;
-use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Identity, TargetKind, UnknownReason};
 use hakaru_model::history::{CardHistory, Outlook};
 use hakaru_model::integrity::{
     BlockState, Capacity, FORMAT, IntegrityVerdict, Scope, Span, SpeedMap, SpeedPoint, Verification,
@@ -95,7 +95,7 @@ fn fake() -> Verification {
             path: "/dev/sdz".into(),
             kind: TargetKind::BlockDevice,
             filesystem: None,
-            device: Fact::Unknown("not connected".to_owned()),
+            device: Fact::Unknown(UnknownReason::Text("not connected".to_owned())),
             system_disk: false,
             label: None,
         },

@@ -187,7 +187,7 @@ impl Runner<'_> {
             "{card}, {}, {}",
             "{card}、{}、{}";
             self.campaign.layers[layer].name,
-            self.campaign.workloads[workload].name
+            hakaru_report::workload_words(&self.campaign.workloads[workload].name)
         );
         self.operator.note(&format!("{what}: {why}"));
         if gone {

@@ -209,7 +209,7 @@ fn another_device(before: &Identity, now: &Identity) -> Option<(String, String)>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::facts::{DeviceIdentity, Fact, TargetKind};
+    use hakaru_model::facts::{DeviceIdentity, Fact, TargetKind, UnknownReason};
 
     /// Regression: two cards mounted at the same directory one after another appeared as one card in the report.
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         );
         let mut device: DeviceIdentity = serde_json::from_str(&device).unwrap();
         let mut labelled = |serial: Option<&str>| {
-            let hidden = || Fact::Unknown("hidden".to_owned());
+            let hidden = || Fact::Unknown(UnknownReason::Hidden);
             device.serial = serial.map_or_else(hidden, |serial| Fact::Known(serial.to_owned()));
             Identity {
                 path: "/mnt".into(),

@@ -106,7 +106,14 @@ fn directories_take_turns_and_are_left_as_they_were() {
 #[test]
 fn a_plan_announces_turns_and_the_recheck() {
     let roots = hakaru_device::Roots::live();
-    let plan = |top: &str| check::plan(&identical_cards(top), &CampaignProgress::default(), &roots);
+    let plan = |top: &str| {
+        check::plan(
+            &identical_cards(top),
+            &CampaignProgress::default(),
+            &roots,
+            usize::MAX,
+        )
+    };
     let turns = plan("repeats = 4\ncard-order = \"abba\"");
     assert!(
         turns.contains("(card-order = \"abba\"): all 2 must be present at the same time"),

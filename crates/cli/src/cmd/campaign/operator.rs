@@ -9,14 +9,14 @@ use hakaru_campaign::campaign::file::RepeatRule;
 use hakaru_campaign::campaign::operator::{
     CampaignStatus, CandidateDisk, Operator, OperatorReply, PreparingStep,
 };
-use hakaru_campaign::campaign::spec::{Campaign, Card, CardLocation};
+use hakaru_campaign::campaign::spec::{Campaign, CampaignWorkload, Card, CardLocation};
 use hakaru_device::ScanProgress as Preparing;
 use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::{Flow, LayoutProgress, Observer, PhaseProgress};
 use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::Bytes;
-use hakaru_report::{Language, plain, text, with_language};
+use hakaru_report::{Language, columns_of, padded, plain, text, with_language, workload_words};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -98,7 +98,7 @@ impl<'a> CliOperator<'a> {
         }
     }
 
-    /// Formats the current point, such as `[ 17/480] kingston  vfat  rand-write-4k  #7`.
+    /// Formats the current point, such as `[ 17/480] kingston  vfat  Random writes of 4 KiB  #7`.
     fn place(&self) -> String {
         let Some(CampaignStatus {
             point,
@@ -111,24 +111,25 @@ impl<'a> CliOperator<'a> {
             return String::new();
         };
         let of = of.to_string();
-        let widest = |names: &mut dyn Iterator<Item = &String>| {
-            names.map(|n| n.chars().count()).max().unwrap_or(0)
+        let Campaign {
+            cards,
+            layers,
+            workloads,
+            ..
+        } = self.campaign;
+        let aligned = |name: &str, all: &mut dyn Iterator<Item = String>| {
+            padded(name, all.map(|name| columns_of(&name)).max().unwrap_or(0))
         };
-        let cards = widest(&mut self.campaign.cards.iter().map(|card| &card.label));
-        let layers = widest(&mut self.campaign.layers.iter().map(|layer| &layer.name));
-        let workloads = widest(
-            &mut self
-                .campaign
-                .workloads
-                .iter()
-                .map(|workload| &workload.name),
-        );
+        let card = aligned(card, &mut cards.iter().map(|card| card.label.clone()));
+        let layer = aligned(layer, &mut layers.iter().map(|layer| layer.name.clone()));
+        let words = |workload: &CampaignWorkload| workload_words(&workload.name);
+        let workload = aligned(&workload_words(workload), &mut workloads.iter().map(words));
         let repeat = match point.is_traced() {
-            true => "traced".to_owned(),
+            true => both!("traced", "トレース"),
             false => format!("#{:<2}", point.repeat + 1),
         };
         format!(
-            "[{number:>0$}/{of}] {card:<cards$}  {layer:<layers$}  {workload:<workloads$}  {repeat}",
+            "[{number:>0$}/{of}] {card}  {layer}  {workload}  {repeat}",
             of.len()
         )
     }

@@ -2,12 +2,13 @@
 
 use super::arg::{CampaignArg, journal};
 use super::load;
-use crate::cmd::{CountedNoun, counted, json, print};
+use crate::cmd::{CountedNoun, counted, json, print, width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
 use hakaru_campaign::campaign::{check, status};
 use hakaru_device::Roots;
+use hakaru_report::{columns_of, padded};
 use hakaru_store::Store;
 use serde::Serialize;
 use std::path::Path;
@@ -31,7 +32,9 @@ pub(super) fn check(named: &CampaignArg, json: bool, db: Option<&Path>) -> Resul
     let store = place::read_or_empty(db)?;
     let campaign = named.load(&store)?.campaign;
     let journal = journal(&campaign, &store)?;
-    let plan = check::plan(&campaign, &journal, &Roots::live());
+    // Programs get each sentence as one line.
+    let width = if json { usize::MAX } else { width() };
+    let plan = check::plan(&campaign, &journal, &Roots::live(), width);
     if !json {
         print(&plan)?;
         return Ok(Exit::Ok);
@@ -123,11 +126,12 @@ fn all(store: &Store, json: bool) -> Result<Exit> {
         json::print(json::CAMPAIGN_STATUS, &StatusJson { campaigns })?;
         return Ok(Exit::Ok);
     }
-    let widths = campaigns.iter().map(|(id, _)| id.chars().count());
+    let widths = campaigns.iter().map(|(id, _)| columns_of(id));
     let widest = widths.max().unwrap_or(0);
     let line = |(id, runs): &(String, u64)| {
         format!(
-            "{id:<widest$}  {}\n",
+            "{}  {}\n",
+            padded(id, widest),
             counted(*runs as usize, CountedNoun::Run)
         )
     };

@@ -1,7 +1,9 @@
 //! Messages of the commands.
 
 use super::counted;
+use crate::naming::workload_words;
 use crate::text::{BenchPlace, EraseTarget, FailedAction, VerifyUsage};
+use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
 pub(in crate::text) fn refused(what: &str) -> String {
@@ -38,6 +40,8 @@ pub(in crate::text) fn nothing_done() -> &'static str {
 }
 
 pub(in crate::text) fn would_run(workloads: &[&str]) -> String {
+    let words = |name: &&str| format!("{} ({name})", workload_words(name));
+    let workloads: Vec<String> = workloads.iter().map(words).collect();
     format!("Would run: {}", workloads.join(", "))
 }
 
@@ -84,6 +88,10 @@ pub(in crate::text) fn round_of(number: u32, of: u32) -> String {
 
 pub(in crate::text) fn in_ramp() -> &'static str {
     "(ramp)"
+}
+
+pub(in crate::text) fn operation(op: Op) -> &'static str {
+    op.name()
 }
 
 pub(in crate::text) fn time_left(time: &str) -> String {

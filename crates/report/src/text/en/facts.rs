@@ -4,7 +4,7 @@ use super::times;
 use crate::facts::{FactGroup, FactKey};
 use crate::number::{self, MeanText};
 use crate::text::figures::{megabytes, throttling};
-use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
+use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole, UnknownReason};
 use hakaru_model::finding::{Cliff, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
@@ -179,7 +179,7 @@ fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
     })
 }
 
-pub(in crate::text) fn unknown(because: &str) -> String {
+pub(in crate::text) fn unknown(because: &UnknownReason) -> String {
     format!("unknown ({because})")
 }
 

@@ -1,6 +1,7 @@
 //! Weaknesses of the design of a campaign.
 
 use super::listed;
+use crate::naming::workload_words;
 use crate::text::caveat;
 use hakaru_model::campaign::{Circumstance, PlanNote, Weakness};
 
@@ -79,6 +80,8 @@ pub(in crate::text) fn plan_note(note: &PlanNote) -> String {
         }
         PlanNote::Weakness(found) => weakness(found),
         PlanNote::Caveat(found) => caveat(found),
-        PlanNote::Lint { workload, warning } => format!("{workload}: {}", super::lint(warning)),
+        PlanNote::Lint { workload, warning } => {
+            format!("{}: {}", workload_words(workload), super::lint(warning))
+        },
     }
 }

@@ -1,5 +1,6 @@
 //! Messages of the commands: です・ます.
 
+use crate::naming::workload_words;
 use crate::text::{BenchPlace, EraseTarget, FailedAction, VerifyUsage};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 
@@ -37,6 +38,8 @@ pub(in crate::text) fn nothing_done() -> &'static str {
 }
 
 pub(in crate::text) fn would_run(workloads: &[&str]) -> String {
+    let words = |name: &&str| format!("{} ({name})", workload_words(name));
+    let workloads: Vec<String> = workloads.iter().map(words).collect();
     format!("実行内容: {}", workloads.join("、"))
 }
 

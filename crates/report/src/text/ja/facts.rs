@@ -1,11 +1,11 @@
 //! Labels of the environment.
 
 use super::listed;
-use super::reasons::reason;
+use super::reasons::unknown_reason;
 use crate::facts::{FactGroup, FactKey};
 use crate::number::{self, MeanText};
 use crate::text::figures::{megabytes, throttling};
-use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole};
+use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole, UnknownReason};
 use hakaru_model::finding::{Cliff, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
@@ -180,8 +180,8 @@ fn chain_bus(bus: &Bus, driver: &Fact<String>) -> Option<String> {
     })
 }
 
-pub(in crate::text) fn unknown(because: &str) -> String {
-    format!("不明（{}）", reason(because))
+pub(in crate::text) fn unknown(because: &UnknownReason) -> String {
+    format!("不明（{}）", unknown_reason(because))
 }
 
 pub(in crate::text) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String {

@@ -59,7 +59,7 @@ pub(super) fn op_did(op: Option<Op>) -> &'static str {
 }
 
 /// Name of an operation.
-pub(super) fn operation(op: Op) -> &'static str {
+pub(in crate::text) fn operation(op: Op) -> &'static str {
     match op {
         Op::Read => "読み込み",
         Op::Write => "書き込み",

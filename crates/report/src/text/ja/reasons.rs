@@ -1,111 +1,103 @@
-//! Reasons that records store in English.
+//! Reasons: why facts are unknown, and texts that records store in English.
 
-/// A stored reason in Japanese; one that is not known here is quoted as it is.
-pub(super) fn reason(because: &str) -> String {
-    if let Some(known) = known(because) {
-        return known.to_owned();
-    }
-    with_names(because).unwrap_or_else(|| match because.is_ascii() && because.contains(' ') {
-        true => format!("「{because}」"),
-        false => because.to_owned(),
-    })
-}
+use hakaru_model::facts::UnknownReason;
 
-/// What stands before and after a name in a reason, and its text.
-type NamedReason = (&'static str, &'static str, fn(&str) -> String);
-
-/// Reasons that contain the name of a file.
-fn with_names(because: &str) -> Option<String> {
-    let between = |begin: &str, end: &str| {
-        let name = because.strip_prefix(begin)?.strip_suffix(end)?;
-        Some(name).filter(|name| !name.contains([' ', '`']))
-    };
-    if let Some(rest) = because.strip_suffix("; mount debugfs at /sys/kernel/debug") {
-        return Some(format!(
-            "{}。/sys/kernel/debugにdebugfsのマウントが必要",
-            reason(rest)
-        ));
-    }
-    let patterns: [NamedReason; 7] = [
-        ("", " cannot be read", |name| {
-            format!("{name}を読み込めない")
-        }),
-        ("", " cannot be read (the kernel may lack PSI)", |name| {
-            format!("{name}を読み込めない（カーネルがPSIに非対応の可能性）")
-        }),
-        ("the kernel provides no `", "`", |name| {
-            format!("カーネルに{name}なし")
-        }),
-        ("only root can read `", "`", |name| {
-            format!("{name}を読み込めるのはrootのみ")
-        }),
-        ("`", "` is empty", |name| format!("{name}が空")),
-        ("", " does not report it", |name| {
-            format!("{name}に記載なし")
-        }),
-        (
-            "a ",
-            " file system has no block device that is visible here",
-            |name| format!("{name}に、ここから見えるブロックデバイスなし"),
-        ),
-    ];
-    let mut found = patterns.iter().filter_map(|(begin, end, text)| {
-        let name = between(begin, end)?;
-        Some(text(name))
-    });
-    found.next()
-}
-
-fn known(because: &str) -> Option<&'static str> {
-    Some(match because {
-        "not checked" => "未確認",
-        "not queried" => "未照会",
-        "not given" => "指定なし",
-        "hidden" => "非表示",
-        "it was not looked at" => "未調査",
-        "simulated card" => "シミュレーションのカード",
-        "not a hardware device" => "ハードウェアではない",
-        "not a physical disk" => "物理ディスクではない",
-        "not an ATA disk" => "ATAディスクではない",
-        "not connected to a SATA port" => "SATAポートに接続されていない",
-        "not reported by the device" => "デバイスが報告しない",
-        "not stated in the imported result" => "取り込んだ結果に記載なし",
-        "not stated in the published table" => "公表された表に記載なし",
-        "not set in /etc/os-release" => "/etc/os-releaseに設定なし",
-        "only the whole disk reports it" => "ディスク全体のみが報告",
-        "a USB reader hides the registers of its card" => "USBリーダーがカードのレジスタを隠す",
-        "SD cards report only a revision" => "SDカードはリビジョンのみを報告",
-        "SD cards do not report it" => "SDカードは報告しない",
-        "eMMC devices have no such register" => "eMMCに該当するレジスタなし",
-        "cards report wear only in registers (eMMC) or not at all (SD)" => {
+/// Why a fact is unknown; a text that is not known here is quoted.
+pub(super) fn unknown_reason(because: &UnknownReason) -> String {
+    let text = match because {
+        UnknownReason::NotChecked => "未確認",
+        UnknownReason::NotQueried => "未照会",
+        UnknownReason::NotGiven => "指定なし",
+        UnknownReason::Hidden => "非表示",
+        UnknownReason::NotLookedAt => "未調査",
+        UnknownReason::SimulatedCard => "シミュレーションのカード",
+        UnknownReason::NoHardware => "ハードウェアではない",
+        UnknownReason::NoPhysicalDisk => "物理ディスクではない",
+        UnknownReason::NoAtaDisk => "ATAディスクではない",
+        UnknownReason::NoSataPort => "SATAポートに接続されていない",
+        UnknownReason::NotReportedByDevice => "デバイスが報告しない",
+        UnknownReason::NotReportedBySysfs => "sysfsに記載なし",
+        UnknownReason::NotInImportedResult => "取り込んだ結果に記載なし",
+        UnknownReason::NotInPublishedTable => "公表された表に記載なし",
+        UnknownReason::NotInOsRelease => "/etc/os-releaseに設定なし",
+        UnknownReason::OnlyTheWholeDisk => "ディスク全体のみが報告",
+        UnknownReason::HiddenByReader => "USBリーダーがカードのレジスタを隠す",
+        UnknownReason::OnlyRevision => "SDカードはリビジョンのみを報告",
+        UnknownReason::NotOfSdCards => "SDカードは報告しない",
+        UnknownReason::NotOfEmmc => "eMMCに該当するレジスタなし",
+        UnknownReason::WearOnlyInRegisters => {
             "消耗を報告するのはeMMCのレジスタのみ（SDは報告しない）"
         }
-        "not queried: many USB bridges fail on this request" => {
-            "未照会（多くのUSBブリッジがこの要求に失敗）"
+        UnknownReason::UsbBridgesFail => "未照会（多くのUSBブリッジがこの要求に失敗）",
+        UnknownReason::BadSmartChecksum => "SMARTデータのチェックサムが不正",
+        UnknownReason::NoLinkSpeed => "上位のPCIデバイスがリンク速度を報告しない",
+        UnknownReason::NoDiskSensor => "カーネルに温度センサーなし",
+        UnknownReason::NoCpuSensor => "カーネルにCPU温度センサーなし",
+        UnknownReason::NoThrottlingFlags => "性能制限のフラグなし（Raspberry Piのみ）",
+        UnknownReason::NoBoardName => "デバイスツリーもDMIもなし",
+        UnknownReason::NoCpuName => "/proc/cpuinfoに既知のプロセッサなし",
+        UnknownReason::NoFirmwareInSysfs => "sysfsにファームウェアのリビジョンなし",
+        UnknownReason::NoWwnInSysfs => "sysfsにWWNなし",
+        UnknownReason::NoFrequencyScaling => "CPUの周波数制御なし",
+        UnknownReason::DebugfsNeedsRoot => "debugfsを読み込めるのはrootのみ",
+        UnknownReason::QueryNeedsRoot => "ディスクに照会できるのはrootのみ",
+        UnknownReason::PartOfCid => "CIDの一部",
+        UnknownReason::PartOfExtCsd => "EXT_CSDの一部（指定なし）",
+        UnknownReason::ExtCsdOnlyInDebugfs => {
+            "EXT_CSDはdebugfsのみにあり、マウントされていないか読み込めない"
         }
-        "the checksum of its SMART data is wrong" => "SMARTデータのチェックサムが不正",
-        "no parent PCI device reports a link speed" => "上位のPCIデバイスがリンク速度を報告しない",
-        "the kernel shows no temperature sensor for it" => "カーネルに温度センサーなし",
-        "the kernel shows no CPU temperature sensor" => "カーネルにCPU温度センサーなし",
-        "no throttling flags (only a Raspberry Pi has them)" => {
-            "性能制限のフラグなし（Raspberry Piのみ）"
+        UnknownReason::ReservedValue => "SDステータスの値が予約値",
+        UnknownReason::NoAllocationUnit => "SDステータスに定義なし",
+        UnknownReason::NoPsi(file) => {
+            return format!("{file}を読み込めない（カーネルがPSIに非対応の可能性）");
         }
-        "no device tree and no DMI" => "デバイスツリーもDMIもなし",
-        "/proc/cpuinfo names no known processor" => "/proc/cpuinfoに既知のプロセッサなし",
-        "sysfs reports no firmware revision" => "sysfsにファームウェアのリビジョンなし",
-        "sysfs reports no world-wide name" => "sysfsにWWNなし",
-        "not reported by sysfs" => "sysfsに記載なし",
-        "CPU frequency scaling is not available" => "CPUの周波数制御なし",
-        "only root can read debugfs" => "debugfsを読み込めるのはrootのみ",
-        "only root can query the disk" => "ディスクに照会できるのはrootのみ",
+        UnknownReason::CannotBeRead(file) => return format!("{file}を読み込めない"),
+        UnknownReason::NotProvided(file) => return format!("カーネルに{file}なし"),
+        UnknownReason::NeedsRoot(file) => return format!("{file}を読み込めるのはrootのみ"),
+        UnknownReason::Empty(file) => return format!("{file}が空"),
+        UnknownReason::NotReportedIn(file) => return format!("{file}に記載なし"),
+        UnknownReason::NoVisibleDevice(filesystem) => {
+            return format!("{filesystem}に、ここから見えるブロックデバイスなし");
+        }
+        UnknownReason::NotInSysfs(path) => {
+            return format!("sysfsに{path}のブロックデバイスなし");
+        }
+        UnknownReason::NotMounted {
+            cause,
+            filesystem,
+            at,
+        } => {
+            let cause = unknown_reason(cause);
+            return format!("{cause}。{at}に{filesystem}のマウントが必要");
+        }
+        UnknownReason::Text(text) => return stored(text),
+    };
+    text.to_owned()
+}
+
+/// A stored reason or warning in Japanese; one that is not known here is quoted as it is.
+pub(super) fn reason(because: &str) -> String {
+    unknown_reason(&UnknownReason::from_text(because.to_owned()))
+}
+
+/// A text that is no reason of hakaru's own.
+fn stored(text: &str) -> String {
+    match warning(text) {
+        Some(known) => known.to_owned(),
+        None if text.is_ascii() && text.contains(' ') => format!("「{text}」"),
+        None => text.to_owned(),
+    }
+}
+
+/// Warnings of disks.
+fn warning(text: &str) -> Option<&'static str> {
+    Some(match text {
         "spare blocks are running out" => "予備ブロックが残りわずか",
         "temperature is outside its limits" => "温度が範囲外",
         "no longer reliable because of errors" => "エラーのため信頼性が低下",
         "read-only because of errors" => "エラーのため読み込み専用",
         "power-loss protection has failed" => "電源断保護の故障",
         "persistent memory is read-only" => "永続メモリが読み込み専用",
-        "part of the CID" => "CIDの一部",
-        "part of EXT_CSD, which was not given" => "EXT_CSDの一部（指定なし）",
         _ => return None,
     })
 }

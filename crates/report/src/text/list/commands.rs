@@ -5,7 +5,7 @@ use crate::number::MeanText;
 use crate::text::values::*;
 use crate::text::{HealthCounter, Language, en, ja, language};
 use hakaru_model::campaign::{FillContent, StepKind};
-use hakaru_model::facts::{Bus, DeviceIdentity, LinkRole};
+use hakaru_model::facts::{Bus, DeviceIdentity, LinkRole, UnknownReason};
 use hakaru_model::finding::Sustained;
 use hakaru_model::history::{HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
 use hakaru_model::integrity::{BlockState, Scope, Verification};
@@ -50,6 +50,8 @@ texts! {
     pub fn traced_round() -> &'static str;
     /// Progress: the ramp time.
     pub fn in_ramp() -> &'static str;
+    /// Progress: an operation.
+    pub fn operation(op: Op) -> &'static str;
     /// Progress: the remaining time.
     pub fn time_left(time: &str) -> String;
     /// Progress: laying out the test file.
@@ -116,7 +118,7 @@ texts! {
     /// A device and all devices below it, down to the bus.
     pub(crate) fn chain(device: &DeviceIdentity) -> Vec<String>;
     /// Text for a value that is unknown for a reason.
-    pub(crate) fn unknown(because: &str) -> String;
+    pub(crate) fn unknown(because: &UnknownReason) -> String;
     /// Tool overhead per I/O, and as percent of the shortest median latency.
     pub(crate) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String;
     /// A mounted file system with its size.

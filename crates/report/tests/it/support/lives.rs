@@ -1,6 +1,6 @@
 //! Verifications and the history of a card.
 
-use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Identity, TargetKind, UnknownReason};
 use hakaru_model::history::{
     CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
     VerifiedPoint, WearSign,
@@ -41,7 +41,7 @@ pub(crate) fn fake_card() -> Verification {
             path: "/dev/sdz".into(),
             kind: TargetKind::BlockDevice,
             filesystem: None,
-            device: Fact::Unknown("not checked".to_owned()),
+            device: Fact::Unknown(UnknownReason::NotChecked),
             system_disk: false,
             label: Some("kingston".to_owned()),
         },

@@ -421,7 +421,7 @@ fn device(card: &str) -> DeviceIdentity {
         video_class: Fact::Known(30),
         app_class: Fact::Known(0),
         allocation_unit: Fact::Known(Bytes(4 << 20)),
-        cid: Fact::Unknown("the reader hides it".into()),
+        cid: Fact::Unknown(UnknownReason::Text("the reader hides it".into())),
         ..CardRegisters::default()
     };
     let device: DeviceIdentity = serde_json::from_str(known).unwrap();
@@ -461,7 +461,7 @@ pub(crate) fn hostile(text: &str) -> Summary {
     summary.target.path = text.into();
     summary.environment.hostname = text.into();
     summary.environment.kernel = text.into();
-    summary.environment.board = Fact::Unknown(text.into());
+    summary.environment.board = Fact::Unknown(UnknownReason::Text(text.into()));
     if let Fact::Known(device) = &mut summary.target.device {
         device.model = Fact::Known(text.into());
         device.serial = Fact::Known(text.into());

@@ -190,7 +190,7 @@ fn identity() -> Identity {
         path: "/mnt/card/測る.tmp".into(),
         kind: TargetKind::File,
         filesystem: Some(filesystem),
-        device: Fact::Unknown("sysfs is not mounted".into()),
+        device: Fact::Unknown(UnknownReason::Text("sysfs is not mounted".into())),
         system_disk: false,
         label: Some("SanDisk \"Max\" Endurance".into()),
     }
