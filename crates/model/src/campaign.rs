@@ -218,10 +218,10 @@ pub enum PlanNote {
     Weakness(Weakness),
     /// A caveat of every run.
     Caveat(Caveat),
-    /// A warning about a workload.
+    /// A warning about workloads.
     Lint {
-        /// The workload.
-        workload: String,
+        /// The workloads.
+        workloads: Vec<String>,
         /// The warning.
         warning: LintWarning,
     },

@@ -360,6 +360,7 @@ impl Identity {
         match (&self.filesystem, self.kind) {
             (Some(filesystem), _) => Some(&filesystem.fs_type),
             (None, TargetKind::BlockDevice) => Some("raw"),
+            (None, _) if self.device == Fact::Unknown(UnknownReason::SimulatedCard) => Some("raw"),
             (None, _) => None,
         }
     }

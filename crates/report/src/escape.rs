@@ -31,6 +31,19 @@ pub(crate) fn is_wide(c: char) -> bool {
         | '\u{20000}'..='\u{3FFFD}')
 }
 
+/// Units that follow a number after a blank.
+const UNITS: [&str; 27] = [
+    "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "kB/s", "MB/s", "GB/s",
+    "KiB/s", "MiB/s", "IOPS", "ns", "µs", "ms", "s", "min", "h", "d", "MHz", "GHz", "ppm",
+];
+
+/// Whether a text begins with a unit, which belongs to the number before it.
+pub(crate) fn begins_with_unit(text: &str) -> bool {
+    let is_of_unit = |c: char| c.is_ascii_alphabetic() || matches!(c, 'µ' | '/');
+    let end = text.find(|c| !is_of_unit(c)).unwrap_or(text.len());
+    UNITS.contains(&&text[..end])
+}
+
 /// Pads a text with blanks at its end to a width in columns.
 pub fn padded(text: &str, columns: usize) -> String {
     let blanks = columns.saturating_sub(columns_of(text));

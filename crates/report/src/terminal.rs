@@ -171,7 +171,8 @@ impl TerminalPage {
     fn table(&self, style: TableStyle, table: &DataTable) -> String {
         let bold = |head: &str| self.ink.bold(head);
         let (table, below) = table::lines(table, style, self.width, bold);
-        table + &self.ink.dim(&self.listed(&below))
+        let between = if below.is_empty() { "" } else { "\n" };
+        table + between + &self.ink.dim(&self.listed(&below))
     }
 
     /// Tables below their captions, and the key.

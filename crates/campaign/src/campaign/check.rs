@@ -93,7 +93,7 @@ pub fn plan(
         page.item(&name_of(workload), &jobs.join("; "));
     }
     if has_words {
-        page.item("", text::only_explained());
+        page.paragraph(text::only_explained());
     }
     if let Some(words) = turns_words(campaign) {
         page.paragraph(&words);
@@ -301,9 +301,10 @@ pub fn weaknesses(campaign: &Campaign) -> Vec<PlanNote> {
     if let RepeatRule::Times(runs @ 1..=4) = campaign.repeats {
         all.push(PlanNote::Caveat(Caveat::FewRuns { runs }));
     }
-    for workload in campaign.wanted_workloads() {
-        all.extend(mistakes(&campaign.workloads[workload]));
-    }
+    let workloads = campaign.wanted_workloads();
+    all.extend(mistakes(
+        workloads.map(|workload| &campaign.workloads[workload]),
+    ));
     all
 }
 
@@ -320,15 +321,21 @@ fn unavailable(layer: &Layer) -> Vec<PlanNote> {
     lacking.map(note).collect()
 }
 
-/// Returns the mistakes in the jobs of a workload.
-fn mistakes(workload: &CampaignWorkload) -> Vec<PlanNote> {
-    let found = hakaru_analysis::lint(&workload.scenario, None);
-    let mut warnings: Vec<LintWarning> = found.into_iter().map(|remark| remark.slip).collect();
-    warnings.retain(|warning| warning.weight() >= Severity::Weak);
-    warnings.dedup();
-    let note = |warning| PlanNote::Lint {
-        workload: workload.name.clone(),
-        warning,
-    };
-    warnings.into_iter().map(note).collect()
+/// Returns the mistakes in the jobs of workloads, each with all workloads that have it.
+fn mistakes<'a>(workloads: impl Iterator<Item = &'a CampaignWorkload>) -> Vec<PlanNote> {
+    let mut all: Vec<(LintWarning, Vec<String>)> = Vec::new();
+    for workload in workloads {
+        let found = hakaru_analysis::lint(&workload.scenario, None);
+        let warnings = found.into_iter().map(|remark| remark.slip);
+        for warning in warnings.filter(|warning| warning.weight() >= Severity::Weak) {
+            let name = workload.name.clone();
+            match all.iter_mut().find(|(known, _)| *known == warning) {
+                Some((_, names)) if names.contains(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => all.push((warning, vec![name])),
+            }
+        }
+    }
+    let note = |(warning, workloads)| PlanNote::Lint { workloads, warning };
+    all.into_iter().map(note).collect()
 }

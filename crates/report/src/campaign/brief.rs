@@ -27,7 +27,7 @@ pub(super) fn document(view: &View<'_>) -> Document {
         vec![DocumentBlock::Facts(short)],
     ));
     for layer in &view.layers {
-        blocks.extend(part(layer, standings(view, layer)));
+        blocks.extend(part(text::layer(layer), standings(view, layer)));
     }
     blocks.push(DocumentBlock::Quiet(legend(view)));
     blocks.extend(costs(view));
@@ -221,7 +221,7 @@ pub(super) fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
     if !blocks.is_empty() {
         let mut legend = text::fitness_legend().to_owned();
         if view.names.len() > 1 {
-            legend = format!("{legend}. {}", text::use_ranks_legend());
+            legend = text::two_sentences(&legend, text::use_ranks_legend());
         }
         blocks.push(DocumentBlock::Quiet(legend));
     }

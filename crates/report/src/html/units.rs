@@ -1,10 +1,6 @@
 //! Keeps numbers and their units on one line.
 
-/// Units that follow a number after a blank.
-const UNITS: [&str; 27] = [
-    "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "PiB", "B/s", "kB/s", "MB/s", "GB/s",
-    "KiB/s", "MiB/s", "IOPS", "ns", "µs", "ms", "s", "min", "h", "d", "MHz", "GHz", "ppm",
-];
+use crate::escape::begins_with_unit;
 
 const NO_BREAK: char = '\u{a0}';
 
@@ -56,16 +52,9 @@ fn join_text(text: &str) -> impl Iterator<Item = char> {
     text.char_indices().map(move |(at, c)| {
         let is_kept = c == ' '
             && text[..at].ends_with(|before: char| before.is_ascii_digit())
-            && is_unit(&text[at + 1..]);
+            && begins_with_unit(&text[at + 1..]);
         if is_kept { NO_BREAK } else { c }
     })
-}
-
-/// Whether the text begins with a unit.
-fn is_unit(text: &str) -> bool {
-    let is_of_unit = |c: char| c.is_ascii_alphabetic() || matches!(c, 'µ' | '/');
-    let end = text.find(|c| !is_of_unit(c)).unwrap_or(text.len());
-    UNITS.contains(&&text[..end])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Aligned tables within the width of a terminal.
 
-use super::wrap::{GAP, wrap};
+use super::wrap::{GAP, longest_word, wrap};
 use crate::document::TableStyle;
 use crate::escape::{columns_of, plain};
 use crate::table::DataTable;
@@ -9,7 +9,9 @@ use crate::table::DataTable;
 const WORDS: usize = 18;
 /// Minimum width of names next to wrapped text.
 const NAMES: usize = 16;
-/// Width of the lines of a wrapped header, unless a word is longer.
+/// Minimum width of names next to figures that have to fit.
+const SHORT_NAMES: usize = 14;
+/// Minimum width of a wrapped header.
 const LEAST_HEAD: usize = 8;
 
 /// Renders a table; `head` styles its header.
@@ -38,7 +40,7 @@ pub(super) fn lines(
         below = named.filter(|(_, text)| !text.is_empty()).collect();
         // What is left are names and figures.
         let over = total(with_narrow_heads(&columns, width).iter()).saturating_sub(width);
-        columns[0].shrink(over, NAMES);
+        columns[0].shrink(over, SHORT_NAMES);
     }
     let parts: Vec<String> = side_by_side(columns, width)
         .iter()
@@ -76,9 +78,9 @@ impl Column {
 
     /// Width without the header, except its longest word.
     fn least(&self) -> usize {
-        let words = wrap(&self.head, LEAST_HEAD);
-        let words = words.iter().chain(&self.cells).map(|text| columns_of(text));
-        words.max().unwrap_or(0).min(self.width)
+        let cells = self.cells.iter().map(|cell| columns_of(cell));
+        let head = longest_word(&self.head).max(LEAST_HEAD);
+        cells.max().unwrap_or(0).max(head).min(self.width)
     }
 
     /// Makes the column narrower by this amount, but no narrower than `least`.

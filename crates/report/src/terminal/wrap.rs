@@ -1,6 +1,6 @@
 //! Wraps text to the width of a terminal.
 
-use crate::escape::{columns_of, is_wide};
+use crate::escape::{begins_with_unit, columns_of, is_wide};
 
 /// Gap between columns.
 pub(super) const GAP: usize = 2;
@@ -33,16 +33,14 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// Splits a text at its blanks, in Japanese text except between a number and its unit.
+/// Splits a text at its blanks, except between a number and its unit.
 fn words(text: &str) -> Vec<&str> {
-    let japanese = text.contains(is_wide);
     let mut words: Vec<&str> = Vec::new();
     let mut start = 0;
     for (at, _) in text.match_indices(' ') {
         let (before, after) = (&text[start..at], &text[at + 1..]);
-        let unit = before.ends_with(|c: char| c.is_ascii_digit())
-            && after.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !(japanese && unit) {
+        let joins = before.ends_with(|c: char| c.is_ascii_digit()) && begins_with_unit(after);
+        if !joins {
             words.push(before);
             start = at + 1;
         }
@@ -56,6 +54,14 @@ const NOT_FIRST: &str =
     "、。，．・：；？！）〕］｝〉》」』】〜～ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々%°,.:;)]";
 /// Characters that may not end a line.
 const NOT_LAST: &str = "（〔［｛〈《「『【([約第全各";
+
+/// Width of the longest word of a text.
+pub(super) fn longest_word(text: &str) -> usize {
+    let pieces = words(text)
+        .into_iter()
+        .flat_map(|word| pieces(word, usize::MAX));
+    pieces.map(columns_of).max().unwrap_or(0)
+}
 
 /// Splits a word where a line may break. Japanese breaks between words, as far as the kinds of characters show them,
 /// and only in a word that does not fit into a line between any characters. Other words that do not fit (such as a path
@@ -104,7 +110,7 @@ impl Script {
     fn of(c: char) -> Script {
         match c {
             'ぁ'..='ゟ' => Script::Hiragana,
-            'ァ'..='ヿ' => Script::Katakana,
+            'ァ'..='ヺ' | 'ー'..='ヿ' => Script::Katakana,
             '一'..='鿿' | '々' => Script::Kanji,
             _ => Script::Other,
         }
@@ -115,6 +121,8 @@ impl Script {
 /// with its counter.
 fn is_one_word(before: char, after: char) -> bool {
     match (Script::of(before), Script::of(after)) {
+        // 書き込み, 読み込み
+        (Script::Hiragana, Script::Kanji) => after == '込',
         (Script::Katakana | Script::Kanji, Script::Hiragana) => true,
         (Script::Other, Script::Kanji) => before.is_ascii_digit(),
         (Script::Other, _) => false,
@@ -176,5 +184,7 @@ mod tests {
             ["シーケンシャル", "読み込みを10回"]
         );
         assert_eq!(wrap("シーケンシャル", 8), ["シーケン", "シャル"]);
+        assert_eq!(wrap("NAS・写真保管", 8), ["NAS・", "写真保管"]);
+        assert_eq!(longest_word("シーケンシャル書き込み"), 14);
     }
 }

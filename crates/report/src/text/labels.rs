@@ -160,7 +160,7 @@ labels! {
         ListedLabel: "LABEL", "ラベル";
         ListedLayer: "LAYER", "レイヤ";
         ListedRuns: "RUNS", "測定回数";
-        ListedResult: "RESULT (READ/WRITE)", "結果（読み込み/書き込み）";
+        ListedResult: "RESULT (READ/WRITE)", "結果（読み書き）";
         ListedLastRun: "LAST RUN (UTC)", "最終測定（UTC）";
         ListedVerification: "VERIFICATION", "検証";
         ListedStart: "STARTED (UTC)", "開始（UTC）";

@@ -19,6 +19,7 @@ fn answer(page: &str) -> (String, String) {
         text.replace("&#39;", "'")
             .replace("&lt;", "<")
             .replace("&amp;", "&")
+            .replace('\u{a0}', " ")
     };
     (
         between("<h2 class=\"answer\">", "</h2>"),

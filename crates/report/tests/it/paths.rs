@@ -11,10 +11,15 @@ use hakaru_model::io_path::{
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::{
-    Section, campaign_charts, campaign_csv, campaign_html, comparison_html, csv, html, markdown,
+    Section, campaign_charts, campaign_csv, campaign_html, comparison_html, csv, markdown,
     path_charts, path_html, path_markdown, path_terminal, terminal,
 };
 use proptest::prelude::*;
+
+/// A page with plain blanks between numbers and units.
+fn html(series: &[Summary]) -> String {
+    hakaru_report::html(series).replace('\u{a0}', " ")
+}
 
 fn durable(path: IoPath) -> Summary {
     traced(support::sandisk(), vec![("durable", path)])

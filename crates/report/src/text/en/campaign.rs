@@ -42,7 +42,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         }
         Weakness::DifferentSettings { phases } => format!(
             "Cards were measured with different settings ({}): their order may be that of the settings",
-            phases.join(", ")
+            in_words(phases).join(", ")
         ),
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(
             "Repeats stopped once the means were known, which favors samples that happen to be narrow: with runs that \
@@ -85,8 +85,13 @@ pub(in crate::text) fn plan_note(note: &PlanNote) -> String {
         }
         PlanNote::Weakness(found) => weakness(found),
         PlanNote::Caveat(found) => caveat(found),
-        PlanNote::Lint { workload, warning } => {
-            format!("{}: {}", workload_words(workload), super::lint(warning))
+        PlanNote::Lint { workloads, warning } => {
+            format!("{}: {}", in_words(workloads).join(", "), super::lint(warning))
         },
     }
+}
+
+/// Workloads in words.
+fn in_words(phases: &[String]) -> Vec<String> {
+    phases.iter().map(|phase| workload_words(phase)).collect()
 }

@@ -9,7 +9,10 @@ use crate::text::{
 };
 
 pub(in crate::text) fn campaign_title(name: &str, id: &str) -> String {
-    format!("{name} (stored as {id})")
+    match name == id {
+        true => name.to_owned(),
+        false => format!("{name} (stored as {id})"),
+    }
 }
 
 pub(in crate::text) fn planned_extent(of: &PlannedExtent) -> String {
@@ -101,7 +104,7 @@ pub(in crate::text) fn planned_job(job: &PlannedJob) -> String {
         let most = if at_most { "at most " } else { "" };
         parts.push(match job.ramp {
             None => format!("{most}{runtime}"),
-            Some(ramp) => format!("{most}{runtime} after {ramp}"),
+            Some(ramp) => format!("{most}{runtime} after a ramp of {ramp}"),
         });
     }
     parts.extend(job.size.map(|size| format!("on {size}")));

@@ -13,6 +13,10 @@ pub(in crate::text) fn paragraph(sentences: &[impl AsRef<str>]) -> String {
     sentences.join(" ")
 }
 
+pub(in crate::text) fn two_sentences(first: &str, second: &str) -> String {
+    format!("{first}. {second}")
+}
+
 pub(in crate::text) fn with_unit(quantity: &str, unit: &str) -> String {
     format!("{quantity}, {unit}")
 }

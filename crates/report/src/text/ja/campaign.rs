@@ -36,7 +36,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         }
         Weakness::DifferentSettings { phases } => format!(
             "測定条件がカード間で異なり、順位は条件の差を含みうる（{}）",
-            listed(phases)
+            listed(&in_words(phases))
         ),
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(
             "平均が定まった時点で繰り返しを終了したため、区間は狭めに偏る。同じばらつきの測定では、95%信頼区間が真の平均を含む\
@@ -80,8 +80,13 @@ pub(in crate::text) fn plan_note(note: &PlanNote) -> String {
         }
         PlanNote::Weakness(found) => weakness(found),
         PlanNote::Caveat(found) => caveat(found),
-        PlanNote::Lint { workload, warning } => {
-            format!("{}: {}", workload_words(workload), super::lint(warning))
+        PlanNote::Lint { workloads, warning } => {
+            format!("{}: {}", listed(&in_words(workloads)), super::lint(warning))
         },
     }
+}
+
+/// Workloads in words.
+fn in_words(phases: &[String]) -> Vec<String> {
+    phases.iter().map(|phase| workload_words(phase)).collect()
 }

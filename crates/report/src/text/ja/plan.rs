@@ -10,7 +10,10 @@ use crate::text::{
 use hakaru_model::job::Op;
 
 pub(in crate::text) fn campaign_title(name: &str, id: &str) -> String {
-    format!("{name}（保存ID {id}）")
+    match name == id {
+        true => name.to_owned(),
+        false => format!("{name}（保存ID {id}）"),
+    }
 }
 
 pub(in crate::text) fn planned_extent(of: &PlannedExtent) -> String {

@@ -11,6 +11,8 @@ texts! {
     // tables
     /// Sentences of one paragraph.
     pub(crate) fn paragraph(sentences: &[impl AsRef<str>]) -> String;
+    /// Two sentences of which the first has no full stop.
+    pub(crate) fn two_sentences(first: &str, second: &str) -> String;
     /// A quantity with its unit, as a heading: `random writes, IOPS`.
     pub(crate) fn with_unit(quantity: &str, unit: &str) -> String;
     /// Title of a report on several series.
