@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Minimum size of the suite; smaller results mean nothing.
-const SMALLEST: Bytes = Bytes(16 << 20);
+pub(crate) const SMALLEST: Bytes = Bytes(16 << 20);
 /// Maximum time that a quick suite spends writing its file.
 const QUICK_FILL: Duration = Duration::from_secs(6);
 
@@ -109,7 +109,7 @@ pub enum BenchError {
     },
     #[error("not enough space on {}: {free} free, at least {SMALLEST} needed", .path.display())]
     Full { path: PathBuf, free: Bytes },
-    #[error("--size={size} is too small: the minimum is {SMALLEST}")]
+    #[error("--size is too small: {size}; help: use at least {}MiB", SMALLEST.0 >> 20)]
     TooSmall { size: Bytes },
     #[error("{} ({workload}) would overwrite {}; help: without --erase, only read workloads run on a \
         device", hakaru_report::workload_words(workload), .path.display())]

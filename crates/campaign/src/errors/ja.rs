@@ -98,7 +98,10 @@ fn bench(error: &BenchError) -> Option<String> {
         BenchError::Full { path, free } => {
             format!("{}の空き容量が足りません（空き{free}）", path.display())
         }
-        BenchError::TooSmall { size } => format!("--size={size}は小さすぎます"),
+        BenchError::TooSmall { size } => format!(
+            "--sizeが小さすぎます（{size}）; help: {}MiB以上を指定してください",
+            crate::bench::SMALLEST.0 >> 20
+        ),
         BenchError::WouldDestroy { path, workload } => format!(
             "{}（{workload}）は{}に上書きします; help: --eraseなしのデバイスでは読み込みのワークロードのみ実行できます",
             hakaru_report::workload_words(workload),
@@ -175,7 +178,7 @@ fn scratch(error: &ScratchError) -> String {
 fn find(error: &FindError) -> Option<String> {
     Some(match error {
         FindError::NotFound { what, prefix, path } => format!(
-            "データベース{}に、IDが「{prefix}」で始まる{}はありません; help: hakaru listで確認してください",
+            "{}に、名前またはIDが「{prefix}」の{}はありません; help: hakaru listで確認してください",
             path.display(),
             stored(what)
         ),

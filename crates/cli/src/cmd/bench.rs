@@ -26,8 +26,10 @@ use hakaru_store::Store;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-const AFTER: &str = "The suite: seq-write and seq-read (1 MiB), rand-write and rand-read (4 KiB, one in flight), \
-mixed (1 MiB, half reads), durable (4 KiB writes, an fsync each), sustained (1 MiB writes for long). --deep adds 36 workloads such as read-4k-q32-j4.\n\
+const AFTER: &str = "The suite: sequential writes and reads (seq-write, seq-read: 1 MiB), random writes and reads \
+(rand-write, rand-read: 4 KiB, one in flight), a mix (mixed: 1 MiB, half reads), writes with an fsync each (durable: \
+4 KiB) and long sequential writes (sustained: 1 MiB). --deep adds 36 workloads such as read-4k-q32-j4. The short names \
+are for --only, campaign files, JSON and CSV.\n\
 In a directory, an unnamed temporary file is used, so nothing is left behind. A device is only read, unless --erase is given.";
 
 /// Arguments of `hakaru bench`.

@@ -102,7 +102,11 @@ fn of_card(
                 "測定も検証もまだ保存されていません; help: hakaru benchで測定してください"
             ),
             false => {
-                both!("no stored card is called {name}; stored cards: {}", "{name}というカードは保存されていません（保存済み: {}）"; known.join(", "))
+                both!(
+                    "no stored card is called {name}; help: name one of {}",
+                    "{name}というカードは保存されていません; help: {}のいずれかを指定してください";
+                    known.join(&both!(", ", "、"))
+                )
             }
         }));
     }

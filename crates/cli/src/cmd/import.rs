@@ -339,7 +339,10 @@ impl ImportedResults {
                 "{runs}{verified} found; nothing was stored.",
                 "{runs}{verified}を検出しました。何も保存していません。"
             ),
-            false => both!("No results were found.", "結果が見つかりません。"),
+            false => both!(
+                "No results were found; `hakaru import --help` lists the formats.",
+                "結果が見つかりません。形式はhakaru import --helpで確認してください。"
+            ),
         }
     }
 

@@ -205,7 +205,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
 /// Texts after the options, by the names of the command: `campaign run`; empty for the program.
 pub(super) const AFTER: &[(&str, &str)] = &[
     ("", "終了コード: 0 成功、1 失敗またはlintが問題を検出、2 使い方の誤り、または指定したファイル、デバイス、測定、データベースがない、3 データが失われるため拒否、4 verifyが不良を検出、130 中断（途中までの結果は保存）。hakaru fioとhakaru iozoneの終了コードは、fioとiozoneのものに従う。"),
-    ("bench", "測定内容: seq-writeとseq-read（1 MiB）、rand-writeとrand-read（4 KiB、同時に1件）、mixed（1 MiB、半分が読み込み）、durable（4 KiBの書き込みごとにfsync）、sustained（1 MiBの長時間連続書き込み）。--deepはread-4k-q32-j4など36種類のワークロードを加える。\nディレクトリでは名前のない一時ファイルを使い、何も残さない。デバイスは、--eraseを指定しない限り読み込みだけを測定する。"),
+    ("bench", "測定内容: シーケンシャル書き込みと読み込み（seq-write、seq-read: 1 MiB）、ランダム書き込みと読み込み（rand-write、rand-read: 4 KiB、同時に1件）、読み書き混合（mixed: 1 MiB、半分が読み込み）、fsync付き書き込み（durable: 4 KiB）、長時間連続書き込み（sustained: 1 MiB）。短い名前は--only、キャンペーンファイル、JSON、CSVで使う。--deepはread-4k-q32-j4など36種類のワークロードを加える。\nディレクトリでは名前のない一時ファイルを使い、何も残さない。デバイスは、--eraseを指定しない限り読み込みだけを測定する。"),
     ("campaign", "キャンペーンは、カード、レイヤ、ワークロード、繰り返しを記したファイルである（各キーの説明はdocs/CAMPAIGNS.md）。進み具合はデータベースに保存するため、いつでも中断でき、中断したところから再開する。"),
     ("campaign run", "端末では、次のカードの挿入を求め、既知のカードをデバイスIDで認識し、カードごとに1度だけ消去の許可を求める。端末がなければ--eraseで許可し、挿入されていないカードはスキップする。\nCtrl-Cで現在の測定を終え、ストレージを元に戻す。2回押すとすぐに終わり、次の測定（またはhakaru recover）でストレージを元に戻す。保存済みの測定は繰り返さない。"),
     ("explain", "トレースするには、hakaru bench --trace、hakaru fio --hakaru-trace …、またはキャンペーンファイルの[trace]を使う。rootで実行するか、次を設定する: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$(command -v hakaru)\""),

@@ -33,7 +33,7 @@ fn a_directory_is_measured_stored_and_reported_and_nothing_stays() {
     assert_eq!(records.len(), 1);
     assert!(records[0].overhead.is_some_and(|o| o.per_io_ps > 0));
     let listed = support::execute(&home, "list");
-    assert!(support::text(&listed.stdout).contains("rand-read "));
+    assert!(support::text(&listed.stdout).contains("Random reads "));
     let named = [
         ("html", "Random reads"),
         ("markdown", "Random reads"),
@@ -353,7 +353,7 @@ fn a_run_that_is_killed_is_kept_as_far_as_it_came() {
     );
     let said = recover();
     assert!(
-        said.contains("cut short: rand-read") && said.contains("stored as run"),
+        said.contains("cut short: Random reads") && said.contains("stored as run"),
         "{said}"
     );
     let record = records(&home).remove(0);

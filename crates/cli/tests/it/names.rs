@@ -241,7 +241,7 @@ fn bench_keeps_label_title_and_note() {
     let listed = said(&home, &["list"]);
     let line = listed.lines().find(|line| line.contains("ssd")).unwrap();
     assert!(
-        line.contains("seq-read 40.0 MB/s") && line.contains(" 2 "),
+        line.contains("Sequential reads 40.0 MB/s") && line.contains(" 2 "),
         "{listed}"
     );
 }

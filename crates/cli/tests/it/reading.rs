@@ -331,6 +331,6 @@ fn a_damaged_record_hides_no_other_of_its_campaign() {
     let skipped = format!("skipped: cannot read run {damaged}");
     assert!(said.contains(&skipped), "{said}");
     let excluded = format!("run {damaged} is excluded");
-    assert!(shown.contains("seq-read"), "{shown}");
+    assert!(shown.contains("Sequential"), "{shown}");
     assert!(shown.contains(&excluded), "{shown}");
 }

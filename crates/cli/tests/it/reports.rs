@@ -489,5 +489,5 @@ fn the_history_of_a_card_has_no_verdict_from_few_series() {
     assert!(read(&home, "h.html").starts_with("<!DOCTYPE html>"));
     ok(&run(&home, &["history", "even", "-o", "h.md"]));
     let error = refused(&run(&home, &["history", "gone"]));
-    assert!(error.contains("stored cards: even, slow"), "{error}");
+    assert!(error.contains("help: name one of even, slow"), "{error}");
 }

@@ -69,7 +69,7 @@ fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         .collect();
     let name = |(work, ranking): &(&Work, &Ranking)| {
         let (unit, _) = unit_of(ranking);
-        text::with_unit(&work.title(), unit)
+        text::with_unit(&work.name(), unit)
     };
     let rows = view.cards_through(layer).into_iter().map(|card| {
         let cells = ranked.iter().map(|(_, ranking)| standing(ranking, card));

@@ -38,6 +38,12 @@ impl Work {
         crate::text::capital(&self.noun)
     }
 
+    /// The workload in words if it is one of hakaru's own, otherwise the name that the user gave.
+    pub(super) fn name(&self) -> String {
+        let own = workload::in_words(&self.phase, Some(self.op));
+        own.map_or_else(|| self.label.clone(), |words| text::capital(&words))
+    }
+
     /// Display unit.
     pub(super) fn unit(&self) -> &'static str {
         if self.small { "IOPS" } else { "MB/s" }

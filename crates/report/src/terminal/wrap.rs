@@ -68,11 +68,19 @@ pub(super) fn longest_word(text: &str) -> usize {
 /// or mount options) break after their commas and slashes.
 fn pieces(word: &str, room: usize) -> Vec<&str> {
     let between_words = split(word, |before, after| !is_one_word(before, after));
+    let is_too_long = |piece: &str| piece.contains(is_wide) && columns_of(piece) > room;
     let fitting = between_words.into_iter().flat_map(|piece| {
-        match piece.contains(is_wide) && columns_of(piece) > room {
-            true => split(piece, |_, _| true),
+        match is_too_long(piece) {
+            // Compounds such as 長時間連続書き込み.
+            true => split(piece, |before, after| {
+                [before, after].map(Script::of) == [Script::Kanji; 2]
+            }),
             false => vec![piece],
         }
+    });
+    let fitting = fitting.flat_map(|piece| match is_too_long(piece) {
+        true => split(piece, |_, _| true),
+        false => vec![piece],
     });
     fitting.flat_map(|piece| cut(piece, room)).collect()
 }
@@ -98,7 +106,7 @@ fn split(text: &str, allowed: impl Fn(char, char) -> bool) -> Vec<&str> {
 }
 
 /// Kinds of characters of Japanese words.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Script {
     Hiragana,
     Katakana,
@@ -185,6 +193,7 @@ mod tests {
         );
         assert_eq!(wrap("シーケンシャル", 8), ["シーケン", "シャル"]);
         assert_eq!(wrap("NAS・写真保管", 8), ["NAS・", "写真保管"]);
+        assert_eq!(wrap("長時間連続書き込み", 16), ["長時間連続", "書き込み"]);
         assert_eq!(longest_word("シーケンシャル書き込み"), 14);
     }
 }

@@ -9,6 +9,7 @@ use hakaru_report::{
     path_terminal, ranking_terminal, terminal_with, verification_html, verification_markdown,
     verification_terminal, with_language,
 };
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -20,7 +21,7 @@ fn documents() -> Vec<(&'static str, String)> {
     let traced = paths::traced_campaign();
     let three = [ext4.clone(), vfat.clone(), support::kioxia()];
     with_language(Language::Japanese, || {
-        vec![
+        let mut all = vec![
             (
                 "run.html",
                 html_with(std::slice::from_ref(&ext4), std::slice::from_ref(&findings)),
@@ -36,20 +37,14 @@ fn documents() -> Vec<(&'static str, String)> {
                 "run.md",
                 markdown_with(&[support::small()], std::slice::from_ref(&findings), None),
             ),
-            ("run.txt", terminal_with(&ext4, &findings, 80, false)),
             (
                 "compare.html",
                 comparison_html(&ext4, &vfat, &support::comparisons()),
             ),
-            ("compare.txt", support::compared(&ext4, &vfat, 80)),
             ("campaign.html", campaign_html(&campaign)),
             ("campaign.md", campaign_markdown(&campaign, None)),
-            ("campaign.txt", campaign_terminal(&campaign, 80, false)),
-            ("rank.txt", ranking_terminal(&campaign, None, 80, false)),
             ("path.html", path_html(&paths::traced_ext4())),
-            ("path.txt", path_terminal(&paths::traced_ext4(), 80, false)),
             ("paths.html", campaign_html(&traced)),
-            ("paths.txt", campaign_terminal(&traced, 80, false)),
             (
                 "verify.html",
                 verification_html(&lives::fake_card(), &Annotations::default()),
@@ -59,25 +54,47 @@ fn documents() -> Vec<(&'static str, String)> {
                 verification_markdown(&lives::good_space(), &Annotations::default()),
             ),
             (
-                "verify.txt",
-                verification_terminal(&lives::fake_card(), &Annotations::default(), 80, false),
-            ),
-            (
-                "free-space.txt",
-                verification_terminal(&lives::good_space(), &Annotations::default(), 80, false),
-            ),
-            ("history.html", history_html(&lives::worn_card())),
+("history.html", history_html(&lives::worn_card())),
             ("history.md", history_markdown(&lives::worn_card())),
-            (
-                "history.txt",
-                history_terminal(&lives::worn_card(), 80, false),
-            ),
-            (
-                "rank-database.txt",
-                ranking_terminal(&campaign, Some("database"), 80, false),
-            ),
-        ]
+        ];
+        all.extend(terminals(80));
+        all
     })
+}
+
+/// The samples on a terminal of `width` columns, in the language of the thread.
+fn terminals(width: usize) -> Vec<(&'static str, String)> {
+    let (ext4, vfat) = (support::sandisk(), support::sandisk_vfat());
+    let findings = support::findings();
+    let campaign = support::campaign::campaign();
+    let traced = paths::traced_campaign();
+    vec![
+        ("run.txt", terminal_with(&ext4, &findings, width, false)),
+        ("compare.txt", support::compared(&ext4, &vfat, width)),
+        ("campaign.txt", campaign_terminal(&campaign, width, false)),
+        ("rank.txt", ranking_terminal(&campaign, None, width, false)),
+        (
+            "path.txt",
+            path_terminal(&paths::traced_ext4(), width, false),
+        ),
+        ("paths.txt", campaign_terminal(&traced, width, false)),
+        (
+            "verify.txt",
+            verification_terminal(&lives::fake_card(), &Annotations::default(), width, false),
+        ),
+        (
+            "free-space.txt",
+            verification_terminal(&lives::good_space(), &Annotations::default(), width, false),
+        ),
+        (
+            "history.txt",
+            history_terminal(&lives::worn_card(), width, false),
+        ),
+        (
+            "rank-database.txt",
+            ranking_terminal(&campaign, Some("database"), width, false),
+        ),
+    ]
 }
 
 /// The text of a page: without style, attributes and tags.
@@ -187,6 +204,40 @@ fn lines_fit_a_terminal_in_display_width() {
                 );
             }
         }
+    }
+}
+
+/// How often each number occurs in a text.
+fn numbers(text: &str) -> BTreeMap<&str, usize> {
+    let mut numbers = BTreeMap::new();
+    for number in text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')) {
+        let number = number.trim_matches(['.', ',']);
+        if !number.is_empty() {
+            *numbers.entry(number).or_default() += 1;
+        }
+    }
+    numbers
+}
+
+/// Regression: on 80 columns, Japanese names of workloads pushed the last column out of the table of results.
+#[test]
+fn a_narrow_terminal_omits_no_figure() {
+    for language in [Language::English, Language::Japanese] {
+        with_language(language, || {
+            let wide = terminals(400);
+            for width in [40, 60, 80, 120] {
+                let pairs = wide.iter().zip(terminals(width));
+                // Pictures of paths leave out labels that have no room.
+                let pairs = pairs.filter(|((name, _), _)| width >= 80 || !name.starts_with("path"));
+                for ((name, wide), (_, narrow)) in pairs {
+                    let narrow = numbers(&narrow);
+                    for (number, times) in numbers(wide) {
+                        let found = narrow.get(number).copied().unwrap_or(0);
+                        assert!(found >= times, "{name}, {width} columns: {number}");
+                    }
+                }
+            }
+        });
     }
 }
 

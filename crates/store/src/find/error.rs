@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// No ID matches.
-    #[error("no {what} begins with {prefix:?} in the database {}; `hakaru list` shows what there is", path.display())]
+    #[error("no {what} in {} has the name or ID `{prefix}`; help: `hakaru list` shows the stored ones", path.display())]
     NotFound {
         /// `run` or `series`.
         what: &'static str,

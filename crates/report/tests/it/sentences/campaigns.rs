@@ -124,7 +124,7 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
             Weakness::DifferentSettings {
                 phases: vec!["seq-read".to_owned(), "mixed".to_owned()],
             },
-            "Cards were measured with different settings (seq-read, mixed): their order may be that of the settings",
+            "Cards were measured with different settings (Sequential reads, Mixed): their order may be that of the settings",
         ),
     ]
 }
