@@ -207,7 +207,7 @@ fn caveats_are_ranked_by_what_they_do_to_the_figures() {
         Caveat::FewRuns { runs: 3 },
         Caveat::HostBusy { load_percent: 434 },
     ];
-    let page = html_with(&[summary], &[]);
+    let page = html_with(&[summary], &[]).replace('\u{a0}', " ");
     let list = page.split_once("<ol class=\"limits\">").unwrap().1;
     let list = list.split_once("</ol>").unwrap().0;
     let at = |words: &str| {
@@ -235,7 +235,7 @@ fn chart_titles(page: &str) -> Vec<&str> {
 
 #[test]
 fn a_history_answers_whether_the_card_is_slower_and_wears_out() {
-    let page = history_html(&support::lives::worn_card());
+    let page = history_html(&support::lives::worn_card()).replace('\u{a0}', " ");
     assert_eq!(answer(&page).0, "✗ This card is failing");
     let (class, text) = verdict(&page);
     assert_eq!(class, "bad");
@@ -263,7 +263,7 @@ fn a_history_of_few_series_is_neither_good_nor_bad() {
     };
     history.trends[0].comparison = None;
     history.trends[0].points.truncate(2);
-    let page = history_html(&history);
+    let page = history_html(&history).replace('\u{a0}', " ");
     let (class, text) = verdict(&page);
     assert_eq!(class, "unknown");
     assert!(
@@ -277,7 +277,7 @@ fn a_history_of_few_series_is_neither_good_nor_bad() {
     assert!(page.contains("<small>2 of 4 series</small>"));
     // A single series has no trend, and nothing to draw.
     history.trends[0].points.truncate(1);
-    let page = history_html(&history);
+    let page = history_html(&history).replace('\u{a0}', " ");
     assert!(
         verdict(&page)
             .1
@@ -306,7 +306,7 @@ fn the_first_chart_of_a_run_shows_the_fall_of_the_answer() {
     even.sustained.as_mut().unwrap().cliff = None;
     even.sustained.as_mut().unwrap().falls.clear();
     summary.phases.insert(0, even);
-    let page = html_with(&[summary], &[]);
+    let page = html_with(&[summary], &[]).replace('\u{a0}', " ");
     let (_, first) = page.split_once("<figure id=\"").unwrap();
     assert!(
         first.starts_with("over-time-sustained-write\""),
@@ -329,7 +329,7 @@ fn rows_of_a_rate_card_have_names_of_their_own() {
     "write-64k-q8-j1".clone_into(&mut deep.phase);
     deep.detail.shape.as_mut().unwrap().iodepth = 8;
     summary.phases.extend([large, deep]);
-    let page = html_with(&[summary], &[]);
+    let page = html_with(&[summary], &[]).replace('\u{a0}', " ");
     for wanted in [
         "Random 4 KiB<small>Q1 T1</small>",
         "Random 64 KiB Q1 T1",

@@ -53,8 +53,7 @@ fn documents() -> Vec<(&'static str, String)> {
                 "verify.md",
                 verification_markdown(&lives::good_space(), &Annotations::default()),
             ),
-            (
-("history.html", history_html(&lives::worn_card())),
+            ("history.html", history_html(&lives::worn_card())),
             ("history.md", history_markdown(&lives::worn_card())),
         ];
         all.extend(terminals(80));
