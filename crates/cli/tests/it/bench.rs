@@ -119,7 +119,7 @@ fn what_cannot_be_measured_is_said_with_its_cure() {
         (&[], &socket, 2, "name a directory"),
         (&[], &file, 2, "name its directory"),
         (&[], &missing, 2, "missing"),
-        (&["--size=4MiB"], &work, 2, "the minimum is 16 MiB"),
+        (&["--size=4MiB"], &work, 2, "use at least 16MiB"),
         (&["--size=4k"], &work, 2, "4kB"),
         (&["--size=900TiB"], &work, 2, "free some space"),
     ];
