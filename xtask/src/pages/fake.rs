@@ -1,7 +1,7 @@
 //! The verification of a card that claims 64 GB and holds 8 GB, as `hakaru export` writes it.
 
 use anyhow::{Context, Result};
-use hakaru_model::facts::{Environment, Fact, Identity, TargetKind};
+use hakaru_model::facts::{Environment, Fact, Identity, TargetKind, UnknownReason};
 use hakaru_model::integrity::{
     BlockState, Capacity, FORMAT, IntegrityVerdict, Scope, Span, SpeedMap, SpeedPoint, Verification,
 };
@@ -56,7 +56,7 @@ fn verification() -> Verification {
             path: "/dev/sdz".into(),
             kind: TargetKind::BlockDevice,
             filesystem: None,
-            device: Fact::Unknown("it is no longer connected".to_owned()),
+            device: Fact::Unknown(UnknownReason::Text("it is no longer connected".to_owned())),
             system_disk: false,
             label: None,
         },
