@@ -1,6 +1,6 @@
 //! Campaign results: joins the workloads of a card, and ranks the cards of a workload.
 
-use crate::compare::{compare_family, has_rate, name_and_unit, rate_pair};
+use crate::compare::{TestFamilies, has_rate, name_and_unit, rate_pair};
 use crate::stats;
 use hakaru_model::advice::UseRule;
 use hakaru_model::campaign::{
@@ -8,9 +8,12 @@ use hakaru_model::campaign::{
 };
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{Environment, Identity};
-use hakaru_model::finding::{BusLimit, HeadlineRate, PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{
+    BusLimit, Comparison, Estimate, HeadlineRate, PhaseSummary, Summary, Verdict,
+};
 use hakaru_model::job::Op;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 /// Joins the summaries of the workloads of one card: all phases, runs and caveats, with the
 /// environment of the first.
@@ -50,20 +53,46 @@ pub type Layer<'a> = (String, Vec<(u32, &'a Summary)>);
 /// campaigns raise no more false alarms.
 pub fn rank(layers: &[Layer<'_>]) -> Vec<Ranking> {
     let groups: Vec<PhaseGroup<'_>> = layers.iter().flat_map(groups_of).collect();
-    let pairs: Vec<_> = groups
-        .iter()
-        .flat_map(|g| g.pairs().map(|(_, _, x, y)| rate_pair(x, y)))
-        .collect();
-    let mut compared = compare_family(&pairs).into_iter();
+    let pairs = groups.iter().flat_map(PhaseGroup::pairs);
+    let families = TestFamilies::of(pairs.map(|(_, _, x, y)| rate_pair(x, y)));
     let ranking = |group: &PhaseGroup<'_>| {
-        let places = group.pairs().map(|(a, b, ..)| (a, b));
-        let pairs = places
-            .zip(compared.by_ref())
-            .map(|((a, b), comparison)| CardPair { a, b, comparison })
-            .collect();
-        group.ranking(pairs)
+        let mut shared = SharedEstimates::default();
+        let pairs = group.pairs().filter_map(|(a, b, x, y)| {
+            let mut comparison = families.compare(&rate_pair(x, y))?;
+            shared.share(a, b, &mut comparison);
+            Some(CardPair { a, b, comparison })
+        });
+        group.ranking(pairs.collect())
     };
     groups.iter().map(ranking).collect()
+}
+
+/// The texts and estimates that the comparisons of a group have in common.
+#[derive(Default)]
+struct SharedEstimates {
+    texts: Option<(Arc<str>, Arc<str>)>,
+    of_cards: BTreeMap<u32, Arc<Estimate>>,
+}
+
+impl SharedEstimates {
+    /// Replaces equal parts of a comparison of two cards by those of an earlier one.
+    fn share(&mut self, a: u32, b: u32, comparison: &mut Comparison) {
+        let (quantity, unit) = self
+            .texts
+            .get_or_insert_with(|| (comparison.quantity.clone(), comparison.unit.clone()));
+        share(&mut comparison.quantity, quantity);
+        share(&mut comparison.unit, unit);
+        for (card, estimate) in [(a, &mut comparison.a), (b, &mut comparison.b)] {
+            let known = self.of_cards.entry(card);
+            share(estimate, known.or_insert_with(|| estimate.clone()));
+        }
+    }
+}
+
+fn share<T: PartialEq + ?Sized>(value: &mut Arc<T>, known: &Arc<T>) {
+    if **value == **known {
+        *value = Arc::clone(known);
+    }
 }
 
 /// A phase through a layer, on every card that has it.
@@ -135,12 +164,11 @@ impl<'a> PhaseGroup<'a> {
 
 /// Ranks are by mean; letters show which cards differ.
 fn give_ranks(places: &mut [RankedCard], pairs: &[CardPair]) {
-    let differ = |x: u32, y: u32| {
-        let pair = pairs
-            .iter()
-            .find(|p| (p.a, p.b) == (x, y) || (p.a, p.b) == (y, x));
-        pair.is_some_and(|p| p.comparison.verdict == Verdict::Different)
-    };
+    let different = pairs
+        .iter()
+        .filter(|pair| pair.comparison.verdict == Verdict::Different);
+    let different: HashSet<(u32, u32)> = different.map(|pair| (pair.a, pair.b)).collect();
+    let differ = |x: u32, y: u32| different.contains(&(x, y)) || different.contains(&(y, x));
     let cards: Vec<u32> = places.iter().map(|place| place.card).collect();
     let letters = stats::letters(cards.len(), |i, j| differ(cards[i], cards[j]));
     for ((index, place), letters) in (1..).zip(places).zip(letters) {

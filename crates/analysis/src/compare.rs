@@ -9,11 +9,12 @@
 //! "different". A family consists of named primary figures (rates). Percentiles of latency are a separate family, so
 //! that they do not affect the tests of the rates.
 
-use crate::estimate::{estimate, published, stated_moments};
+use crate::estimate::{estimate, finite, published, stated_moments};
 use crate::stats::{self, Design, SampleMoments};
 use hakaru_model::finding::{
     Comparison, Estimate, HeadlineRate, IntervalCaveat, PhaseSummary, Summary, Verdict,
 };
+use std::sync::Arc;
 
 /// Significance level of a family of tests: one family in twenty without real differences contains a false alarm.
 pub(crate) const ALPHA: f64 = 0.05;
@@ -90,15 +91,32 @@ pub fn compare(quantity: &str, unit: &str, a: &[f64], b: &[f64]) -> Option<Compa
 /// Compares each pair, primary figures as one family and the others as another: the probability of
 /// a false "different" in a family is at most 5%. Pairs with an empty side are skipped.
 pub fn compare_family(pairs: &[SamplePair<'_>]) -> Vec<Comparison> {
-    let tested: Vec<TestedComparison> = pairs.iter().filter_map(TestedComparison::of).collect();
-    let family_of = |primary: bool| {
-        tested
-            .iter()
-            .filter(|t| t.primary == primary && t.p_value.is_some())
-            .count()
-    };
-    let families = [family_of(false), family_of(true)];
-    tested.into_iter().map(|t| t.judged(families)).collect()
+    let families = TestFamilies::of(pairs.iter().cloned());
+    pairs
+        .iter()
+        .filter_map(|pair| families.compare(pair))
+        .collect()
+}
+
+/// Sizes of the families of tests: of primary figures, and of all others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TestFamilies([usize; 2]);
+
+impl TestFamilies {
+    /// Counts the pairs that are tested.
+    pub(crate) fn of<'a>(pairs: impl Iterator<Item = SamplePair<'a>>) -> TestFamilies {
+        let mut families = [0; 2];
+        for pair in pairs {
+            let is_tested = [&pair.a, &pair.b].map(|side| moments(side).is_some());
+            families[usize::from(pair.primary)] += usize::from(is_tested == [true; 2]);
+        }
+        TestFamilies(families)
+    }
+
+    /// Compares a pair; `None` if a side is empty.
+    pub(crate) fn compare(self, pair: &SamplePair<'_>) -> Option<Comparison> {
+        Some(TestedComparison::of(pair)?.judged(self.0))
+    }
 }
 
 /// A comparison before its verdict.
@@ -182,10 +200,10 @@ impl TestedComparison {
             None => Vec::new(),
         };
         Comparison {
-            quantity,
-            unit,
-            a,
-            b,
+            quantity: quantity.into(),
+            unit: unit.into(),
+            a: Arc::new(a),
+            b: Arc::new(b),
             ratio,
             ratio_ci95,
             p_value,
@@ -215,6 +233,14 @@ fn values_of<'a>(sample: &ComparedSample<'a>) -> Option<&'a [f64]> {
     match sample {
         ComparedSample::Values(values) => Some(values),
         ComparedSample::Published(_) => None,
+    }
+}
+
+/// Returns the moments of a side, if it can be tested.
+fn moments(sample: &ComparedSample<'_>) -> Option<SampleMoments> {
+    match sample {
+        ComparedSample::Values(values) => SampleMoments::of(&finite(values)),
+        ComparedSample::Published(moments) => Some(*moments),
     }
 }
 

@@ -17,7 +17,7 @@ pub fn conclude_pair(
         .iter()
         .filter_map(|&(a, b)| {
             let quantity = rate_pair(a, b).quantity;
-            let of_rate = |c: &&Comparison| c.primary && c.quantity == quantity;
+            let of_rate = |c: &&Comparison| c.primary && *c.quantity == *quantity;
             let comparison = comparisons.iter().find(of_rate)?;
             comparison.ratio.is_finite().then_some(((a, b), comparison))
         })

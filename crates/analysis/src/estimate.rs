@@ -5,7 +5,7 @@ use hakaru_model::finding::{Estimate, IntervalCaveat};
 
 /// Summarizes repeated measurements. Non-finite values are ignored; `None` if nothing is left.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
-    let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    let values = finite(values);
     let sorted = describe::sorted(&values)?;
     let moments = SampleMoments::of(&values);
     Some(Estimate {
@@ -24,6 +24,11 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
         },
         values,
     })
+}
+
+/// Returns the values that are numbers.
+pub(crate) fn finite(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().filter(|v| v.is_finite()).collect()
 }
 
 /// Reasons why an interval from these runs, in order, may be too narrow.

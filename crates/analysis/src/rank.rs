@@ -6,7 +6,7 @@
 //! 1982). The family of all uses consists of all pairs of ranked cards. A card with one run proves nothing.
 
 use crate::advice::advise;
-use crate::compare::{ComparedSample, SamplePair, compare_family};
+use crate::compare::{ComparedSample, SamplePair, TestFamilies, compare_family};
 use crate::estimate;
 use crate::figures::{FigureSample, figure_sample};
 use crate::stats;
@@ -67,7 +67,10 @@ fn proven<G>(groups: &[G], tests: fn(&G, usize) -> Vec<PairTest>) -> Vec<(usize,
         (!is_empty(&test.samples)).then_some((test, pair))
     });
     let (tests, pairs): (Vec<&PairTest>, Vec<SamplePair<'_>>) = compared.unzip();
-    let found = tests.iter().zip(compare_family(&pairs));
+    let families = TestFamilies::of(pairs.iter().cloned());
+    // One by one, because there are as many as pairs of cards.
+    let found = pairs.iter().filter_map(|pair| families.compare(pair));
+    let found = tests.iter().zip(found);
     found
         .filter(|(_, comparison)| is_proven(comparison))
         .map(|(test, _)| (test.group, test.a.min(test.b), test.a.max(test.b)))

@@ -498,7 +498,7 @@ fn the_promises_hold_from_record_to_verdict() {
         );
         alarms += u32::from(cries(&compare_summaries(&a, &again)));
         let compared = compare_summaries(&a, &faster);
-        let rates: Vec<_> = compared.iter().filter(|c| c.unit != "ns").collect();
+        let rates: Vec<_> = compared.iter().filter(|c| *c.unit != *"ns").collect();
         assert_eq!(rates.len(), 4);
         pairs += rates.len();
         found += rates

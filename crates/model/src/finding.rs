@@ -22,6 +22,7 @@ use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Statistics of repeated measurements of one quantity, in the unit of that quantity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -244,14 +245,15 @@ pub struct TracedPhase {
 /// Comparison of two means: whether they differ, and by how much.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Compared quantity: phase, operation and figure.
-    pub quantity: String,
+    /// Compared quantity: phase, operation and figure. This text and the estimates are shared by the comparisons of all
+    /// pairs of a group, of which there are hundreds of thousands in a large campaign.
+    pub quantity: Arc<str>,
     /// Unit of the figure.
-    pub unit: String,
+    pub unit: Arc<str>,
     /// First estimate (the baseline).
-    pub a: Estimate,
+    pub a: Arc<Estimate>,
     /// Second estimate.
-    pub b: Estimate,
+    pub b: Arc<Estimate>,
     /// Mean of `b` divided by the mean of `a`.
     pub ratio: f64,
     /// 95% confidence interval of the ratio, simultaneous over the family. It excludes 1 exactly if the verdict is

@@ -170,7 +170,7 @@ fn quantity(c: &Comparison) -> String {
 
 /// Display unit of a figure, and its factor.
 fn readable(c: &Comparison) -> (&str, f64) {
-    match c.unit.as_str() {
+    match &*c.unit {
         "B/s" => ("MB/s", 1e6),
         "ns" if c.a.mean.max(c.b.mean) < 1e6 => ("µs", 1e3),
         "ns" => ("ms", 1e6),
@@ -325,7 +325,7 @@ fn document(
 /// Name of the chart of all ratios; with a single one, of the chart of its figure.
 fn key_chart(comparisons: &[Comparison], charts: &[Chart]) -> Option<String> {
     let main = answer::largest(comparisons)?;
-    let wanted = match (comparisons.len(), main.unit.as_str()) {
+    let wanted = match (comparisons.len(), &*main.unit) {
         (2.., _) => "ratios",
         (_, "1/s") => "iops",
         _ => "bandwidth",

@@ -226,7 +226,7 @@ proptest! {
             _ => Verdict::Undecided { needed },
         };
         let comparison = Comparison {
-            quantity: "seq-read bandwidth".to_owned(), unit: "B/s".to_owned(), a: estimate(a), b: estimate(b), ratio: a[0],
+            quantity: "seq-read bandwidth".into(), unit: "B/s".into(), a: estimate(a).into(), b: estimate(b).into(), ratio: a[0],
             ratio_ci95: Some((a[1], b[1])), p_value: Some(0.25), p_value_ranks: None, p_adjusted: Some(0.5), p_equivalence: None,
             family: 3, primary: false, interval_caveats: vec![IntervalCaveat::Dependent], effect: Some(b[2]), effect_ci95: None,
             delta: Some(-0.5), verdict,

@@ -140,10 +140,10 @@ fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         .filter(|(_, costs)| !costs.is_empty())
         .collect();
     let costs = cards.iter().flat_map(|(_, costs)| costs);
-    let quantities = distinct(costs.map(|cost| cost.quantity.as_str()));
+    let quantities = distinct(costs.map(|cost| &*cost.quantity));
     let rows = cards.iter().map(|(card, costs)| {
         let cell = |quantity: &&str| {
-            let cost = costs.iter().find(|cost| cost.quantity == *quantity);
+            let cost = costs.iter().find(|cost| *cost.quantity == **quantity);
             cost.map_or_else(|| tables::NONE.to_owned(), |cost| share_left(cost))
         };
         row(view.name(*card), quantities.iter().map(cell))

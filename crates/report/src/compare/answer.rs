@@ -94,7 +94,7 @@ fn pair_answer<'a>(
 
 /// The workload of a comparison as a plural noun.
 fn noun(a: &Summary, comparison: &Comparison) -> String {
-    let quantity = comparison.quantity.as_str();
+    let quantity = &*comparison.quantity;
     let named = workload::nouns_of(a).into_iter().zip(&a.phases);
     let of_phase = named.filter(|(_, phase)| {
         let rest = quantity.strip_prefix(phase.phase.as_str());

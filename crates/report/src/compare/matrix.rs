@@ -43,7 +43,7 @@ fn runs(comparisons: &[&Comparison]) -> Option<u64> {
 
 fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
     // Of latencies, the shorter one is better.
-    let is_time = of.unit == "ns";
+    let is_time = *of.unit == *"ns";
     let (value, best) = match is_time {
         true => (this.mean.min(other.mean), this.mean),
         false => (this.mean, this.mean.max(other.mean)),

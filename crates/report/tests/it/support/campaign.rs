@@ -193,7 +193,7 @@ pub(crate) fn hostile_campaign(text: &str) -> CampaignSummary {
         ranking
             .pairs
             .iter_mut()
-            .for_each(|pair| text.clone_into(&mut pair.comparison.quantity));
+            .for_each(|pair| pair.comparison.quantity = text.into());
     }
     *failed = vec![FailedRun {
         run: text.into(),
@@ -238,6 +238,6 @@ fn hostile_card(card: &mut CardSummary, text: &str, other: &str) {
     for cost in &mut card.costs {
         other.clone_into(&mut cost.layer);
         text.clone_into(&mut cost.phase);
-        text.clone_into(&mut cost.comparison.quantity);
+        cost.comparison.quantity = text.into();
     }
 }

@@ -489,7 +489,7 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
         let (x, y) = (&a.phases[phase], &b.phases[phase]);
         let runs = if p.is_some() { 10 } else { 2 };
         Comparison {
-            quantity: format!("{} bandwidth", x.phase),
+            quantity: format!("{} bandwidth", x.phase).into(),
             unit: "MB/s".into(),
             a: estimate(
                 &x.bandwidth
@@ -498,7 +498,8 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
                     .take(runs)
                     .map(|v| v / 1e6)
                     .collect::<Vec<_>>(),
-            ),
+            )
+            .into(),
             b: estimate(
                 &y.bandwidth
                     .values
@@ -506,7 +507,8 @@ pub(crate) fn comparisons() -> Vec<Comparison> {
                     .take(runs)
                     .map(|v| v / 1e6)
                     .collect::<Vec<_>>(),
-            ),
+            )
+            .into(),
             ratio: y.bandwidth.mean / x.bandwidth.mean,
             ratio_ci95,
             p_value: p,
