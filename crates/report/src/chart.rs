@@ -25,8 +25,9 @@ pub(crate) use title::{BarMarks, ChartTitle, SweepAxis};
 use crate::number::{self, MeanText};
 use crate::strips::AddressStrips;
 use crate::svg::{
-    self, AddressPlot, Bar, BarGroup, Bars, DepthPlot, Differences, FlowPicture, Frame,
+    self, AddressPlot, Bar, BarGroup, Bars, DRAWN_ENDS, DepthPlot, Differences, FlowPicture, Frame,
     LatencyChart, MOST_DOTS, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
+    between_extremes,
 };
 use crate::table::{self, DataTable};
 use crate::text;
@@ -316,15 +317,9 @@ impl BarChart {
             letters: bars().any(|bar| !bar.letters.is_empty()),
             rated: bars().any(|bar| bar.rated.is_some()),
         };
-        let all = groups.len();
         let mut note = text::bars_note(&self.quantity, &self.runs, marks);
-        if let Some(between) = between_extremes(all) {
-            let more = BarGroup {
-                label: text::groups_between(between.len()),
-                bars: Vec::new(),
-            };
-            groups.splice(between, [more]);
-            note += &text::extremes_drawn(DRAWN_ENDS, all);
+        if between_extremes(groups.len()).is_some() {
+            note += &text::extremes_drawn(DRAWN_ENDS, groups.len());
         }
         Chart {
             name: self.name,
@@ -343,16 +338,6 @@ impl BarChart {
             table,
         }
     }
-}
-
-/// Number of groups that a chart draws of the highest ones, and of the lowest ones; the table has all.
-const DRAWN_ENDS: usize = 16;
-
-/// Returns the groups between the highest and the lowest ones, if there are many.
-fn between_extremes(groups: usize) -> Option<std::ops::Range<usize>> {
-    let between = DRAWN_ENDS..groups.saturating_sub(DRAWN_ENDS);
-    // A single group takes no more place than the line that counts it.
-    (between.len() > 1).then_some(between)
 }
 
 /// Parameters of a chart of ratios.

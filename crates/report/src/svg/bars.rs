@@ -7,6 +7,8 @@ use super::legend::{self, LegendSymbol};
 use super::paint::Paint;
 use super::scale::{Scale, labels_within};
 use crate::{number, text};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Data of a bar chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -211,8 +213,37 @@ fn name_width(name: &str, regular: bool) -> f64 {
     width_of(name) * if regular { 1.0 } else { LARGE * BOLD }
 }
 
+/// Number of groups that are drawn of the highest ones, and of the lowest ones; the table has all.
+pub(crate) const DRAWN_ENDS: usize = 16;
+
+/// Returns the groups between the highest and the lowest ones, if there are many.
+pub(crate) fn between_extremes(groups: usize) -> Option<Range<usize>> {
+    let between = DRAWN_ENDS..groups.saturating_sub(DRAWN_ENDS);
+    // A single group takes no more place than the line that counts it.
+    (between.len() > 1).then_some(between)
+}
+
+/// The data with a line in place of the groups between the highest and the lowest ones.
+fn drawn(data: &Bars) -> Cow<'_, Bars> {
+    let Some(between) = between_extremes(data.groups.len()) else {
+        return Cow::Borrowed(data);
+    };
+    let more = BarGroup {
+        label: text::groups_between(between.len()),
+        bars: Vec::new(),
+    };
+    let [first, last] = [&data.groups[..between.start], &data.groups[between.end..]];
+    Cow::Owned(Bars {
+        unit: data.unit.clone(),
+        series: data.series.clone(),
+        groups: [first, &[more], last].concat(),
+        missing: data.missing,
+    })
+}
+
 /// Draws a bar chart.
 pub(crate) fn bars(data: &Bars, frame: &Frame) -> String {
+    let data = &*drawn(data);
     let layout = BarGeometry::of(data, frame.room());
     let mut canvas = Canvas::new();
     let names = data.series.iter().map(String::as_str).enumerate();
