@@ -157,6 +157,56 @@ pub(crate) fn start_and_memory(bench: &PerfSetup, rounds: usize) -> Result<Vec<E
     Ok(lines)
 }
 
+/// Number of files of a job with many.
+const FILES: u32 = 10_000;
+
+/// Time of a job over many small files, which it makes first, and over the same files again.
+pub(crate) fn many_files(bench: &PerfSetup, rounds: usize) -> Result<Vec<ExtraFigure>> {
+    let place = bench.tmpfs.with_extension("files");
+    let directory = place.display();
+    let job = format!(
+        "--name=j --ioengine=psync --rw=read --bs=4k --nrfiles={FILES} --filesize=4k --directory={directory} --output-format=json"
+    );
+    let words: Vec<&str> = job.split_whitespace().collect();
+    // Of a measurement that was interrupted.
+    let _ = std::fs::remove_dir_all(&place);
+    // By new and existing files, then by program.
+    let mut times: [[Vec<f64>; 2]; 2] = Default::default();
+    for _ in 0..rounds.clamp(3, MOST_ROUNDS) {
+        let mut ours = Command::new(&bench.ours);
+        ours.arg("fio");
+        let fio = bench.fio.as_ref().map(Command::new);
+        for (program, command) in [Some(ours), fio].into_iter().enumerate() {
+            let Some(mut command) = command else { continue };
+            command.args(&words);
+            std::fs::create_dir(&place)?;
+            for times in &mut times {
+                times[program].push(elapsed_ms(&mut command)?);
+            }
+            std::fs::remove_dir_all(&place)?;
+        }
+    }
+    let figure = |(what, times): (&str, &mut [Vec<f64>; 2])| {
+        times
+            .iter_mut()
+            .for_each(|times| times.sort_by(f64::total_cmp));
+        let [ours, fio] = times;
+        ExtraFigure {
+            name: format!("{FILES} files of 4 KiB, {what}"),
+            unit: "ms",
+            ours: median(ours),
+            fio: (!fio.is_empty()).then(|| median(fio)),
+            at_most: None,
+            at_most_share: Some(1.2),
+        }
+    };
+    let kinds = ["new", "existing"].into_iter().zip(&mut times);
+    Ok(kinds.map(figure).collect())
+}
+
+/// Maximum number of rounds of jobs that take seconds.
+const MOST_ROUNDS: usize = 7;
+
 fn elapsed_ms(command: &mut Command) -> Result<f64> {
     let begun = Instant::now();
     output(command)?;

@@ -88,11 +88,14 @@ pub(crate) fn main(words: &[String]) -> Result<()> {
     } else {
         Vec::new()
     };
-    let costs = if wishes.only.is_none() {
+    let mut costs = if wishes.only.is_none() {
         extras::start_and_memory(&bench, wishes.rounds)?
     } else {
         Vec::new()
     };
+    if wishes.only.as_ref().is_none_or(|only| only == "files") {
+        costs.extend(extras::many_files(&bench, wishes.rounds)?);
+    }
     print!("{}{}", page::lines(&instructions), page::lines(&costs));
     let missed = verdicts(&results, &instructions, &costs);
     if wishes.write && wishes.only.is_none() {
