@@ -14,6 +14,10 @@ use std::time::{Duration, Instant};
 /// thousands of runs seconds.
 pub(crate) const BUSY: Duration = Duration::from_secs(10);
 
+/// Memory for pages of the database, which an import of many runs into a large database fills: IDs come in no order, so
+/// that each transaction writes to pages all over the indexes.
+const CACHE_KIB: i64 = 16 << 10;
+
 /// An open database of run records. Several processes can have it open at the same time.
 #[derive(Debug)]
 pub struct Store {
@@ -378,6 +382,7 @@ fn configure(
         }
     };
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // Only a query shows whether the WAL is available; it also releases the lock of an exclusive connection.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(journal)

@@ -104,3 +104,23 @@ fn an_operation_without_end_is_stopped() {
     // The next operation has a limit of its own.
     assert!(store.runs(&Filter::default()).unwrap().is_empty());
 }
+
+/// Every connection refuses what a file could make SQLite do, whether it may be written or only read.
+#[test]
+fn connections_do_not_trust_the_file() {
+    let (_dir, path) = database();
+    let (to_write, to_read) = (Store::open(&path).unwrap(), Store::read(&path).unwrap());
+    for store in [to_write, to_read, Store::empty("none.db").unwrap()] {
+        for (config, wanted) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        ] {
+            let set = store.connection.db_config(config).unwrap();
+            assert_eq!(set, wanted, "{config:?}");
+        }
+        let edit =
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'x' WHERE name = 'run'";
+        assert!(store.connection.execute_batch(edit).is_err());
+    }
+}

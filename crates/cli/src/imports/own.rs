@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Length of the text after which the records so far are passed on.
-const BATCH: usize = 2 << 20;
+const BATCH: usize = 4 << 20;
 
 /// Maximum length of one record; a record of a day with a hundred workers is shorter.
 const LONGEST_RECORD: u64 = 256 << 20;
