@@ -37,7 +37,7 @@ const COMMANDS: &[TaskRow] = &[
     ),
     (
         "cross",
-        "check the workspace for the ARM targets",
+        "check the workspace for ARM, and what reads results for FreeBSD and macOS",
         cross::main,
     ),
     (

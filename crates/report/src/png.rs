@@ -3,15 +3,19 @@
 //! The caller supplies the fonts. Text becomes outlines first, so that the renderer needs no text shaping: one glyph for
 //! each character, from the first font that has it.
 
+mod draw;
 mod outline;
+mod path_data;
 mod pictures;
+mod style_rules;
 
 use crate::chart::{Chart, ChartStyle};
+use crate::svg::rgba_png;
 use crate::text;
-use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg;
+use draw::Drawing;
 use std::collections::BTreeSet;
 use std::fmt;
+use tiny_skia::Pixmap;
 
 /// Fonts for the text of PNG charts, in the order of preference.
 #[derive(Clone, Debug, Default)]
@@ -141,17 +145,21 @@ pub(crate) fn of_svg(svg: &str, fonts: &ChartFonts) -> Result<PngPicture, PngErr
 }
 
 fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {
-    let tree = usvg::Tree::from_str(svg, &usvg::Options::default());
-    let tree = tree.map_err(|_| PngError::Render)?;
-    let [width, height] = [tree.size().width(), tree.size().height()];
-    let [width, height] = [width, height].map(|side| (side * SCALE).ceil() as u32);
+    let pixels = drawn(svg)?;
+    let (width, height) = (pixels.width(), pixels.height());
+    Ok(rgba_png(width, height, &pixels.take_demultiplied()))
+}
+
+fn drawn(svg: &str) -> Result<Pixmap, PngError> {
+    let drawing = Drawing::read(svg).ok_or(PngError::Render)?;
+    let (width, height) = drawing.size;
+    let [width, height] = [width, height].map(|side| (side as f32 * SCALE).ceil() as u32);
     if u64::from(width) * u64::from(height) > MOST_PIXELS {
         return Err(PngError::TooLarge { width, height });
     }
     let mut pixels = Pixmap::new(width, height).ok_or(PngError::TooLarge { width, height })?;
-    let scale = Transform::from_scale(SCALE, SCALE);
-    resvg::render(&tree, scale, &mut pixels.as_mut());
-    pixels.encode_png().map_err(|_| PngError::Render)
+    drawing.draw(SCALE, &mut pixels);
+    Ok(pixels)
 }
 
 #[cfg(test)]
@@ -199,10 +207,9 @@ mod tests {
     fn renders_shapes_at_twice_the_size() {
         let svg = chart("a").svg(300);
         let text = regex_free_text(&svg);
-        let data = rendered(&text).unwrap();
-        let pixels = Pixmap::decode_png(&data).unwrap();
+        let pixels = drawn(&text).unwrap();
         assert_eq!(pixels.width(), 600);
-        let blue = |p: &resvg::tiny_skia::PremultipliedColorU8| {
+        let blue = |p: &tiny_skia::PremultipliedColorU8| {
             (p.red(), p.green(), p.blue()) == (0x00, 0x72, 0xb2)
         };
         assert!(pixels.pixels().iter().filter(|p| blue(p)).count() > 5000);

@@ -1,7 +1,10 @@
 //! `cargo xtask dist-check`: installs the files of a release in minimal roots of other systems, runs them there, and
 //! removes them again. Needs root and the files of `cargo xtask dist`.
 //!
-//! Programs for other processors run in the emulator of QEMU, which has no libaio and no io_uring.
+//! Programs for other processors run in the emulator of QEMU, which has no libaio and no io_uring. Kernels are booted in
+//! the machines of the rig.
+
+mod kernels;
 
 use super::{TARGETS, size, sorted};
 use crate::workspace;
@@ -103,6 +106,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     if wanted("busybox") {
         rows.push(("busybox", check_busybox(&files)));
+    }
+    for (name, release) in kernels::KERNELS.iter().filter(|(name, _)| wanted(name)) {
+        rows.push((name, kernels::check(release, &files)));
     }
     for (target, emulator, options) in EMULATORS.iter().filter(|(target, ..)| wanted(target)) {
         rows.push((target, check_emulated(target, emulator, options, &files)));

@@ -149,10 +149,12 @@ fn id_of(run: &ImportedRun, label: Option<&str>, before: u32) -> String {
         &run.reported,
         run.started_unix_ms,
     );
-    // Ignored: imported values can always be serialized, and the hash accepts any bytes.
-    let _ = serde_json::to_writer(&mut name, &content);
+    // Through a text, as everywhere: each kind of output adds its own copy of the serializer to the program. Imported
+    // values can always be serialized.
+    let text = serde_json::to_string(&content).unwrap_or_default();
+    name.add(text.as_bytes());
     if before > 0 {
-        let _ = serde_json::to_writer(&mut name, &before);
+        name.add(before.to_string().as_bytes());
     }
     let Name(a, b) = name;
     format!(
@@ -174,17 +176,12 @@ impl Default for Name {
     }
 }
 
-impl std::io::Write for Name {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+impl Name {
+    fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
             self.1 = (self.1 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reads jobs of older records, which stored optional behavior in one object, `rules`.
 
 use super::Job;
-use serde::de::Error;
+use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// Fields of the former `rules`: old name, new object (`""` for the job itself), and new name.
@@ -34,9 +35,30 @@ const MOVED: &[(&str, &str, &str)] = &[
 
 /// Deserializes the jobs of a phase, in the current or the former form.
 pub(super) fn jobs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Job>, D::Error> {
-    let jobs = Vec::<Value>::deserialize(deserializer)?;
-    let read = |job| serde_json::from_value(in_todays_form(job)).map_err(D::Error::custom);
+    let jobs = Vec::<Box<RawValue>>::deserialize(deserializer)?;
+    let read = |job: Box<RawValue>| parse(job.get()).map_err(D::Error::custom);
     jobs.into_iter().map(read).collect()
+}
+
+/// Fields of the former form that today's has not.
+#[derive(Deserialize)]
+struct FormerFields {
+    rules: Option<IgnoredAny>,
+    cpus_allowed: Option<IgnoredAny>,
+}
+
+/// Parses a job from text in either case: from a tree of values, all of its types would be compiled a second time.
+fn parse(text: &str) -> serde_json::Result<Job> {
+    match serde_json::from_str(text)? {
+        FormerFields {
+            rules: None,
+            cpus_allowed: None,
+        } => serde_json::from_str(text),
+        _ => {
+            let job = in_todays_form(serde_json::from_str(text)?);
+            serde_json::from_str(&job.to_string())
+        }
+    }
 }
 
 fn in_todays_form(mut job: Value) -> Value {

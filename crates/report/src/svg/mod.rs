@@ -29,7 +29,7 @@ pub(crate) use heat::heat;
 pub(crate) use latency::{LatencyChart, LatencyLine, latency};
 pub(crate) use paint::{PAINT_CSS, PATTERNS, Paint};
 pub(crate) use path::*;
-pub(crate) use png::Raster;
+pub(crate) use png::{Raster, rgba_png};
 pub(crate) use ratios::{RatioPlot, RatioRow, ratios};
 pub(crate) use style::CSS;
 pub(crate) use sweep::{SweepLine, SweepPlot, SweepPoint, WindowLines, sweep};

@@ -113,7 +113,7 @@ macro_rules! light_rules {
 .hk-k0{fill:#0072b2;stroke:#0072b2}.hk-k1{fill:url(#hk-p1);stroke:#8f6200}.hk-k2{fill:url(#hk-p2);stroke:#009e73}\
 .hk-k3{fill:url(#hk-p3);stroke:#cc79a7}.hk-k4{fill:url(#hk-p4);stroke:#2a7fb3}.hk-k5{fill:url(#hk-p5);stroke:#8a949e}\
 .hk-k6{fill:url(#hk-p6);stroke:#d55e00}.hk-k7{fill:#8a949e;stroke:#8a949e}\
-.hk-thru{opacity:.4;stroke:none}.hk-e{fill:none;stroke:#1b1f24;stroke-width:1.3}.hk-area{fill:#f1f4f7;stroke:#d5dbe1}\
+.hk .hk-thru{opacity:.4;stroke:none}.hk-e{fill:none;stroke:#1b1f24;stroke-width:1.3}.hk-area{fill:#f1f4f7;stroke:#d5dbe1}\
 .hk-r0,.hk-r1,.hk-r2,.hk-r3,.hk-r4,.hk-r5,.hk-r6,.hk-r7{fill:none;stroke-width:1.6}\
 .hk-r0{stroke:#0072b2}.hk-r1{stroke:#8f6200}.hk-r2{stroke:#009e73}.hk-r3{stroke:#cc79a7}.hk-r4{stroke:#2a7fb3}\
 .hk-r5,.hk-r7{stroke:#8a949e}.hk-r6{stroke:#d55e00}.hk-dot{stroke-linecap:round;stroke-width:2.6}.hk-beads{stroke-dasharray:2 4;stroke-width:1.8}\

@@ -1,6 +1,10 @@
-//! A PNG encoder for pictures of a few colors, and base64 for embedding them.
+//! PNG encoders for pictures of a few colors and for drawings, and base64 for embedding them.
 //!
 //! Source: W3C, "Portable Network Graphics (PNG) Specification", third edition; RFC 4648, section 4.
+
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
+};
 
 /// A picture with a palette of up to 256 colors; color 0 is transparent.
 pub(crate) struct Raster {
@@ -44,11 +48,7 @@ impl Raster {
 
     /// Encodes the picture; `palette` are the colors from 1 on: red, green, blue and opacity.
     pub(super) fn png(&self, palette: &[[u8; 4]]) -> Vec<u8> {
-        let mut header = Vec::new();
-        header.extend((self.width as u32).to_be_bytes());
-        header.extend((self.height as u32).to_be_bytes());
-        // Depth 8, palette, deflate, adaptive filters, not interlaced.
-        header.extend([8, 3, 0, 0, 0]);
+        let header = header(self.width as u32, self.height as u32, PALETTE);
         let all = || std::iter::once(&[0; 4]).chain(palette);
         let colors: Vec<u8> = all().flat_map(|color| &color[..3]).copied().collect();
         let opacities: Vec<u8> = all().map(|color| color[3]).collect();
@@ -59,18 +59,58 @@ impl Raster {
             .copied()
             .collect();
         let data = miniz_oxide::deflate::compress_to_vec_zlib(&rows, 9);
-        let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
-        for (kind, data) in [
+        file(&[
             (b"IHDR", &header),
             (b"PLTE", &colors),
             (b"tRNS", &opacities),
             (b"IDAT", &data),
-            (b"IEND", &Vec::new()),
-        ] {
-            chunk(&mut out, kind, data);
-        }
-        out
+            (b"IEND", &[]),
+        ])
     }
+}
+
+/// Color types.
+const PALETTE: u8 = 3;
+const RGBA: u8 = 6;
+
+/// Encodes a picture of red, green, blue and opacity, row by row.
+pub(crate) fn rgba_png(width: u32, height: u32, pixels: &[u8]) -> Vec<u8> {
+    let zlib = create_comp_flags_from_zip_params(6, 1, 0);
+    let mut compressor = CompressorOxide::new(zlib);
+    let mut data = Vec::new();
+    let mut compress = |bytes: &[u8], flush| {
+        // The callback accepts everything, so that all input is used.
+        compress_to_output(&mut compressor, bytes, flush, |out| {
+            data.extend_from_slice(out);
+            true
+        })
+    };
+    for row in pixels.chunks(width as usize * 4) {
+        // Each row begins with its filter: none.
+        compress(&[0], TDEFLFlush::None);
+        compress(row, TDEFLFlush::None);
+    }
+    compress(&[], TDEFLFlush::Finish);
+    file(&[
+        (b"IHDR", &header(width, height, RGBA)),
+        (b"IDAT", &data),
+        (b"IEND", &[]),
+    ])
+}
+
+/// Depth 8, deflate, adaptive filters, not interlaced.
+fn header(width: u32, height: u32, color_type: u8) -> Vec<u8> {
+    let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+    [&size[..], &[8, color_type, 0, 0, 0]].concat()
+}
+
+/// A file of chunks.
+fn file(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+    let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, data) in chunks {
+        chunk(&mut out, kind, data);
+    }
+    out
 }
 
 impl Raster {
@@ -255,5 +295,16 @@ mod tests {
             rows,
             [[0, 1, 0, 0, 0, 0], [0; 6], [0, 0, 0, 0, 0, 2]].concat()
         );
+    }
+
+    #[test]
+    fn a_drawing_is_compressed_row_by_row() {
+        let pixels: Vec<u8> = (0..3 * 2 * 4).collect();
+        let chunks = chunks(&rgba_png(3, 2, &pixels));
+        let kinds: Vec<&str> = chunks.iter().map(|(kind, _)| kind.as_str()).collect();
+        assert_eq!(kinds, ["IHDR", "IDAT", "IEND"]);
+        assert_eq!(chunks[0].1, [0, 0, 0, 3, 0, 0, 0, 2, 8, 6, 0, 0, 0]);
+        let rows = miniz_oxide::inflate::decompress_to_vec_zlib(&chunks[1].1).unwrap();
+        assert_eq!(rows, [&[0], &pixels[..12], &[0], &pixels[12..]].concat());
     }
 }

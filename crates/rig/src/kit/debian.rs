@@ -11,13 +11,19 @@ use std::process::Command;
 pub(super) struct DebianArchive {
     dir: PathBuf,
     arch: Arch,
+    /// List of sources, if they are not the host's.
+    sources: Option<PathBuf>,
 }
 
+/// Debian's own archive, for releases other than the host's.
+const ARCHIVE: &str = "http://deb.debian.org/debian";
+
 impl DebianArchive {
-    /// Downloads the package lists into a private directory.
+    /// Downloads the package lists of a release, or of the host's sources, into a private directory.
     pub(super) fn open(
         dir: &Path,
         arch: Arch,
+        release: Option<&str>,
         report: &mut dyn FnMut(&str),
     ) -> Result<DebianArchive, KitError> {
         clear(dir)?;
@@ -29,7 +35,12 @@ impl DebianArchive {
         // An empty status file: apt sees no installed packages.
         let status = dir.join("status");
         std::fs::write(&status, "").map_err(io_error("cannot write", &status))?;
-        let archive = DebianArchive { dir, arch };
+        let sources = release.map(|_| dir.join("sources.list"));
+        if let (Some(file), Some(release)) = (&sources, release) {
+            std::fs::write(file, format!("deb {ARCHIVE} {release} main\n"))
+                .map_err(io_error("cannot write", file))?;
+        }
+        let archive = DebianArchive { dir, arch, sources };
         report(&format!("fetching the package lists for {}", arch.debian()));
         run(archive.apt("apt-get").args(["-q", "update"]))?;
         Ok(archive)
@@ -96,6 +107,10 @@ impl DebianArchive {
             "Acquire::Retries=3".to_owned(),
         ] {
             command.arg("-o").arg(option);
+        }
+        if let Some(file) = &self.sources {
+            let list = format!("Dir::Etc::sourcelist={}", file.display());
+            command.args(["-o", &list, "-o", "Dir::Etc::sourceparts=-"]);
         }
         command
     }

@@ -28,6 +28,8 @@ const LAYOUT: &str = "2";
 #[derive(Clone, Debug)]
 pub struct Kit {
     dir: PathBuf,
+    /// Debian release of the kernel; `None` for the release of this host.
+    release: Option<String>,
 }
 
 /// Components of one kind of machine.
@@ -50,6 +52,7 @@ impl Kit {
     pub fn at(dir: &Path) -> Kit {
         Kit {
             dir: dir.to_owned(),
+            release: None,
         }
     }
 
@@ -60,7 +63,15 @@ impl Kit {
             Some(cache) => PathBuf::from(cache).join("hakaru-rig"),
             None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/rig"),
         };
-        Kit { dir }
+        Kit { dir, release: None }
+    }
+
+    /// Returns a kit with the kernel of another Debian release, such as `bullseye`, below the default one.
+    pub fn of_release(release: &str) -> Kit {
+        Kit {
+            dir: Kit::usual().dir.join(release),
+            release: Some(release.to_owned()),
+        }
     }
 
     /// Directory of the kit.
@@ -136,6 +147,7 @@ impl Kit {
         let archive = debian::DebianArchive::open(
             &self.dir.join(format!("apt-{}", arch.debian())),
             arch,
+            self.release.as_deref(),
             report,
         )?;
         let package =

@@ -189,13 +189,19 @@ fn begin(folder: &Path, path: &Path, first: &str) -> std::io::Result<File> {
 
 /// Space reserved for the final record until the spool is removed, so that a file system that
 /// becomes full does not lose the record. Most records are smaller.
+#[cfg(target_os = "linux")]
 const RESERVE: u64 = 1 << 20;
 
 /// Without effect if the file system cannot reserve space or has too little.
+#[cfg(target_os = "linux")]
 fn reserve(file: &File) {
     let length = file.metadata().map_or(0, |file| file.len());
     let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, length, RESERVE);
 }
+
+/// Only Linux reserves space without changing the length of the file.
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File) {}
 
 /// Writes requests until the channel closes.
 fn write_all(mut file: File, orders: &Receiver<SpoolRequest>) {

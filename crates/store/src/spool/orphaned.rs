@@ -183,7 +183,9 @@ fn lines(file: File) -> io::Result<(String, Vec<SpoolLine>)> {
     let mut rest = Vec::new();
     let mut text = Vec::new();
     while reader.read_until(b'\n', &mut text)? > 0 {
-        let Ok(line) = serde_json::from_slice(&text) else {
+        // From text like everything else: each kind of input adds its own copy of the parser to the program.
+        let line = std::str::from_utf8(&text).ok();
+        let Some(line) = line.and_then(|line| serde_json::from_str(line).ok()) else {
             break;
         };
         rest.push(line);
