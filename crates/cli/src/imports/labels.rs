@@ -403,28 +403,8 @@ fn suffixes(runs: &[&LabelledJob]) -> (Vec<String>, Vec<Property>) {
 }
 
 /// Words in headings that count repeats of one target.
-const REPEATS: [&str; 20] = [
-    "run",
-    "runs",
-    "trial",
-    "try",
-    "test",
-    "repeat",
-    "repetition",
-    "round",
-    "pass",
-    "attempt",
-    "iteration",
-    "take",
-    "no",
-    "nr",
-    "number",
-    "first",
-    "second",
-    "third",
-    "time",
-    "again",
-];
+const REPEATS: &str = "run runs trial try test repeat repetition round pass attempt iteration take no nr number \
+    first second third time again";
 
 /// Removes words that count repeats from a heading: `SD card, run 3` becomes `SD card`; `Run 2` and `2nd run` become
 /// empty.
@@ -468,7 +448,8 @@ fn is_number(word: &str) -> bool {
 }
 
 fn is_repeat(word: &str) -> bool {
-    REPEATS.contains(&bare(word).as_str())
+    let word = bare(word);
+    REPEATS.split(' ').any(|repeat| repeat == word)
 }
 
 #[cfg(test)]

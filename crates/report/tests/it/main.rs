@@ -7,6 +7,7 @@ mod hostile;
 mod hostile_campaign;
 mod japanese;
 mod look;
+mod many_cards;
 mod pages;
 mod parquet_table;
 mod path_cost;
