@@ -256,6 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn file_systems_on_arrays_and_pools_are_layers() {
+        let server = tree("server");
+        let on_array = identity(&server, "/srv/x");
+        assert_eq!(on_array.layer(), Some("ext4"));
+        let device = on_array.device.known().unwrap();
+        assert_eq!(device.kname, "md0");
+        let in_pool = identity(&server, "/tank/photos/x");
+        assert_eq!(in_pool.layer(), Some("zfs"));
+        let because = UnknownReason::NoVisibleDevice("zfs".to_owned());
+        assert_eq!(in_pool.device, Fact::Unknown(because));
+    }
+
+    #[test]
     fn what_has_no_device_says_why() {
         let pi = tree("pi4-sd");
         let said = identity(&pi, "/run/user/1000").device.known().is_none();

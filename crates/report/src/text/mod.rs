@@ -15,17 +15,20 @@ mod language;
 mod list;
 #[cfg(test)]
 mod path_tests;
+mod planned;
 mod values;
 
 pub(crate) use compared::{ComparedThing, with_compared};
 pub(crate) use labels::*;
 pub use language::{Language, language, with_language};
 pub use list::*;
+pub use planned::{
+    PlannedExtent, PlannedJob, PlannedPlace, PlannedRecheck, PlannedRuns, Selected, StoredRuns,
+    TurnPreparation,
+};
 pub(crate) use values::*;
 pub use values::{
-    BenchPlace, EraseTarget, FailedAction, LinkChange, LinkNote, MessagePrefix, PlannedExtent,
-    PlannedJob, PlannedPlace, PlannedRecheck, PlannedRuns, Selected, StoredRuns, TurnPreparation,
-    VerifyUsage,
+    BenchPlace, EraseTarget, FailedAction, LinkChange, LinkNote, MessagePrefix, VerifyUsage,
 };
 
 use hakaru_model::caveat::Caveat;

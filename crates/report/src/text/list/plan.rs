@@ -1,6 +1,6 @@
 //! Texts of the plan and of the progress of a campaign.
 
-use crate::text::values::*;
+use crate::text::planned::*;
 use crate::text::{Language, en, ja, language};
 
 texts! {
