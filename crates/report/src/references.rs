@@ -39,7 +39,7 @@ fn row(entry: &ReferenceEntry) -> Vec<String> {
     vec![
         entry.card.clone(),
         entry.layer.clone(),
-        entry.workload.clone(),
+        crate::naming::workload_words(&entry.workload),
         level(&entry.bandwidth, 1e6),
         level(&entry.iops, 1.0),
         entry.runs.to_string(),

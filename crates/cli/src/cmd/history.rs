@@ -101,13 +101,7 @@ fn of_card(
                 "no runs or verifications are stored yet; help: create one with `hakaru bench`",
                 "測定も検証もまだ保存されていません; help: hakaru benchで測定してください"
             ),
-            false => {
-                both!(
-                    "no stored card is called {name}; help: name one of {}",
-                    "{name}というカードは保存されていません; help: {}のいずれかを指定してください";
-                    known.join(&both!(", ", "、"))
-                )
-            }
+            false => unknown_card(name, &known),
         }));
     }
     // A label may have been given to several cards: each is named by an ID then.
@@ -145,4 +139,13 @@ fn of_card(
         .cloned()
         .collect();
     Ok((runs, verifications))
+}
+
+/// The error for a name that no stored card has.
+fn unknown_card(name: &str, known: &[String]) -> String {
+    both!(
+        "no stored card is called {name}; help: name one of {}",
+        "{name}というカードは保存されていません; help: {}のいずれかを指定してください";
+        known.join(&both!(", ", "、"))
+    )
 }

@@ -127,7 +127,13 @@ fn side_by_side(columns: Vec<Column>, width: usize) -> Vec<Vec<Column>> {
             None => parts.push(vec![names.clone(), column.clone()]),
         }
     }
-    parts.into_iter().map(|part| wrapped(part, width)).collect()
+    let fitted = |part: Vec<Column>| {
+        let mut part = wrapped(part, width);
+        let over = total(part.iter()).saturating_sub(width);
+        part[0].shrink(over, SHORT_NAMES);
+        part
+    };
+    parts.into_iter().map(fitted).collect()
 }
 
 /// Narrows text columns if there is too little space, from the last one; then the names.
@@ -212,6 +218,13 @@ mod tests {
         );
         let shown = |width| lines(&figures, TableStyle::Numbers, width, str::to_owned).0;
         assert_eq!(shown(41), shown(200));
+        // Names wrap only where nothing can go below.
+        let lines = shown(26);
+        assert!(
+            lines.contains("sustained\n(write)") || lines.contains("sustained   "),
+            "{lines}"
+        );
+        assert!(lines.lines().all(|line| columns_of(line) <= 26), "{lines}");
         insta::assert_snapshot!(shown(40), @r"
         Phase                    MB/s
         sustained (write)  1533 ± 155

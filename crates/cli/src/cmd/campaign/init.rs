@@ -1,13 +1,14 @@
 //! `hakaru campaign init`: writes a campaign file from a template or interactively.
 
 use super::line_reader::LineReader;
-use crate::cmd::print;
+use crate::cmd::{print, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, not_there};
 use crate::stop;
 use anyhow::{Result, bail};
 use hakaru_campaign::campaign::ready::{self, READY};
 use hakaru_campaign::campaign::resolve::slug;
 use hakaru_report::text::MessagePrefix;
+use hakaru_report::{padded, wrapped};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -33,7 +34,16 @@ pub(super) struct CampaignInitArgs {
 pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
     if args.list {
         let ready = READY.iter();
-        let lines = ready.map(|ready| format!("{:<10} {}\n", ready.name, purpose(ready.text)));
+        let widest = READY
+            .iter()
+            .map(|ready| ready.name.len())
+            .max()
+            .unwrap_or(0);
+        let lines = ready.map(|ready| {
+            let name = padded(ready.name, widest);
+            let purpose = purpose(ready.text);
+            wrapped(&format!("{name}  "), purpose, width()) + "\n"
+        });
         print(&lines.collect::<String>())?;
         return Ok(Exit::Ok);
     }

@@ -59,9 +59,7 @@ pub(super) fn unknown_reason(because: &UnknownReason) -> String {
         UnknownReason::NoVisibleDevice(filesystem) => {
             return format!("{filesystem}に、ここから見えるブロックデバイスなし");
         }
-        UnknownReason::NotInSysfs(path) => {
-            return format!("sysfsに{path}のブロックデバイスなし");
-        }
+        UnknownReason::NotInSysfs(path) => return format!("sysfsに{path}のデバイスなし"),
         UnknownReason::NotMounted {
             cause,
             filesystem,
