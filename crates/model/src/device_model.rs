@@ -47,8 +47,8 @@ pub struct DeviceModel {
     /// Cost of a flush.
     #[serde(default)]
     pub flush: Nanos,
-    /// Number of reads that the card executes at a time; 0 means 1.
-    #[serde(default, skip_serializing_if = "is_none_or_one")]
+    /// Number of reads that the card executes at a time; 0 means 1, too.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub parallel_reads: u32,
     /// Mechanics of the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,12 +76,19 @@ pub struct DeviceModel {
     pub noise: Option<Noise>,
 }
 
+/// Longest time of one cost, in nanoseconds: an hour.
+const LONGEST: u64 = 3_600_000_000_000;
+
+fn one() -> u32 {
+    1
+}
+
 fn is_zero(cost: &Nanos) -> bool {
     cost.0 == 0
 }
 
-fn is_none_or_one(count: &u32) -> bool {
-    *count <= 1
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// Organization of the flash behind the controller of a card, and what leaving its preferred order costs.
@@ -302,17 +309,172 @@ impl DeviceModel {
         if let Some((name, _)) = positive.into_iter().find(|&(_, value)| value == 0) {
             return Err(format!("{name} must be greater than 0"));
         }
-        if self.jitter_permille > 1000 {
-            return Err(format!(
-                "jitter_permille is {}: the maximum is 1000",
-                self.jitter_permille
-            ));
+        let noise = self.noise.clone().unwrap_or_default();
+        let mapping = self.flash.as_ref().and_then(|flash| flash.mapping.as_ref());
+        let limits = [
+            ("jitter_permille", u64::from(self.jitter_permille), 1000),
+            ("parallel_reads", u64::from(self.parallel_reads), 1024),
+            (
+                "throttle.percent",
+                self.throttle.as_ref().map_or(0, |t| u64::from(t.percent)),
+                100_000,
+            ),
+            (
+                "noise.sigma_permille",
+                u64::from(noise.sigma_permille),
+                2000,
+            ),
+            ("noise.drift_permille", u64::from(noise.drift_permille), 999),
+            (
+                "noise.stalls_per_million",
+                u64::from(noise.stalls_per_million),
+                1_000_000,
+            ),
+            ("noise.stall_mean", noise.stall_mean.0, LONGEST),
+            (
+                "flash.unit",
+                self.flash.as_ref().map_or(0, |flash| flash.unit.0),
+                1 << 30,
+            ),
+            (
+                "flash.mapping.slots",
+                mapping.map_or(0, |m| u64::from(m.slots)),
+                1 << 16,
+            ),
+        ];
+        let times = self
+            .times()
+            .into_iter()
+            .map(|(name, time)| (name, time.0, LONGEST));
+        let mut limits = limits.into_iter().chain(times);
+        if let Some((name, value, limit)) = limits.find(|&(_, value, limit)| value > limit) {
+            return Err(format!("{name} is {value}: the maximum is {limit}"));
         }
         self.flash.as_ref().map_or(Ok(()), Flash::check)
+    }
+
+    /// Returns the costs that are times.
+    fn times(&self) -> Vec<(&'static str, Nanos)> {
+        let mut times = vec![
+            ("read_overhead", self.read_overhead),
+            ("write_overhead", self.write_overhead),
+            ("read_seek", self.read_seek),
+            ("write_seek", self.write_seek),
+            ("write_to_read", self.write_to_read),
+            ("read_to_write", self.read_to_write),
+            ("flush", self.flush),
+        ];
+        times.extend(
+            self.stalls
+                .as_ref()
+                .map(|stalls| ("stalls.lasts", stalls.lasts)),
+        );
+        if let Some(flash) = &self.flash {
+            times.extend([
+                ("flash.sense", flash.sense),
+                ("flash.open", flash.open),
+                ("flash.unit_crossing", flash.unit_crossing),
+                ("flash.random_write", flash.random_write),
+                ("flash.discard", flash.discard),
+            ]);
+            times.extend(
+                flash
+                    .mapping
+                    .as_ref()
+                    .map(|m| ("flash.mapping.load", m.load)),
+            );
+        }
+        times
     }
 
     /// Returns the claimed capacity.
     pub fn announced(&self) -> Bytes {
         self.claimed_capacity.unwrap_or(self.capacity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flash() -> Flash {
+        Flash {
+            page: Bytes(16 << 10),
+            sense: Nanos(50_000),
+            gathers_writes: false,
+            unit: Bytes(4 << 20),
+            open: Nanos(0),
+            unit_crossing: Nanos(0),
+            open_units: 3,
+            random_units: 0,
+            random_write: Nanos(0),
+            collection_rate: 20_000_000,
+            fat_units: 0,
+            mapping: None,
+            discard: Nanos(0),
+            discard_frees: false,
+        }
+    }
+
+    #[test]
+    fn values_that_no_card_has_are_refused_by_name() {
+        let refused = |change: &dyn Fn(&mut DeviceModel)| {
+            let mut model = DeviceModel::plain("card", Bytes(1 << 30));
+            model.flash = Some(flash());
+            assert_eq!(model.check(), Ok(()));
+            change(&mut model);
+            model.check().expect_err("an invalid value")
+        };
+        let name = |text: String| text.split(' ').next().map(str::to_owned);
+        for (change, field) in [
+            (
+                &(|m: &mut DeviceModel| m.parallel_reads = 4_000_000_000)
+                    as &dyn Fn(&mut DeviceModel),
+                "parallel_reads",
+            ),
+            (
+                &|m| m.noise.get_or_insert_default().sigma_permille = u32::MAX,
+                "noise.sigma_permille",
+            ),
+            (
+                &|m| m.noise.get_or_insert_default().drift_permille = 1000,
+                "noise.drift_permille",
+            ),
+            (
+                &|m| m.noise.get_or_insert_default().stall_mean = Nanos(u64::MAX),
+                "noise.stall_mean",
+            ),
+            (&|m| m.read_to_write = Nanos(u64::MAX), "read_to_write"),
+            (&|m| m.flush = Nanos(u64::MAX), "flush"),
+            (
+                &|m| m.flash.as_mut().unwrap().unit = Bytes(1 << 32),
+                "flash.unit",
+            ),
+            (
+                &|m| m.flash.as_mut().unwrap().unit = Bytes(24 << 10),
+                "flash.unit",
+            ),
+            (
+                &|m| m.flash.as_mut().unwrap().open_units = 0,
+                "flash.open_units",
+            ),
+            (
+                &|m| m.flash.as_mut().unwrap().open = Nanos(u64::MAX),
+                "flash.open",
+            ),
+        ] {
+            assert_eq!(name(refused(change)).as_deref(), Some(field));
+        }
+    }
+
+    #[test]
+    fn fields_with_their_usual_value_are_not_written() {
+        let plain = DeviceModel::plain("card", Bytes(1 << 30));
+        let text = serde_json::to_string(&plain).unwrap();
+        assert!(
+            !text.contains("parallel_reads") && !text.contains("flash"),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<DeviceModel>(&text).unwrap(), plain);
     }
 }

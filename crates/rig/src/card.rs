@@ -312,7 +312,7 @@ impl SimulatedCard {
             offset: Bytes(offset),
             len: Bytes(len),
             begun_at,
-            busy: Nanos(service.done_at.0 - begun_at.0),
+            busy: Nanos(service.done_at.0.saturating_sub(begun_at.0)),
             ended_at: service.done_at,
         };
         state.ledger.note(request, idle);

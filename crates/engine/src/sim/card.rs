@@ -191,19 +191,19 @@ impl SimCard {
             };
             self.throttled = self.warmth >= limit;
             if self.throttled {
-                cost = cost * u64::from(throttle.percent.max(100)) / 100;
+                cost = cost.saturating_mul(u64::from(throttle.percent.max(100))) / 100;
             }
         }
         if self.model.jitter_permille > 0 {
             let spread = 2 * u64::from(self.model.jitter_permille) + 1;
             let factor =
                 1000 + self.rng.below(spread) - u64::from(self.model.jitter_permille.min(1000));
-            cost = cost * factor / 1000;
+            cost = cost.saturating_mul(factor) / 1000;
         }
         if let Some(noise) = &self.model.noise {
             cost = deviate(cost, noise, start, &mut self.rng);
         }
-        let done = start + cost;
+        let done = start.saturating_add(cost);
         // Reads in parallel warm the card as one.
         self.warmth += done.saturating_sub(self.busy_until.max(start));
         self.busy_until = self.busy_until.max(done);
@@ -287,12 +287,16 @@ fn deviate(cost: u64, noise: &Noise, now: u64, rng: &mut Rng) -> u64 {
     exact.max(0.0).round() as u64
 }
 
+/// Longest time of a transfer in ns, ten years: sums of such times do not overflow.
+const LONGEST: u64 = 10 * 365 * 86_400 * 1_000_000_000;
+
 /// Time in ns for `len` bytes at `rate` bytes/s; 0 at rate 0, which means no cost.
 pub(super) fn time_for(len: u64, rate: u64) -> u64 {
     if rate == 0 {
         0
     } else {
-        (u128::from(len) * 1_000_000_000 / u128::from(rate)) as u64
+        let time = u128::from(len) * 1_000_000_000 / u128::from(rate);
+        u64::try_from(time).unwrap_or(u64::MAX).min(LONGEST)
     }
 }
 

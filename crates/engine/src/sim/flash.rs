@@ -105,7 +105,7 @@ impl FlashState {
         let (mut at, mut cost) = (offset, 0);
         while at < end {
             let number = at / flash.unit.0;
-            let until = ((number + 1) * flash.unit.0).min(end);
+            let until = (number + 1).saturating_mul(flash.unit.0).min(end);
             if number >= u64::from(flash.fat_units) {
                 cost += self.write_unit(flash, number, at, until - at);
             }
@@ -202,7 +202,8 @@ fn boundaries(size: u64, offset: u64, len: u64, at_start: bool) -> impl Iterator
     } else {
         first
     };
-    (first..offset + len).step_by(size as usize)
+    std::iter::successors(Some(first), move |at| at.checked_add(size))
+        .take_while(move |&at| at < offset + len)
 }
 
 #[cfg(test)]

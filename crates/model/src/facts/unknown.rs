@@ -35,12 +35,15 @@ macro_rules! unknown_reasons {
 
             /// Parses the text of a record.
             pub fn from_text(text: String) -> UnknownReason {
+                UnknownReason::not_mounted(&text)
+                    .unwrap_or_else(|| UnknownReason::without_mount(text))
+            }
+
+            /// Parses a text that names no mount.
+            fn without_mount(text: String) -> UnknownReason {
                 match text.as_str() {
                     $($text => return UnknownReason::$plain,)*
                     _ => {}
-                }
-                if let Some(found) = UnknownReason::not_mounted(&text) {
-                    return found;
                 }
                 $(
                     if let Some(name) = between(&text, $before, $after) {
@@ -130,7 +133,8 @@ impl UnknownReason {
         let (cause, mount) = text.rsplit_once("; mount ")?;
         let (filesystem, at) = mount.split_once(" at ")?;
         Some(UnknownReason::NotMounted {
-            cause: Box::new(UnknownReason::from_text(cause.to_owned())),
+            // The cause of a reason of ours names no mount. A text of somebody else may repeat them without end.
+            cause: Box::new(UnknownReason::without_mount(cause.to_owned())),
             filesystem: filesystem.to_owned(),
             at: at.to_owned(),
         })
@@ -176,6 +180,10 @@ mod tests {
             let read: UnknownReason = serde_json::from_str(&stored).unwrap();
             assert_eq!(read, reason);
         }
+        // A text made to exhaust the stack is one level deep.
+        let crafted = "; mount a at b".repeat(100_000);
+        let read = UnknownReason::from_text(crafted.clone());
+        assert_eq!(read.to_string(), crafted);
         let older = "the disk was asleep; mount it at last";
         let read = UnknownReason::from_text(older.to_owned());
         assert_eq!(read.to_string(), older);
