@@ -222,9 +222,10 @@ fn signs(
     found
 }
 
+/// Whether a rate is proven to be lower than before, and not proven to be the same within the margin of equivalence.
 fn is_slower(trend: &Trend) -> bool {
     let comparison = trend.comparison.as_ref();
-    comparison.is_some_and(|c| c.verdict == Verdict::Different && c.ratio < 1.0)
+    comparison.is_some_and(|c| c.verdict == Verdict::Different && c.ratio < 1.0 && !c.is_little())
 }
 
 /// Signs in the registers of an eMMC and in the SMART data.

@@ -292,6 +292,14 @@ pub struct Comparison {
     pub verdict: Verdict,
 }
 
+impl Comparison {
+    /// Whether the sides are proven to be the same within the margin of equivalence. A difference may be proven as well:
+    /// it is then too small to matter.
+    pub fn is_little(&self) -> bool {
+        self.p_equivalence.is_some_and(|p| p <= 0.05)
+    }
+}
+
 /// Verdict of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]

@@ -23,7 +23,7 @@ use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 pub(crate) fn verdict(comparison: &Comparison) -> String {
     let p = comparison.p_adjusted.or(comparison.p_value);
     // A significant difference may be too small to matter.
-    let little = comparison.p_equivalence.is_some_and(|p| p <= 0.05);
+    let little = comparison.is_little();
     let different = |direction| text::ComparisonText::Different {
         direction,
         little,
@@ -77,7 +77,7 @@ pub(crate) fn ratio_ends((low, high): (f64, f64)) -> (String, String) {
         if value == 1.0 || short.parse() != Ok(1.0) {
             return short;
         }
-        let places = (1.0 - (value - 1.0).abs().log10()).ceil().clamp(3.0, 9.0) as usize;
+        let places = (-(value - 1.0).abs().log10()).ceil().clamp(3.0, 9.0) as usize;
         format!("{value:.places$}")
     };
     (end(low), end(high))

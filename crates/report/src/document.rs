@@ -173,7 +173,7 @@ impl Tile {
 }
 
 /// A name with its value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) name: String,
     pub(crate) value: String,

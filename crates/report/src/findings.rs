@@ -28,6 +28,17 @@ pub(crate) fn uses(findings: &RunFindings) -> Vec<ConclusionRow> {
     findings.advice.iter().map(use_of).collect()
 }
 
+/// Joins neighbors with the same verdict for the same reason.
+pub(crate) fn merged(rows: Vec<ConclusionRow>) -> Vec<ConclusionRow> {
+    let said = |row: &ConclusionRow| (row.sign, row.verdict.clone(), row.because.clone());
+    let same = |a: &ConclusionRow, b: &ConclusionRow| said(a) == said(b);
+    let joined = |rows: &[ConclusionRow]| ConclusionRow {
+        about: text::enumerated(&rows.iter().map(|row| &row.about).collect::<Vec<_>>()),
+        ..rows[0].clone()
+    };
+    rows.chunk_by(same).map(joined).collect()
+}
+
 pub(crate) fn use_of(advice: &Advice) -> ConclusionRow {
     ConclusionRow {
         about: plain(&text::use_title(&advice.id, &advice.title)),

@@ -13,7 +13,7 @@ use crate::svg::{SweepLine, SweepPlot, SweepPoint};
 use crate::table::{self, DataTable};
 use crate::text::{self, PagePart, SpeedChange, TrendFinding, TrendVerdict};
 use crate::{compare, time, workload};
-use hakaru_model::finding::Verdict;
+use hakaru_model::finding::{Comparison, Verdict};
 use hakaru_model::history::{CardHistory, Outlook, Trend, TrendPoint, VerifiedPoint, WearSign};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -50,13 +50,13 @@ fn document(history: &CardHistory) -> Document {
         chart.into_iter().collect(),
         side.collect(),
     ));
+    blocks.extend(figures(&history.trends));
     let proofs = history.missing.iter();
-    let proofs = unlabeled(proofs.map(|&proof| text::missing_proof(proof)));
+    let proofs = unlabeled(proofs.map(|&proof| text::capital(&text::missing_proof(proof))));
     blocks.extend(part(
         text::proofs_title(),
         vec![DocumentBlock::Facts(proofs)],
     ));
-    blocks.extend(part(text::trends_title(), figures(&history.trends)));
     if !history.verifications.is_empty() {
         let table = verified_table(&history.verifications);
         let table = DocumentBlock::Table(TableStyle::Words, table);
@@ -126,6 +126,7 @@ fn verdict_of(trend: &Trend) -> TrendVerdict {
         needed: Trend::FEWEST,
     };
     trend.comparison.as_ref().map_or(few, |c| match c.verdict {
+        Verdict::Different if c.is_little() => TrendVerdict::Same,
         Verdict::Different if c.ratio < 1.0 => TrendVerdict::Slower,
         Verdict::Different => TrendVerdict::Faster,
         Verdict::Equivalent => TrendVerdict::Same,
@@ -181,8 +182,17 @@ fn speed_change(trends: &[Trend]) -> String {
         last: rate(last),
         since: time::day(first.at_unix_ms),
         until: time::day(last.at_unix_ms),
-        ratio: trend.comparison.as_ref().map(compare::ratio),
+        ratio: trend.comparison.as_ref().map(ratio),
         verdict: verdict_of(trend),
+    })
+}
+
+/// The later half of the series divided by the earlier one: `0.62× [0.58, 0.66]`.
+pub(crate) fn ratio(comparison: &Comparison) -> String {
+    let ratio = format!("{}×", number::quantity(comparison.ratio));
+    let ends = comparison.ratio_ci95.map(compare::ratio_ends);
+    ends.map_or(ratio.clone(), |(low, high)| {
+        format!("{ratio} [{low}, {high}]")
     })
 }
 
@@ -192,7 +202,7 @@ pub(crate) fn trend_name(trend: &Trend, all: &[Trend]) -> String {
 }
 
 /// The name of a trend inside a sentence.
-fn trend_noun(trend: &Trend, all: &[Trend]) -> String {
+pub(crate) fn trend_noun(trend: &Trend, all: &[Trend]) -> String {
     let work = workload::in_words(&trend.phase, Some(trend.op));
     let work = work.unwrap_or_else(|| workload::of_operation(&trend.phase, trend.op));
     let differs = |of: fn(&Trend) -> &String| all.iter().any(|other| of(other) != of(trend));

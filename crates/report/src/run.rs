@@ -115,12 +115,14 @@ pub(crate) fn page(
     let worst = worst_caveats(&caveats);
     let uses = conclusions_of(ConclusionKind::Uses, findings, &names);
     if summaries.len() == 1 {
-        blocks.extend(beside(
-            ColumnStyle::Halves,
-            first,
-            key_block.into_iter().collect(),
-        ));
-        blocks.extend(beside(ColumnStyle::Lead, uses, worst.into_iter().collect()));
+        let mut beside_card: Vec<DocumentBlock> = key_block.into_iter().collect();
+        let mut beside_uses: Vec<DocumentBlock> = worst.into_iter().collect();
+        // A card of many rows leaves room below the chart.
+        if first.iter().any(is_tall) && !beside_card.is_empty() {
+            beside_card.append(&mut beside_uses);
+        }
+        blocks.extend(beside(ColumnStyle::Halves, first, beside_card));
+        blocks.extend(beside(ColumnStyle::Lead, uses, beside_uses));
     } else {
         blocks.extend(first);
         let (chart, worst) = (key_block.into_iter().collect(), worst.into_iter().collect());
@@ -170,6 +172,14 @@ fn first_figures(summaries: &[Summary], names: &[String]) -> Vec<DocumentBlock> 
         }
         many => answer::matrix_of_series(many, names),
     }
+}
+
+/// Rows of a rate card that is about as high as a chart.
+const USUAL_ROWS: usize = 5;
+
+/// Whether a block is a rate card that is higher than a chart.
+fn is_tall(block: &DocumentBlock) -> bool {
+    matches!(block, DocumentBlock::RateCard(card) if card.rows.len() > USUAL_ROWS)
 }
 
 /// Name and origin of each series; a single one needs no name.

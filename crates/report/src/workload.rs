@@ -159,13 +159,18 @@ pub(crate) fn of_operation(phase: &str, op: Op) -> String {
 
 /// The compared figure of a phase in words: `Random writes, IOPS` for `rand-write write IOPS`.
 pub(crate) fn compared_figure(quantity: &str) -> String {
+    let own = compared_workload(quantity);
+    let own = own.map(|(workload, figure)| text::compared_figure_of(&workload, figure));
+    crate::escape::plain(&own.unwrap_or_else(|| text::compared_quantity(quantity)))
+}
+
+/// The workload of a compared figure in words, and the name of the figure; `None` for names of the user.
+pub(crate) fn compared_workload(quantity: &str) -> Option<(String, &str)> {
     let of_op = |op: Op| {
         let (phase, figure) = quantity.split_once(&format!(" {} ", op.name()))?;
-        let workload = text::capital(&in_words(phase, Some(op))?);
-        Some(text::compared_figure_of(&workload, figure))
+        Some((text::capital(&in_words(phase, Some(op))?), figure))
     };
-    let own = [Op::Read, Op::Write].into_iter().find_map(of_op);
-    crate::escape::plain(&own.unwrap_or_else(|| text::compared_quantity(quantity)))
+    [Op::Read, Op::Write].into_iter().find_map(of_op)
 }
 
 /// A phase as a noun of a sentence before it is unique.

@@ -23,7 +23,7 @@ const CARDS: [(&str, &str); 4] = [
     (
         "stuttering",
         r#""write_rate": 26000000, "write_seek": 800000, "jitter_permille": 60,
-           "stalls": {"every": 33554432, "lasts": 900000000}"#,
+           "stalls": {"every": 33554432, "lasts": 1300000000}"#,
     ),
     (
         "dead",

@@ -60,6 +60,14 @@ fn slower_writes_over_months_are_a_sign_of_wear() {
 }
 
 #[test]
+fn a_slowdown_too_small_to_matter_is_no_sign_of_wear() {
+    let found = history(&monthly(&[900.0, 900.2, 899.8, 882.0, 882.2, 881.8]), &[]);
+    let comparison = found.trends[0].comparison.as_ref().unwrap();
+    assert_eq!(comparison.verdict, Verdict::Different);
+    assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
+}
+
+#[test]
 fn steady_writes_alone_do_not_prove_health() {
     let found = history(&monthly(&[900.0, 905.0, 895.0, 900.0, 904.0, 898.0]), &[]);
     assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));

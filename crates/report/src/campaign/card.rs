@@ -3,11 +3,11 @@
 use super::spread;
 use super::view::View;
 use crate::document::{DocumentBlock, Fold, Pair, TableStyle, folded};
-use crate::findings::ConclusionKind;
+use crate::findings::{ConclusionKind, ConclusionRow};
 use crate::table::DataTable;
 use crate::text::{self, CardLabel, Head, LayerPart};
 use crate::{compare, escape, facts, findings, results};
-use hakaru_model::advice::{Advice, RunFindings};
+use hakaru_model::advice::RunFindings;
 use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
 
 /// The section of a card by index.
@@ -19,7 +19,7 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
     blocks.extend(card.layers.iter().flat_map(results));
     if !card.claims.is_empty() {
         let kind = ConclusionKind::Claims;
-        let claims = findings::claims(&card.claims);
+        let claims = findings::merged(findings::claims(&card.claims));
         blocks.extend([
             DocumentBlock::Title(text::conclusion_title(kind).to_owned()),
             DocumentBlock::Conclusions(text::conclusion_about(kind), claims),
@@ -32,12 +32,9 @@ pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
             DocumentBlock::Table(TableStyle::Compact, costs(card)),
         ]);
     }
-    blocks.extend(card.layers.iter().flat_map(uses));
+    blocks.extend(uses(card));
     blocks.extend(card.layers.iter().flat_map(over_the_runs));
-    blocks.extend(card.layers.iter().map(|layer| {
-        let about = text::about_layer(LayerPart::Circumstances, &layer.layer);
-        folded(about, vec![DocumentBlock::Pairs(circumstances(layer))])
-    }));
+    blocks.extend(environment(&card.layers));
     vec![DocumentBlock::Fold(Fold {
         about: view.name(place).to_owned(),
         open: false,
@@ -103,17 +100,39 @@ fn costs(card: &CardSummary) -> DataTable {
     DataTable::new(head.map(Head::text), rows).without_empty_columns()
 }
 
-fn uses(layer: &LayerSummary) -> Vec<DocumentBlock> {
-    let judged: Vec<Advice> = layer.advice.clone();
-    let found = findings::uses(&RunFindings {
-        advice: judged,
-        ..RunFindings::default()
-    });
-    if found.is_empty() {
-        return Vec::new();
+/// Suitability through each layer; further layers list only what differs from the first one.
+fn uses(card: &CardSummary) -> Vec<DocumentBlock> {
+    let mut blocks = Vec::new();
+    let mut first: Option<(&str, Vec<ConclusionRow>)> = None;
+    for layer in &card.layers {
+        let mut found = findings::uses(&RunFindings {
+            advice: layer.advice.clone(),
+            ..RunFindings::default()
+        });
+        if found.is_empty() {
+            continue;
+        }
+        blocks.push(DocumentBlock::Title(text::about_layer(
+            LayerPart::Uses,
+            &layer.layer,
+        )));
+        let Some((name, known)) = &first else {
+            first = Some((&layer.layer, found.clone()));
+            blocks.push(DocumentBlock::Uses(found));
+            continue;
+        };
+        let all = found.len();
+        found.retain(|row| !known.contains(row));
+        let same = all - found.len();
+        if !found.is_empty() {
+            blocks.push(DocumentBlock::Uses(found));
+        }
+        if same > 0 {
+            let layer = text::layer_in_text(&escape::plain(name));
+            blocks.push(DocumentBlock::Quiet(text::uses_as_through(same, &layer)));
+        }
     }
-    let title = DocumentBlock::Title(text::about_layer(LayerPart::Uses, &layer.layer));
-    vec![title, DocumentBlock::Uses(found)]
+    blocks
 }
 
 /// How the runs differ, with an explanation.
@@ -126,6 +145,30 @@ fn over_the_runs(layer: &LayerSummary) -> Option<DocumentBlock> {
     Some(folded(
         text::about_layer(LayerPart::Spread, &layer.layer),
         blocks,
+    ))
+}
+
+/// The environment of the measurements through all layers: what they have in common, then what differs.
+fn environment(layers: &[LayerSummary]) -> Option<DocumentBlock> {
+    let all: Vec<Vec<Pair>> = layers.iter().map(circumstances).collect();
+    let (first, others) = all.split_first()?;
+    let is_common = |pair: &Pair| others.iter().all(|other| other.contains(pair));
+    let mut pairs: Vec<Pair> = first
+        .iter()
+        .filter(|pair| is_common(pair))
+        .cloned()
+        .collect();
+    let common = pairs.clone();
+    for (layer, of) in layers.iter().zip(&all) {
+        let own = of.iter().filter(|pair| !common.contains(pair));
+        pairs.extend(own.map(|pair| Pair {
+            name: text::of_layer(&pair.name, &escape::plain(&layer.layer)),
+            ..pair.clone()
+        }));
+    }
+    Some(folded(
+        text::environment(),
+        vec![DocumentBlock::Pairs(pairs)],
     ))
 }
 

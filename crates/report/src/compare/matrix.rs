@@ -6,6 +6,7 @@ use crate::escape::plain;
 use crate::matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
 use crate::number::{self, MeanText};
 use crate::text::{self, Head};
+use crate::workload;
 use hakaru_model::finding::{Comparison, Estimate, Verdict};
 
 /// The matrix of these comparisons; the better side of a proven difference is framed.
@@ -15,7 +16,7 @@ pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> Docum
         unit: String::new(),
     };
     let row = |c: &&Comparison| MatrixRow {
-        name: figure_name(c),
+        name: name(c),
         cells: vec![
             Some(side(c, &c.a, &c.b)),
             Some(side(c, &c.b, &c.a)),
@@ -31,6 +32,14 @@ pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> Docum
         of_cards: false,
     };
     DocumentBlock::Matrices(vec![matrix], text::comparison_key().to_owned())
+}
+
+/// The workload and the unit: the rate needs no other name.
+fn name(of: &Comparison) -> String {
+    match workload::compared_workload(&of.quantity) {
+        Some((workload, "bandwidth")) => text::with_unit(&workload, readable(of).0),
+        _ => figure_name(of),
+    }
 }
 
 /// Number of runs of all figures; `None` if they differ.

@@ -216,6 +216,10 @@ impl HtmlPage {
             TableStyle::Words => "verdicts cards wide",
             TableStyle::Compact => "numbers compact",
         };
+        // Words wrap, so their table fits every page.
+        if style == TableStyle::Words {
+            return table.html(class);
+        }
         let name = self.region(self.heading.clone());
         table.scrolling(class, &name)
     }

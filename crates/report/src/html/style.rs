@@ -22,7 +22,7 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .top p{margin:0;font-size:.8125rem;color:#56606b;max-width:none}\
 .toc{position:sticky;top:0;z-index:5;margin:0 -20px;padding:0 12px;background:#fff;border-bottom:1px solid #d5dbe1;overflow-x:auto;white-space:nowrap}\
 .toc ul{display:flex;list-style:none;margin:0;padding:0}\
-.toc a{display:block;padding:11px 8px;font-size:.875rem;text-decoration:none;color:#1b1f24}.toc a:hover{text-decoration:underline}\
+.toc a{display:block;padding:12px 6px;font-size:.8125rem;text-decoration:none;color:#1b1f24}.toc a:hover{text-decoration:underline}\
 .answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}\
 .verdict{margin:14px 0;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict.warned{border-color:#e69f00;background:#fdf3dc}.verdict.unknown{border-color:#8a949e;background:#f5f7f9}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
 .two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:10px}\
@@ -36,7 +36,7 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .caveats{margin:12px 0;padding:8px 14px 8px 32px;border-left:4px solid #e69f00;background:#f5f7f9;border-radius:0 6px 6px 0}.caveats li{overflow-wrap:anywhere}\
 .facts{margin:2px 0;padding-left:20px;font-size:.875rem}.facts li{overflow-wrap:anywhere;margin:2px 0;max-width:100ch}\
 .uses{display:grid;grid-template-columns:repeat(auto-fit,minmax(250px,1fr));gap:0 20px;list-style:none;margin:4px 0;padding:0;font-size:.875rem}\
-.uses li{padding:4px 0;border-bottom:1px solid #d5dbe1;overflow-wrap:anywhere}\
+.uses b{display:inline-block}.uses b::first-letter,.marks thead th::first-letter,.verdicts tbody th::first-letter{text-transform:uppercase}.uses li{padding:4px 0;border-bottom:1px solid #d5dbe1;overflow-wrap:anywhere}\
 .mark{display:inline-block;padding:0 7px;border-radius:10px;font-size:.8125rem;font-weight:600;white-space:nowrap}\
 .ok{color:#00684b;background:#e3f4ee}.care{color:#7a5200;background:#fdf3dc;border-radius:4px}.no{color:#a83a00;background:#fce9df;border-radius:0}.open{color:#56606b;background:#eef1f4;outline:1px dashed #8a949e;outline-offset:-1px}\
 table{border-collapse:collapse;font-size:.875rem}\
@@ -51,7 +51,7 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 .compact tbody th,.compact td{white-space:nowrap}.compact td,.compact thead th{padding-right:16px}\
 .marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0}.marks thead th{max-width:9em}\
 .pairs th{font-weight:400;color:#56606b;width:14em}.pairs td{overflow-wrap:anywhere}\
-.heat{width:100%}.heat thead th,.heat tbody th{border:0}.heat thead th{padding:2px 6px;text-align:right}.heat thead th:first-child{text-align:left;padding-left:0}\
+.heat{width:100%}.heat thead th,.heat tbody th{border:0}.heat thead th{padding:2px 6px;text-align:right}.heat thead th:first-child{text-align:left;padding-left:0}.heat thead small{white-space:nowrap}\
 .heat tbody th{font-weight:600;padding:4px 8px 4px 0}.heat tbody th,.marks tbody th{max-width:14em;overflow-wrap:break-word}\
 .heat td{border:2px solid #fff;padding:4px 5px;text-align:right;white-space:nowrap;line-height:1.25}\
 .heat b{font-weight:500}.heat .best{box-shadow:inset 0 0 0 2px #0072b2}.heat .best b{font-weight:750}\

@@ -155,7 +155,6 @@ pub(crate) enum CountedThing {
 pub(crate) enum LayerPart {
     /// Figures relative to this layer.
     Against,
-    Circumstances,
     Results,
     Spread,
     Uses,

@@ -41,7 +41,10 @@ fn a_run_is_judged_by_uses_and_names_a_lasting_fall() {
         text.starts_with("Good for OS boot and packages, not for "),
         "{text}"
     );
-    assert!(text.contains("random write 610 IOPS, but "), "{text}");
+    assert!(
+        text.contains("random writes reach 610 IOPS, but "),
+        "{text}"
+    );
     assert!(
         proof.starts_with("10 runs: the standard deviation is at most "),
         "{proof}"

@@ -1,10 +1,10 @@
 //! History of one card.
 
 use super::counted;
-use crate::history::trend_name;
+use crate::history::{ratio, trend_noun};
 use crate::number;
 use crate::text::{SpeedChange, TrendFinding, TrendVerdict, capital};
-use crate::{compare, time};
+use crate::time;
 use hakaru_model::history::{DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
 
 pub(in crate::text) fn history_title(name: &str) -> String {
@@ -43,7 +43,7 @@ pub(in crate::text) fn signs_title() -> &'static str {
 }
 
 pub(in crate::text) fn proofs_title() -> &'static str {
-    "What would prove more"
+    "Missing evidence"
 }
 
 pub(in crate::text) fn trends_title() -> &'static str {
@@ -68,9 +68,8 @@ pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
         ),
     };
     format!(
-        "Shade: share of the best of the row · change: newest to first · verdict: the later half of the series against \
-         the earlier half, all workloads as one family; it needs {fewest} series with the same settings on the same \
-         host{once}"
+        "Shade: share of the best of the row · verdict: later against earlier half of the series; needs {fewest} of the \
+         same settings on one host{once}"
     )
 }
 
@@ -232,8 +231,8 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
 }
 
 fn slower(trend: &Trend, all: &[Trend]) -> String {
-    let change = trend.comparison.as_ref().map(compare::ratio);
-    let name = trend_name(trend, all);
+    let change = trend.comparison.as_ref().map(ratio);
+    let name = trend_noun(trend, all);
     match change {
         Some(change) => {
             format!("Writes became slower (proven): {name} at {change} of the speed before")

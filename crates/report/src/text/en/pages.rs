@@ -67,6 +67,10 @@ pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
     )
 }
 
+pub(in crate::text) fn uses_as_through(n: usize, layer: &str) -> String {
+    format!("{} as on {layer}", counted(n as u64, "other use"))
+}
+
 pub(in crate::text) fn comparison_key() -> &'static str {
     "Shade: share of the better side of the row · framed: better, proven · ratio: second to first, with its 95% interval; \
      = same within 5%, ? not proven"

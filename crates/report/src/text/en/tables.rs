@@ -136,7 +136,6 @@ pub(in crate::text) fn caveats_in_report(n: u64) -> String {
 pub(in crate::text) fn about_layer(part: LayerPart, layer: &str) -> String {
     match part {
         LayerPart::Against => format!("Against {layer}"),
-        LayerPart::Circumstances => format!("Circumstances, {layer}"),
         LayerPart::Results => format!("Results, {layer}"),
         LayerPart::Spread => format!("How the runs differ, {layer}"),
         LayerPart::Uses => format!("What it is good for, {layer}"),

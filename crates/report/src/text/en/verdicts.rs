@@ -59,7 +59,17 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
 
 pub(in crate::text) fn deciding_figure(decision: &Decision) -> String {
     let of = decision.criterion.figure;
-    format!("{} {}", figure(of), quantity(of, decision.measured.value))
+    let (name, value) = (figure(of), quantity(of, decision.measured.value));
+    match of {
+        Figure::SequentialRead
+        | Figure::SequentialWrite
+        | Figure::RandomRead
+        | Figure::RandomWrite
+        | Figure::SustainedWrite => format!("{name}s reach {value}"),
+        Figure::RandomReadP99 | Figure::SyncP99 | Figure::SyncP999 | Figure::SlowestWrite => {
+            format!("{name} {value}")
+        }
+    }
 }
 
 pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {

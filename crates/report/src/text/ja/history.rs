@@ -2,10 +2,10 @@
 
 use super::listed;
 use super::reasons::reason;
-use crate::history::trend_name;
+use crate::history::{ratio, trend_noun};
 use crate::number;
 use crate::text::{SpeedChange, TrendFinding, TrendVerdict};
-use crate::{compare, time};
+use crate::time;
 use hakaru_model::history::{DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
 
 pub(in crate::text) fn history_title(name: &str) -> String {
@@ -30,7 +30,7 @@ pub(in crate::text) fn signs_title() -> &'static str {
 }
 
 pub(in crate::text) fn proofs_title() -> &'static str {
-    "判定に役立つ測定"
+    "不足しているデータ"
 }
 
 pub(in crate::text) fn trends_title() -> &'static str {
@@ -54,8 +54,7 @@ pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
         ),
     };
     format!(
-        "濃さは行の最大値に対する割合・変化は最初と最新の比・判定は前半と後半のシリーズの比較（全ワークロードを一つの族として補正）で、\
-         同じ条件とホストの{fewest}シリーズが必要{once}"
+        "濃さは行の最大値に対する割合・判定は前半と後半のシリーズの比較で、同じ条件とホストの{fewest}シリーズが必要{once}"
     )
 }
 
@@ -198,14 +197,10 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
         WearSign::Warning { text } => format!("SMARTの警告: {}", reason(text)),
         WearSign::SlowerWrites { trend } => match trends.get(*trend as usize) {
             Some(trend) => {
-                let change = trend
-                    .comparison
-                    .as_ref()
-                    .map(compare::ratio)
-                    .unwrap_or_default();
+                let change = trend.comparison.as_ref().map(ratio).unwrap_or_default();
                 format!(
                     "書き込みが低速化（有意差あり）。{}は以前の{change}",
-                    trend_name(trend, trends)
+                    trend_noun(trend, trends)
                 )
             }
             None => "書き込みが低速化".to_owned(),

@@ -66,6 +66,10 @@ pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
     format!("濃さ: 列の最良値に対する割合（20、40、60、80、95%で区切る）{letters}{rows}")
 }
 
+pub(in crate::text) fn uses_as_through(n: usize, layer: &str) -> String {
+    format!("ほかの用途{n}件は{layer}と同じ")
+}
+
 pub(in crate::text) fn comparison_key() -> &'static str {
     "濃さ: 行の良いほうの値に対する割合 · 枠: 有意に良い · 比: 1番目に対する2番目の比と95%信頼区間（=は5%以内で同等、?は有意差なし）"
 }

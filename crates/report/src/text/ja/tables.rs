@@ -133,7 +133,6 @@ pub(in crate::text) fn about_layer(part: LayerPart, layer: &str) -> String {
     let layer = super::layer(layer);
     match part {
         LayerPart::Against => format!("{layer}との比較"),
-        LayerPart::Circumstances => format!("測定環境: {layer}"),
         LayerPart::Results => format!("測定結果: {layer}"),
         LayerPart::Spread => format!("測定間のばらつき: {layer}"),
         LayerPart::Uses => format!("用途別の向き・不向き: {layer}"),

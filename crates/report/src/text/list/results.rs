@@ -262,6 +262,8 @@ texts! {
     pub(crate) fn limited_by_host() -> &'static str;
     /// The key of a matrix.
     pub(crate) fn matrix_key(letters: bool, by: Option<&str>) -> String;
+    /// This many verdicts on uses are those of another layer.
+    pub(crate) fn uses_as_through(n: usize, layer: &str) -> String;
     /// The key of the matrix of a comparison.
     pub(crate) fn comparison_key() -> &'static str;
     /// Hidden text of a framed figure.
