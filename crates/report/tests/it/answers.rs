@@ -366,3 +366,15 @@ fn pairs_of_cards_are_not_listed_if_none_differs() {
     );
     assert!(!listed.contains("kingston–"), "{listed}");
 }
+
+#[test]
+fn the_section_of_a_card_states_once_what_its_layers_share() {
+    let page = campaign_html(&campaign());
+    let (_, cards) = page.split_once("Each card</h2>").unwrap();
+    let first = cards.split("<details class=\"page\">").nth(1).unwrap();
+    for once in ["<th scope=\"row\">Kernel</th>", "Target, device and host"] {
+        assert_eq!(first.matches(once).count(), 1, "{once}");
+    }
+    // Both layers have the same verdicts.
+    assert!(first.contains("other uses as on the raw device"), "{first}");
+}
