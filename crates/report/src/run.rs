@@ -114,21 +114,11 @@ pub(crate) fn page(
     let caveats = merged::findings(&subjects);
     let worst = worst_caveats(&caveats);
     let uses = conclusions_of(ConclusionKind::Uses, findings, &names);
-    if summaries.len() == 1 {
-        let mut beside_card: Vec<DocumentBlock> = key_block.into_iter().collect();
-        let mut beside_uses: Vec<DocumentBlock> = worst.into_iter().collect();
-        // A card of many rows leaves room below the chart.
-        if first.iter().any(is_tall) && !beside_card.is_empty() {
-            beside_card.append(&mut beside_uses);
-        }
-        blocks.extend(beside(ColumnStyle::Halves, first, beside_card));
-        blocks.extend(beside(ColumnStyle::Lead, uses, beside_uses));
-    } else {
-        blocks.extend(first);
-        let (chart, worst) = (key_block.into_iter().collect(), worst.into_iter().collect());
-        blocks.extend(beside(ColumnStyle::Lead, chart, worst));
-        blocks.extend(uses);
-    }
+    let screen = match summaries.len() {
+        1 => beside_card(first, key_block, uses, worst),
+        _ => below_matrix(first, key_block, uses, worst),
+    };
+    blocks.extend(screen);
     blocks.push(DocumentBlock::Facts(sentences(summaries, &names)));
     blocks.extend(parts.verdicts);
     let sections = ChartParts {
@@ -172,6 +162,37 @@ fn first_figures(summaries: &[Summary], names: &[String]) -> Vec<DocumentBlock> 
         }
         many => answer::matrix_of_series(many, names),
     }
+}
+
+/// The first screen of a single series: the chart beside the card, and the worst caveats beside the uses, or below the
+/// chart where a card of many rows leaves room.
+fn beside_card(
+    card: Vec<DocumentBlock>,
+    chart: Option<DocumentBlock>,
+    uses: Vec<DocumentBlock>,
+    worst: Option<DocumentBlock>,
+) -> Vec<DocumentBlock> {
+    let mut right: Vec<DocumentBlock> = chart.into_iter().collect();
+    let mut beside_uses: Vec<DocumentBlock> = worst.into_iter().collect();
+    if card.iter().any(is_tall) && !right.is_empty() {
+        right.append(&mut beside_uses);
+    }
+    let mut blocks = beside(ColumnStyle::Halves, card, right);
+    blocks.extend(beside(ColumnStyle::Lead, uses, beside_uses));
+    blocks
+}
+
+/// The first screen of several series: the chart below the figures.
+fn below_matrix(
+    mut figures: Vec<DocumentBlock>,
+    chart: Option<DocumentBlock>,
+    uses: Vec<DocumentBlock>,
+    worst: Option<DocumentBlock>,
+) -> Vec<DocumentBlock> {
+    let (chart, worst) = (chart.into_iter().collect(), worst.into_iter().collect());
+    figures.extend(beside(ColumnStyle::Lead, chart, worst));
+    figures.extend(uses);
+    figures
 }
 
 /// Rows of a rate card that is about as high as a chart.

@@ -5,6 +5,7 @@
 mod answers;
 mod campaign;
 mod caveats;
+mod chart_labels;
 mod charts;
 mod claims;
 mod commands;
@@ -36,6 +37,7 @@ mod verified;
 pub(super) use answers::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;
+pub(super) use chart_labels::*;
 pub(super) use charts::*;
 pub(super) use claims::*;
 pub(super) use commands::*;

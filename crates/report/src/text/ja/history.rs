@@ -71,7 +71,7 @@ pub(in crate::text) fn sentence(phrase: &str) -> String {
 }
 
 pub(in crate::text) fn measured_once_each() -> &'static str {
-    "どのワークロードも1シリーズのみの測定で、比較できる以前の速度がありません。"
+    "どのワークロードも1シリーズのみの測定で、比較できる以前の速度なし。"
 }
 
 pub(in crate::text) fn speed_change(change: &SpeedChange) -> String {
@@ -93,19 +93,19 @@ pub(in crate::text) fn speed_change(change: &SpeedChange) -> String {
     });
     match verdict {
         TrendVerdict::Slower => {
-            format!("{since}より低速です。{workload}は{first}から{last}に低下しました{halves}。")
+            format!("{since}より低速。{workload}は{first}から{last}に低下{halves}。")
         }
         TrendVerdict::Faster => {
-            format!("{since}より高速です。{workload}は{first}から{last}に向上しました{halves}。")
+            format!("{since}より高速。{workload}は{first}から{last}に向上{halves}。")
         }
         TrendVerdict::Same => {
-            format!("{since}と同じ速度です。{workload}は{first}と{last}でした{halves}。")
+            format!("{since}と同じ速度。{workload}は{first}と{last}{halves}。")
         }
-        TrendVerdict::Open => format!(
-            "{since}以降の速度に有意な変化はありません。{workload}は{first}から{last}になりました{halves}。"
-        ),
+        TrendVerdict::Open => {
+            format!("{since}以降の速度に有意な変化なし。{workload}は{first}から{last}{halves}。")
+        }
         TrendVerdict::Few { have, needed } => format!(
-            "{workload}は{since}に{first}、{until}に{last}でした。{have}シリーズでは変化を判定できません（{needed}シリーズ必要）。"
+            "{workload}は{since}に{first}、{until}に{last}。{have}シリーズでは変化を判定できない（{needed}シリーズ必要）。"
         ),
     }
 }
