@@ -278,7 +278,7 @@ fn axis(canvas: &mut Canvas, layout: &BarGeometry, bottom: f64, unit: &str) {
 fn draw_group(canvas: &mut Canvas, layout: &BarGeometry, data: &Bars, group: &BarGroup, top: f64) {
     let first = layout.first_bar(top);
     if layout.beside {
-        let middle = first + group.bars.len() as f64 * layout.pitch / 2.0;
+        let middle = first + group.bars.len().max(1) as f64 * layout.pitch / 2.0;
         let room = (layout.left - 10.0) / LARGE / BOLD;
         let place = (layout.left - 8.0, middle + 4.5);
         let label = fitted(&group.label, room);
