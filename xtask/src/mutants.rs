@@ -15,7 +15,7 @@ const CODE: &[(&str, &str, &[&str])] = &[
     (
         "guard",
         "hakaru-device",
-        &["crates/device/src/guard.rs", "crates/device/src/guard/**"],
+        &["crates/device/src/guard/**"],
     ),
 ];
 

@@ -813,21 +813,8 @@ fn create_only_lays_files_out_and_issues_nothing() {
     assert!(matches!(plan.phases[0].files[0].lay_out, LayOut::Write(_)));
 }
 
-/// Returns the processor time in ns that this thread has used, because the time that passes depends on what else runs.
-/// Where the kernel does not count it, returns the time that has passed.
-fn processor_time() -> u64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat");
-    let used = stat
-        .ok()
-        .and_then(|stat| stat.split(' ').next()?.parse().ok());
-    used.unwrap_or_else(|| {
-        let passed = std::time::UNIX_EPOCH.elapsed().unwrap();
-        passed.as_nanos() as u64
-    })
-}
-
-/// Returns the shortest of five processor times in ns that planning a job of `count` files takes.
-fn planning_time(count: u32) -> u64 {
+/// Returns a function that measures how long planning a job of `count` files takes.
+fn planning_time(count: u32) -> impl Fn() -> std::time::Duration {
     let known: Vec<TargetFacts> = (0..count)
         .map(|file| facts(&format!("dir/f.{file}"), TargetKind::File, 4096))
         .collect();
@@ -836,18 +823,25 @@ fn planning_time(count: u32) -> u64 {
     job.extent.size = None;
     job.extent.filesize = Some(Bytes(4096));
     job = job.with_block(Bytes(4096));
-    let time = |_| {
-        let begun = processor_time();
+    move || {
+        let begun = std::time::Instant::now();
         let plan = resolve(job.clone(), &known).unwrap();
         assert_eq!(plan.phases[0].files.len(), count as usize);
-        processor_time() - begun
-    };
-    (0..5).map(time).min().unwrap()
+        begun.elapsed()
+    }
 }
 
 #[test]
 fn planning_time_grows_in_proportion_to_the_files() {
-    // 16 times the files take 16 times as long, and 256 times with a search through all files for each.
     let (few, many) = (planning_time(1_000), planning_time(16_000));
-    assert!(many < few * 64, "{few} ns and {many} ns");
+    // A busy host delays most rounds; in enough of them, one of each kind is not delayed.
+    let mut least = [std::time::Duration::MAX; 2];
+    for _ in 0..50 {
+        least = [least[0].min(few()), least[1].min(many())];
+        // 16 times the files take 16 times as long, and 256 times with a search through all files for each.
+        if least[1] < least[0] * 64 {
+            return;
+        }
+    }
+    panic!("{:?} and {:?}", least[0], least[1]);
 }
