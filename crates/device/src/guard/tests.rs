@@ -155,6 +155,7 @@ fn a_mapping_answers_to_its_own_names_and_not_to_those_of_the_disk_below() {
         (volume.own_ids(), volume.mapping().as_deref()),
         (&["LVM-aaaa".into(), "vg-root".into()][..], Some("vg-root"))
     );
+    assert!(volume.tells_itself(), "it has a UUID");
     let serial = volume
         .identity()
         .device
@@ -289,6 +290,7 @@ fn a_free_disk_answers_to_all_its_names() {
 fn a_confirmation_must_name_this_very_device() {
     let server = tree("server");
     let candidate = passive(&server.path("/dev/vdb"), &server.roots).unwrap();
+    assert!(candidate.tells_itself());
     let says = |confirmation: Confirmation| {
         let refusal = candidate.is_meant(&confirmation).err();
         let text = refusal.map_or_else(
