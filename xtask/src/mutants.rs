@@ -12,11 +12,7 @@ use std::path::Path;
 const CODE: &[(&str, &str, &[&str])] = &[
     ("model", "hakaru-model", &[]),
     ("analysis", "hakaru-analysis", &[]),
-    (
-        "guard",
-        "hakaru-device",
-        &["crates/device/src/guard/**"],
-    ),
+    ("guard", "hakaru-device", &["crates/device/src/guard/**"]),
 ];
 
 /// Minimum fraction of changes that tests notice, in percent.
