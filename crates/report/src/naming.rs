@@ -140,7 +140,7 @@ pub(crate) struct PhaseName {
 
 /// Display name of a phase: the workload in words if it is one of hakaru's own, otherwise the name that the user gave.
 pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
-    let own = workload::in_words(&phase.phase, Some(phase.op));
+    let own = workload::of_phase(phase);
     own.map_or_else(|| phase_id(summary, phase), |words| text::capital(&words))
 }
 

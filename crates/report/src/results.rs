@@ -40,7 +40,7 @@ pub(crate) fn table_of_known(summary: &Summary) -> DataTable {
     let own: Vec<String> = summary
         .phases
         .iter()
-        .filter(|phase| workload::in_words(&phase.phase, Some(phase.op)).is_some())
+        .filter(|phase| workload::of_phase(phase).is_some())
         .map(|phase| naming::phase(summary, phase))
         .collect();
     let mut rows = rows(summary);

@@ -102,6 +102,20 @@ impl SuiteWorkloadName {
     }
 }
 
+impl SuiteWorkloadName {
+    /// Whether a workload is the one that the name says, as far as it says it.
+    fn fits(&self, shape: &WorkloadShape) -> bool {
+        let kind = match self.kind {
+            WorkloadKind::Sustained => WorkloadKind::Sequential,
+            kind => kind,
+        };
+        let load = format!("Q{} T{}", shape.iodepth, shape.workers);
+        plain_kind(shape) == kind
+            && self.block.is_none_or(|block| block == shape.block)
+            && (self.load.as_deref()).is_none_or(|own| load.ends_with(own))
+    }
+}
+
 fn operation(name: &str) -> Option<Op> {
     [Op::Read, Op::Write]
         .into_iter()
@@ -139,6 +153,18 @@ pub(crate) fn in_words(phase: &str, op: Option<Op>) -> Option<String> {
     };
     let parts: Vec<String> = std::iter::once(sized).chain(name.load).collect();
     Some(text::enumerated(&parts))
+}
+
+/// The name of a measured phase in words, as [`in_words`], unless its workload is another one than the name says: users
+/// may give any name to any job.
+pub(crate) fn of_phase(phase: &PhaseSummary) -> Option<String> {
+    of_shape(&phase.phase, phase.op, phase.detail.shape.as_ref())
+}
+
+fn of_shape(phase: &str, op: Op, shape: Option<&WorkloadShape>) -> Option<String> {
+    let own = numbered(phase).map_or(phase, |(own, _)| own);
+    let name = SuiteWorkloadName::parse(own)?;
+    in_words(phase, Some(op)).filter(|_| shape.is_none_or(|shape| name.fits(shape)))
 }
 
 /// The name and the number of `rand-write (2)`.
@@ -281,6 +307,28 @@ mod tests {
             let figure = compared_figure("durable write sync P99");
             assert_eq!(figure, "fsync付き書き込みのfsyncのP99");
         });
+    }
+
+    #[test]
+    fn words_say_what_was_measured() {
+        let words = |name: &str, random, block: u64| {
+            let shape = WorkloadShape {
+                random,
+                block: Bytes(block),
+                read_percent: 100,
+                iodepth: 32,
+                workers: 1,
+                ..WorkloadShape::default()
+            };
+            of_shape(name, Op::Read, Some(&shape))
+        };
+        let wanted = Some("random reads of 1 MiB, Q32 T1");
+        assert_eq!(words("read-1m-q32-j1", true, 1 << 20).as_deref(), wanted);
+        assert_eq!(words("read-1m-q32-j1", false, 1 << 20), None);
+        assert_eq!(words("read-1m-q32-j4", true, 1 << 20), None);
+        assert_eq!(words("rand-read-4k", true, 1 << 20), None);
+        assert_eq!(words("rand-read (2)", false, 4096), None);
+        assert!(words("seq-read", false, 4096).is_some());
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(super) struct Work {
     pub(super) op: Op,
     /// Name in file names and narrow tables.
     pub(super) label: String,
+    /// The workload in words, if it is one of hakaru's own.
+    own: Option<String>,
     /// Plural noun for sentences: `random writes`.
     pub(super) noun: String,
     /// Description of the workload.
@@ -40,8 +42,8 @@ impl Work {
 
     /// The workload in words if it is one of hakaru's own, otherwise the name that the user gave.
     pub(super) fn name(&self) -> String {
-        let own = workload::in_words(&self.phase, Some(self.op));
-        own.map_or_else(|| self.label.clone(), |words| text::capital(&words))
+        let own = self.own.as_deref();
+        own.map_or_else(|| self.label.clone(), text::capital)
     }
 
     /// Display unit.
@@ -270,6 +272,7 @@ fn works(of: &CampaignSummary) -> Vec<Work> {
                     phase: phase.phase.clone(),
                     op: phase.op,
                     label: naming::phase_id(summary, phase),
+                    own: workload::of_phase(phase),
                     noun: String::new(),
                     workload: crate::escape::plain(&text::described(phase)),
                     small: crate::chart::by_iops(phase),
