@@ -59,6 +59,9 @@ pub(crate) fn main(args: &HistoryArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(unreadable.exit())
 }
 
+/// Most cards that an error names.
+const MOST_NAMED: usize = 10;
+
 /// Whether a name means this identity: one of its IDs, its label, its model, or its display name.
 fn is_called(identity: &Identity, name: &str) -> bool {
     let model = identity
@@ -70,7 +73,9 @@ fn is_called(identity: &Identity, name: &str) -> bool {
         .chain(identity.label.clone())
         .chain(model.cloned())
         .chain([identity.display_name()]);
-    names.any(|known| known.eq_ignore_ascii_case(name))
+    // Pages join a number and its unit by a no-break space, also in a name that is copied from there.
+    let name = name.replace('\u{a0}', " ");
+    names.any(|known| known.eq_ignore_ascii_case(&name))
 }
 
 /// Returns the runs and verifications of the card with this name, and of all others with one of its IDs, oldest first.
@@ -95,7 +100,9 @@ fn of_card(
     let called: Vec<&Identity> = targets().filter(|target| is_called(target, name)).collect();
     if called.is_empty() {
         let known: BTreeSet<String> = targets().map(Identity::display_name).collect();
-        let known: Vec<String> = known.into_iter().take(10).collect();
+        let more = known.len() > MOST_NAMED;
+        let mut known: Vec<String> = known.into_iter().take(MOST_NAMED).collect();
+        known.extend(more.then(|| "…".to_owned()));
         return Err(not_there(match known.is_empty() {
             true => both!(
                 "no runs or verifications are stored yet; help: create one with `hakaru bench`",

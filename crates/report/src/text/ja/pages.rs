@@ -91,7 +91,10 @@ pub(in crate::text) fn matrix_about(runs: Option<u64>) -> String {
 }
 
 pub(in crate::text) fn show_more_cards(n: usize) -> String {
-    format!("ほか{n}枚を表示")
+    match compared() {
+        ComparedThing::Cards => format!("ほか{n}枚を表示"),
+        ComparedThing::Sets => format!("ほか{n}件を表示"),
+    }
 }
 
 pub(in crate::text) fn card_column() -> &'static str {
@@ -346,7 +349,7 @@ pub(in crate::text) fn differences_about(reference: &str) -> String {
     let (thing, _) = super::answers::things();
     format!(
         "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まなければ有意差ありである。同じ文字の{thing}の間に有意差はないが、\
-         同じであることの証明ではない。このページの全比較を一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
+         同じであることの証明ではない。このページの{thing}間の比較すべてを一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
     )
 }
 
