@@ -403,8 +403,13 @@ fn suffixes(runs: &[&LabelledJob]) -> (Vec<String>, Vec<Property>) {
 }
 
 /// Words in headings that count repeats of one target.
-const REPEATS: &str = "run runs trial try test repeat repetition round pass attempt iteration take no nr number \
-    first second third time again";
+const REPEATS: [&str; 18] = [
+    "run", "runs", "trial", "try", "test", "repeat", "round", "pass", "attempt", "take", "no",
+    "nr", "number", "first", "second", "third", "time", "again",
+];
+
+/// Longer ones.
+const LONG_REPEATS: [&str; 2] = ["repetition", "iteration"];
 
 /// Removes words that count repeats from a heading: `SD card, run 3` becomes `SD card`; `Run 2` and `2nd run` become
 /// empty.
@@ -449,7 +454,9 @@ fn is_number(word: &str) -> bool {
 
 fn is_repeat(word: &str) -> bool {
     let word = bare(word);
-    REPEATS.split(' ').any(|repeat| repeat == word)
+    [&REPEATS[..], &LONG_REPEATS]
+        .concat()
+        .contains(&word.as_str())
 }
 
 #[cfg(test)]
