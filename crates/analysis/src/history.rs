@@ -4,10 +4,13 @@
 //! the series is compared with the later half, and all trends of the card are one family. Two or three series give no
 //! verdict.
 
-use crate::compare::{ComparedSample, SamplePair, compare_family, has_rate, name_and_unit};
+use crate::compare::{
+    ALPHA, ComparedSample, RELEVANT, SamplePair, compare_family, has_rate, name_and_unit,
+};
+use crate::stats::increase_p;
 use crate::summarize;
 use hakaru_model::facts::{Bus, DeviceIdentity, Filesystem, Health, Identity};
-use hakaru_model::finding::{Summary, Verdict};
+use hakaru_model::finding::{Comparison, Summary, Verdict};
 use hakaru_model::history::{
     CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
     VerifiedPoint, WearSign,
@@ -34,7 +37,8 @@ pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHis
     let trends = trends(&series);
     let verified: Vec<VerifiedPoint> = verifications.iter().map(|v| verified(v)).collect();
     let signs = signs(&series, &verified, &identities, &trends);
-    let retries = retry_rates(&series);
+    let retries = retry_counts(&series).into_values().map(|of| of.len());
+    let retries = retries.max().unwrap_or(0);
     let mut missing = missing(&trends, &verified, &identities);
     let newest = identities.last();
     // Only the MMC bus reports retries.
@@ -42,8 +46,8 @@ pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHis
         let device = identity.device.known();
         device.is_some_and(|device| matches!(device.bus, Bus::Mmc { .. }))
     });
-    if reports_retries && retries.len() < 2 {
-        let have = retries.len() as u32;
+    if reports_retries && retries < 2 {
+        let have = retries as u32;
         missing.push(MissingProof::Retries { have });
     }
     CardHistory {
@@ -283,24 +287,54 @@ fn largest_number(text: &str) -> Option<u64> {
     numbers.filter_map(|digits| digits.parse().ok()).max()
 }
 
-/// Retries per million commands of each series with a traced run, oldest first.
-fn retry_rates(series: &[Series<'_>]) -> Vec<f64> {
-    let rate = |(_, summary): &Series<'_>| {
+/// Retries and commands of the traced series of each host, oldest first.
+fn retry_counts<'a>(series: &[Series<'a>]) -> BTreeMap<&'a str, Vec<(u64, u64)>> {
+    let mut hosts: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
+    for (first, summary) in series {
         let classes = summary.paths.iter().flat_map(|traced| &traced.path.classes);
         let commands = classes.filter_map(|class| class.commands.as_ref());
-        let (retries, all) = commands.fold((0, 0), |(retries, all), commands| {
+        let counts = commands.fold((0, 0), |(retries, all), commands| {
             (retries + commands.retries, all + commands.commands)
         });
-        (all > 0).then(|| retries as f64 / all as f64 * 1e6)
-    };
-    series.iter().filter_map(rate).collect()
+        if counts.1 > 0 {
+            let host = first.environment.hostname.as_str();
+            hosts.entry(host).or_default().push(counts);
+        }
+    }
+    hosts
 }
 
-/// The first and the newest rate of retries, if the newest is higher.
+/// The first and the newest rate of retries of a host, if the newest is proven to be higher: a two-sided test at 5%,
+/// divided by the number of hosts.
 fn more_retries(series: &[Series<'_>]) -> Option<WearSign> {
-    let rates = retry_rates(series);
-    let (first, last) = (*rates.first()?, *rates.last()?);
-    (rates.len() > 1 && last > first).then_some(WearSign::MoreRetries { first, last })
+    let hosts = retry_counts(series);
+    let ends = hosts.values().filter_map(|counts| match &counts[..] {
+        [first, .., last] => Some((*first, *last)),
+        _ => None,
+    });
+    let ends: Vec<((u64, u64), (u64, u64))> = ends.collect();
+    let level = ALPHA / 2.0 / ends.len() as f64;
+    let found = ends
+        .iter()
+        .find(|(first, last)| increase_p(*first, *last) <= level);
+    let rate = |(retries, all): (u64, u64)| retries as f64 / all as f64 * 1e6;
+    found.map(|&(first, last)| WearSign::MoreRetries {
+        first: rate(first),
+        last: rate(last),
+    })
+}
+
+/// The trends of writes with enough series, and their comparisons.
+fn compared_writes(trends: &[Trend]) -> impl Iterator<Item = (&Trend, &Comparison)> {
+    let writes = trends.iter().filter(|trend| trend.op == Op::Write);
+    writes.filter_map(|trend| Some((trend, trend.comparison.as_ref()?)))
+}
+
+/// Whether a fall of the rate by more than the margin of equivalence is excluded. That a fall is not proven is no proof of
+/// the opposite.
+fn keeps_up(comparison: &Comparison) -> bool {
+    let least = 1.0 / (1.0 + RELEVANT);
+    comparison.is_little() || comparison.ratio_ci95.is_some_and(|(low, _)| low >= least)
 }
 
 fn outlook(signs: &[WearSign], trends: &[Trend], verified: &[VerifiedPoint]) -> Outlook {
@@ -317,9 +351,10 @@ fn outlook(signs: &[WearSign], trends: &[Trend], verified: &[VerifiedPoint]) -> 
     if !signs.is_empty() {
         return Outlook::Wearing;
     }
-    let known = |trend: &Trend| trend.op == Op::Write && trend.comparison.is_some();
+    let compared = || compared_writes(trends);
+    let steady = compared().next().is_some() && compared().all(|(_, c)| keeps_up(c));
     let good = verified.last().is_some_and(|point| point.good);
-    match trends.iter().any(known) && good {
+    match steady && good {
         true => Outlook::NoSign,
         false => Outlook::Unknown,
     }
@@ -331,6 +366,9 @@ fn missing(
     identities: &[&Identity],
 ) -> Vec<MissingProof> {
     let mut missing = Vec::new();
+    let open = compared_writes(trends).filter(|(trend, c)| !keeps_up(c) && !is_slower(trend));
+    let have = open.map(|(trend, _)| trend.points.len()).min();
+    missing.extend(have.map(|have| MissingProof::MoreSeries { have: have as u32 }));
     let writes = trends.iter().filter(|trend| trend.op == Op::Write);
     let most = writes.map(|trend| trend.points.len()).max().unwrap_or(0);
     if most < Trend::FEWEST {

@@ -133,9 +133,9 @@ pub enum WearSign {
         /// Index of the trend.
         trend: u32,
     },
-    /// Commands were retried more often.
+    /// Commands were retried more often, which a test on their counts proves.
     MoreRetries {
-        /// Retries per million commands in the first traced run.
+        /// Retries per million commands in the first traced series of the host.
         first: f64,
         /// The same in the newest.
         last: f64,
@@ -180,13 +180,18 @@ pub enum MissingProof {
         /// Series needed for a trend.
         needed: u32,
     },
+    /// More series than are stored: those do not exclude that writes became slower by more than 5%.
+    MoreSeries {
+        /// Fewest series of such a workload.
+        have: u32,
+    },
     /// A verification.
     Verification,
     /// Wear data, which the device or its reader does not report.
     WearData,
-    /// Series with a traced run whose commands were recorded, to see whether retries increase.
+    /// Series of one host with a traced run whose commands were recorded, to see whether retries increase.
     Retries {
-        /// Such series.
+        /// Most such series of one host.
         have: u32,
     },
 }

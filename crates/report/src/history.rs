@@ -15,7 +15,6 @@ use crate::text::{self, PagePart, SpeedChange, TrendVerdict};
 use crate::{compare, time, workload};
 use hakaru_model::finding::{Comparison, Verdict};
 use hakaru_model::history::{CardHistory, Outlook, Trend, TrendPoint, VerifiedPoint, WearSign};
-use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 
 /// Renders the history of a card for a terminal of `width` columns.
@@ -137,48 +136,65 @@ fn share(trend: &Trend) -> Option<f64> {
     Some(last.mean / first.mean).filter(|share| share.is_finite())
 }
 
-/// The trends with more than one series, most telling first: proven changes, then those with enough series for a
-/// verdict, writes before reads, large changes before small ones.
+/// The figure that the verdict is about: the later half of the series divided by the earlier one. With too few series
+/// for halves, the newest divided by the first.
+fn change(trend: &Trend) -> Option<f64> {
+    let halves = trend.comparison.as_ref().map(|comparison| comparison.ratio);
+    halves.or_else(|| share(trend))
+}
+
+/// The trends with more than one series, and the newest rate as a share of the first: proven slowdowns, then what became
+/// faster, then the others; large changes before small ones.
 fn telling(trends: &[Trend]) -> Vec<(&Trend, f64)> {
     let known = trends
         .iter()
         .filter_map(|trend| Some((trend, share(trend)?)));
     let mut known: Vec<(&Trend, f64)> = known.collect();
-    let rank = |trend: &Trend| {
-        let verdict = match verdict_of(trend) {
-            TrendVerdict::Slower => 0,
-            TrendVerdict::Faster => 1,
-            TrendVerdict::Same | TrendVerdict::Open => 2,
-            TrendVerdict::Few { .. } => 3,
-        };
-        (verdict, trend.op != Op::Write)
+    let rank = |trend: &Trend| match verdict_of(trend) {
+        TrendVerdict::Slower => 0,
+        TrendVerdict::Faster => 1,
+        TrendVerdict::Same | TrendVerdict::Open | TrendVerdict::Few { .. } => 2,
     };
-    let size = |share: f64| share.ln().abs();
-    known.sort_by(|a, b| {
-        let by_size = size(b.1).total_cmp(&size(a.1));
-        rank(a.0).cmp(&rank(b.0)).then(by_size)
+    let size = |trend: &Trend| change(trend).map_or(0.0, |change| change.ln().abs());
+    known.sort_by(|(a, _), (b, _)| {
+        let by_size = size(b).total_cmp(&size(a));
+        rank(a).cmp(&rank(b)).then(by_size)
     });
     known
 }
 
-/// Whether the card became slower, as a sentence about the most telling workload.
+/// Whether the card became slower, as a sentence about the most telling workload. The speed counts as the same only if
+/// that holds for every workload with a verdict.
 fn speed_change(trends: &[Trend]) -> String {
-    let Some((trend, _)) = telling(trends).into_iter().next() else {
+    let rank = |(trend, _): &(&Trend, f64)| match verdict_of(trend) {
+        TrendVerdict::Slower => 0,
+        TrendVerdict::Faster => 1,
+        TrendVerdict::Open => 2,
+        TrendVerdict::Same => 3,
+        TrendVerdict::Few { .. } => 4,
+    };
+    let Some((trend, _)) = telling(trends).into_iter().min_by_key(rank) else {
         return text::measured_once_each().to_owned();
     };
     let (Some(first), Some(last)) = (trend.points.first(), trend.points.last()) else {
         return String::new();
     };
     let (unit, scale) = unit(trend);
-    let rate = |point: &TrendPoint| format!("{} {unit}", number::quantity(point.mean / scale));
+    let verdict = verdict_of(trend);
+    let halves = trend.comparison.as_ref().filter(|_| {
+        use TrendVerdict::{Faster, Same, Slower};
+        matches!(verdict, Slower | Faster | Same)
+    });
+    let ends = halves.map_or((first.mean, last.mean), |c| (c.a.mean, c.b.mean));
+    let rate = |mean: f64| format!("{} {unit}", number::quantity(mean / scale));
     text::speed_change(&SpeedChange {
         workload: trend_noun(trend, trends),
-        first: rate(first),
-        last: rate(last),
+        first: rate(ends.0),
+        last: rate(ends.1),
         since: time::day(first.at_unix_ms),
         until: time::day(last.at_unix_ms),
         ratio: trend.comparison.as_ref().map(ratio),
-        verdict: verdict_of(trend),
+        verdict,
     })
 }
 
@@ -295,7 +311,7 @@ fn cell(trend: &Trend, point: Option<&TrendPoint>, noted: bool) -> Option<Matrix
 
 fn change_cell(trend: &Trend) -> Option<MatrixCell> {
     Some(MatrixCell {
-        figure: signed_percent(share(trend)?),
+        figure: signed_percent(change(trend)?),
         note: Some(text::trend_verdict(verdict_of(trend))),
         letters: String::new(),
         shade: 0,

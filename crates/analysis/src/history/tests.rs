@@ -173,6 +173,63 @@ fn more_retries_are_a_sign_of_wear_and_fewer_are_none() {
     }
 }
 
+/// Chance, or another host with another reader, is no sign.
+#[test]
+fn retries_count_only_if_more_are_proven_on_one_host() {
+    for (retries, other_host) in [([1, 2], false), ([0, 5], false), ([1, 40], true)] {
+        let mut records = steady();
+        records.push(steady().remove(4));
+        records[5].series = "of-another-host".to_owned();
+        records[5].started_unix_ms += DAY_MS;
+        if other_host {
+            records[5].environment.hostname = "pi5".to_owned();
+        }
+        trace(&mut records[0], retries[0]);
+        trace(&mut records[5], retries[1]);
+        let found = history(&records, &[verification(0)]);
+        assert_eq!(found.signs, [], "{retries:?}");
+        let alone = found.missing.contains(&MissingProof::Retries { have: 1 });
+        assert_eq!(alone, other_host, "{retries:?}");
+    }
+}
+
+/// Two against two series do not prove even a fall to 40%, which is no sign of health.
+#[test]
+fn a_fall_that_is_not_proven_is_not_called_well() {
+    let records = monthly(&[30.0, 28.0, 20.0, 12.0]);
+    let found = history(&records, &[verification(0)]);
+    assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
+    assert_eq!(found.missing[0], MissingProof::MoreSeries { have: 4 });
+    let found = history(
+        &monthly(&[900.0, 901.0, 900.0, 1_400.0]),
+        &[verification(0)],
+    );
+    assert_eq!(found.outlook, Outlook::Unknown, "faster, but open");
+}
+
+/// One steady workload says nothing about another one.
+#[test]
+fn all_writes_must_keep_up_for_a_card_to_be_well() {
+    let mut records = steady();
+    for (record, iops) in records.iter_mut().zip([400.0, 390.0, 300.0, 250.0, 160.0]) {
+        let phase = Fake {
+            name: "seq-write",
+            op: Op::Write,
+            random: false,
+            block: 4096,
+            iops,
+            seconds: 2,
+            sync_ms: None,
+        };
+        let mut other = run_of(0, &[phase]);
+        record.phases.append(&mut other.phases);
+    }
+    let found = history(&records, &[verification(0)]);
+    assert_eq!(found.trends.len(), 2);
+    assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
+    assert_eq!(found.missing[0], MissingProof::MoreSeries { have: 5 });
+}
+
 #[test]
 fn one_traced_series_does_not_show_a_change_of_retries() {
     let mut records = steady();

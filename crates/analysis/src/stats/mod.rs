@@ -6,6 +6,7 @@
 //! SciPy 1.17, and give the call.
 
 mod bootstrap;
+mod counts;
 pub(crate) mod describe;
 mod distributions;
 mod effect;
@@ -22,6 +23,7 @@ mod stopping;
 mod student;
 
 pub(crate) use bootstrap::Bootstrap;
+pub(crate) use counts::increase_p;
 pub use describe::median;
 pub(crate) use describe::{mad, mean};
 pub(crate) use effect::{cliffs_delta, hedges_g};

@@ -1,6 +1,6 @@
 //! The chart of a history: the rates of a few workloads over dates.
 
-use super::{telling, trend_name, unit, verdict_of};
+use super::{change, common_day, telling, trend_name, unit, verdict_of};
 use crate::chart::{Chart, Plot, Section, SweepAxis};
 use crate::naming::distinct;
 use crate::svg::{SweepLine, SweepPlot, SweepPoint};
@@ -16,8 +16,8 @@ const DAY_MS: f64 = 86_400_000.0;
 
 /// The most telling trends over dates, each as a share of its first rate; `None` without a second series.
 pub(super) fn chart(trends: &[Trend]) -> Option<Chart> {
-    let mut shown: Vec<(&Trend, f64)> = telling(trends);
-    shown.truncate(MOST_LINES);
+    let known: Vec<(&Trend, f64)> = telling(trends);
+    let shown = &known[..known.len().min(MOST_LINES)];
     let place = |point: &TrendPoint| point.at_unix_ms as f64 / DAY_MS;
     let line = |(trend, _): &(&Trend, f64)| {
         let first = trend.points.first().map_or(1.0, |point| point.mean);
@@ -38,7 +38,7 @@ pub(super) fn chart(trends: &[Trend]) -> Option<Chart> {
     times.sort_unstable();
     times.dedup();
     let ticks = ticks(&times);
-    let first = *times.first()?;
+    times.first()?;
     let spread = points().any(|point| point.ci95.is_some());
     let rows = times.iter().map(|&at| {
         let cells = shown.iter().map(|(trend, _)| {
@@ -57,8 +57,8 @@ pub(super) fn chart(trends: &[Trend]) -> Option<Chart> {
     Some(Chart {
         name: "history".to_owned(),
         section: Section::Speed,
-        title: text::trend_title(&finding(&shown, trends, first)),
-        note: text::trend_chart_note(spread, shown.len(), telling(trends).len()),
+        title: text::trend_title(&finding(&known, trends)),
+        note: text::trend_chart_note(spread, shown.len(), known.len()),
         table: DataTable::new(table::row(axis.clone(), heads), rows),
         plot: Plot::Sweep(SweepPlot {
             unit: "%".to_owned(),
@@ -89,39 +89,37 @@ fn ticks(times: &[i64]) -> Vec<(f64, String)> {
     times.iter().map(tick).collect()
 }
 
-/// What the chart shows: a proven change, or the range of what the lines end at.
-fn finding(shown: &[(&Trend, f64)], all: &[Trend], first: i64) -> TrendFinding {
-    let since = time::day(first);
-    let verdicts = || shown.iter().map(|(trend, _)| verdict_of(trend));
-    let changed = shown.iter().find_map(|(trend, share)| {
+/// What the chart shows: a proven change, or the range of what the workloads, drawn or not, end at.
+fn finding(known: &[(&Trend, f64)], all: &[Trend]) -> TrendFinding {
+    let changed = known.iter().find_map(|(trend, _)| {
         let slower = match verdict_of(trend) {
             TrendVerdict::Slower => true,
             TrendVerdict::Faster => false,
             TrendVerdict::Same | TrendVerdict::Open | TrendVerdict::Few { .. } => return None,
         };
-        let begin = trend.points.first()?;
         Some(TrendFinding::Changed {
             workload: trend_name(trend, all),
-            percent: number::percent(*share),
-            since: time::day(begin.at_unix_ms),
+            percent: number::percent(change(trend)?),
             slower,
         })
     });
     if let Some(changed) = changed {
         return changed;
     }
-    let workload = match shown {
+    let workload = match known {
         [(only, _)] => Some(trend_name(only, all)),
         _ => None,
     };
-    if verdicts().all(|verdict| verdict == TrendVerdict::Same) {
-        return TrendFinding::Same { workload, since };
+    let is_same = |(trend, _): &(&Trend, f64)| verdict_of(trend) == TrendVerdict::Same;
+    if known.iter().all(is_same) {
+        return TrendFinding::Same { workload };
     }
-    let shares = || shown.iter().map(|(_, share)| *share);
+    let shares = || known.iter().map(|(_, share)| *share);
+    let firsts = known.iter().filter_map(|(trend, _)| trend.points.first());
     TrendFinding::Open {
         workload,
         low: number::percent(shares().fold(f64::MAX, f64::min)),
         high: number::percent(shares().fold(0.0, f64::max)),
-        since,
+        since: common_day(firsts),
     }
 }

@@ -23,7 +23,7 @@ pub(crate) enum TrendVerdict {
 /// The change of the rate of a workload.
 pub(crate) struct SpeedChange {
     pub(crate) workload: String,
-    /// First and newest rate.
+    /// First and newest rate; of a proven change, or none, the means of the earlier and the later half of the series.
     pub(crate) first: String,
     pub(crate) last: String,
     /// First and newest day.
@@ -39,15 +39,14 @@ pub(crate) enum TrendFinding {
     /// A proven change.
     Changed {
         workload: String,
+        /// The later half of the series as percent of the earlier one.
         percent: String,
-        since: String,
         slower: bool,
     },
     /// No change, proven.
     Same {
         /// The only workload.
         workload: Option<String>,
-        since: String,
     },
     /// The range of the newest rates as percent of the first ones.
     Open {
@@ -55,7 +54,8 @@ pub(crate) enum TrendFinding {
         workload: Option<String>,
         low: String,
         high: String,
-        since: String,
+        /// Day of the first series, if all workloads have the same.
+        since: Option<String>,
     },
 }
 

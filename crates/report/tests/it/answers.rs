@@ -1,13 +1,14 @@
 //! The rules of the sentence that a page begins with, and the order of its caveats.
 
+mod history;
+
 use crate::support;
 use crate::support::campaign::campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Comparison, Verdict};
-use hakaru_model::history::{CardHistory, Outlook};
 use hakaru_model::units::Bytes;
-use hakaru_report::{campaign_html, comparison_html, history_html, html_with};
+use hakaru_report::{campaign_html, comparison_html, html_with};
 
 /// The first sentence of a page, and the line below it.
 fn answer(page: &str) -> (String, String) {
@@ -234,59 +235,6 @@ fn chart_titles(page: &str) -> Vec<&str> {
     titles
         .filter_map(|rest| rest.split("</h3>").next())
         .collect()
-}
-
-#[test]
-fn a_history_answers_whether_the_card_is_slower_and_wears_out() {
-    let page = history_html(&support::lives::worn_card()).replace('\u{a0}', " ");
-    assert_eq!(answer(&page).0, "✗ This card is failing");
-    let (class, text) = verdict(&page);
-    assert_eq!(class, "bad");
-    for wanted in [
-        "Data was lost: ",
-        "Slower than on 2026-01-05: sequential writes went from 20.0 MB/s to 14.0 MB/s.",
-        "Copy your data off it now",
-    ] {
-        assert!(text.contains(wanted), "{wanted}: {text}");
-    }
-    let wanted = "Sequential writes fell to 70% of the speed on 2026-01-05";
-    assert_eq!(chart_titles(&page), [wanted]);
-    assert!(page.contains("<td class=\"h0\"><b>−30%</b> <small>slower (proven)</small></td>"));
-    for wrong in ["seq-write", "not measured"] {
-        assert!(!page.contains(wrong), "{wrong}");
-    }
-}
-
-#[test]
-fn a_history_of_few_series_is_neither_good_nor_bad() {
-    let mut history = CardHistory {
-        signs: Vec::new(),
-        outlook: Outlook::Unknown,
-        ..support::lives::worn_card()
-    };
-    history.trends[0].comparison = None;
-    history.trends[0].points.truncate(2);
-    let page = history_html(&history).replace('\u{a0}', " ");
-    let (class, text) = verdict(&page);
-    assert_eq!(class, "unknown");
-    assert!(
-        text.starts_with(
-            "Sequential writes: 20.0 MB/s on 2026-01-05, 18.0 MB/s on 2026-02-04; 2 series prove no"
-        ),
-        "{text}"
-    );
-    let wanted = "Sequential writes: 90% of the speed on 2026-01-05; no change is proven";
-    assert_eq!(chart_titles(&page), [wanted]);
-    assert!(page.contains("<small>2 of 4 series</small>"));
-    // A single series has no trend, and nothing to draw.
-    history.trends[0].points.truncate(1);
-    let page = history_html(&history).replace('\u{a0}', " ");
-    assert!(
-        verdict(&page)
-            .1
-            .starts_with("Every workload was measured in one series only")
-    );
-    assert_eq!(chart_titles(&page), [""; 0]);
 }
 
 #[test]

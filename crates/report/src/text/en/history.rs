@@ -24,7 +24,7 @@ pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
         Outlook::Failing => "This card is failing",
         Outlook::Wearing => "This card shows signs of wear",
         Outlook::NoSign => {
-            "No sign of wear: no slowdown of writes is proven, and the last verification found no bad block"
+            "No sign of wear: writes did not become slower by more than 5%, and the last verification found no bad block"
         }
         Outlook::Unknown => "Too little is known to judge this card",
     }
@@ -68,8 +68,8 @@ pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
         ),
     };
     format!(
-        "Shade: share of the best of the row · verdict: later against earlier half of the series; needs {fewest} of the \
-         same settings on one host{once}"
+        "Shade: share of the best of the row · change and verdict: later against earlier half of the series, from \
+         {fewest} of the same settings on one host; the change of fewer: newest against first{once}"
     )
 }
 
@@ -99,21 +99,23 @@ pub(in crate::text) fn speed_change(change: &SpeedChange) -> String {
         ratio,
         verdict,
     } = change;
-    let halves = ratio.as_ref().map_or_else(String::new, |ratio| {
-        format!(" The later half of the series reaches {ratio} of the earlier half")
-    });
+    let ratio = ratio.as_deref().unwrap_or_default();
+    let halves = "earlier to later half of the series";
     match verdict {
         TrendVerdict::Slower => format!(
-            "Slower than on {since}: {workload} went from {first} to {last}.{halves} (proven)."
+            "Slower than before: {workload} went from {first} to {last} ({halves}: {ratio}, proven)."
         ),
         TrendVerdict::Faster => format!(
-            "Faster than on {since}: {workload} went from {first} to {last}.{halves} (proven)."
+            "Faster than before: {workload} went from {first} to {last} ({halves}: {ratio}, proven)."
         ),
         TrendVerdict::Same => {
-            format!("As fast as on {since}: {workload} had {first} and have {last}.{halves}.")
+            format!(
+                "As fast as before: {workload} had {first} and have {last} ({halves}: {ratio})."
+            )
         }
         TrendVerdict::Open => format!(
-            "No change of the speed since {since} is proven: {workload} went from {first} to {last}.{halves}."
+            "No change of the speed since {since} is proven: {workload} went from {first} to {last}. The later half of \
+             the series reaches {ratio} of the earlier half."
         ),
         TrendVerdict::Few { have, needed } => format!(
             "{}: {first} on {since}, {last} on {until}; {have} series prove no change ({needed} are needed).",
@@ -127,15 +129,16 @@ pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
         TrendFinding::Changed {
             workload,
             percent,
-            since,
             slower,
         } => {
-            let changed = if *slower { "fell" } else { "rose" };
-            format!("{workload} {changed} to {percent}% of the speed on {since}")
+            let changed = if *slower { "slower" } else { "faster" };
+            format!(
+                "{workload} became {changed}: later half of the series at {percent}% of the earlier half"
+            )
         }
-        TrendFinding::Same { workload, since } => match workload {
-            Some(workload) => format!("{workload}: as fast as on {since}"),
-            None => format!("As fast as on {since}"),
+        TrendFinding::Same { workload } => match workload {
+            Some(workload) => format!("{workload}: as fast as before, within 5%"),
+            None => "As fast as before, within 5%".to_owned(),
         },
         TrendFinding::Open {
             workload,
@@ -146,7 +149,9 @@ pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
             let range = super::span(low, high);
             let workload = workload.as_ref().map(|name| format!("{name}: "));
             let workload = workload.unwrap_or_default();
-            format!("{workload}{range}% of the speed on {since}; no change is proven")
+            let first = since.as_ref().map(|since| format!("on {since}"));
+            let first = first.unwrap_or_else(|| "in the first series".to_owned());
+            format!("{workload}{range}% of the speed {first}; no change is proven")
         }
     }
 }
@@ -157,7 +162,9 @@ pub(in crate::text) fn trend_chart_note(spread: bool, drawn: usize, of: usize) -
         false => "",
     };
     let drawn = match drawn < of {
-        true => format!(" {drawn} of {of} workloads are drawn: those that changed most."),
+        true => {
+            format!(" {drawn} of {of} workloads are drawn: proven changes first, then the largest.")
+        }
         false => String::new(),
     };
     format!(
@@ -171,7 +178,7 @@ pub(in crate::text) fn trend_heads() -> [&'static str; 6] {
         "Series",
         "First",
         "Last",
-        "Change [95%]",
+        "Later/earlier half [95%]",
         "Verdict",
     ]
 }
@@ -247,6 +254,10 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
             "a trend needs {needed} series of writes with the same settings on the same host, best on different days: \
              {have} stored; `hakaru bench` adds one"
         ),
+        MissingProof::MoreSeries { have } => format!(
+            "{have} series do not rule out that writes became slower by more than 5%; each series more narrows the \
+             interval: `hakaru bench` adds one"
+        ),
         MissingProof::Verification => {
             "bad blocks are found only by a verification: `hakaru verify DEVICE` or `hakaru verify DIR`".to_owned()
         }
@@ -254,7 +265,7 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
             "the device reports no life time (SD cards have no such register, and most USB readers hide it)".to_owned()
         }
         MissingProof::Retries { have } => format!(
-            "more retries are found only by comparing at least 2 traced series: {have} stored; `hakaru bench --trace` adds one"
+            "more retries are found only by comparing at least 2 traced series of one host: {have} stored; `hakaru bench --trace` adds one"
         ),
     }
 }

@@ -20,7 +20,9 @@ pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
     match outlook {
         Outlook::Failing => "故障が進行中",
         Outlook::Wearing => "消耗の兆候あり",
-        Outlook::NoSign => "消耗の兆候なし。書き込みに有意な低速化はなく、最新の検証に不良箇所なし",
+        Outlook::NoSign => {
+            "消耗の兆候なし。書き込みに5%を超える低速化はなく、最新の検証に不良箇所なし"
+        }
         Outlook::Unknown => "判定に必要なデータが不足",
     }
 }
@@ -54,7 +56,7 @@ pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
         ),
     };
     format!(
-        "濃さは行の最大値に対する割合・判定は前半と後半のシリーズの比較で、同じ条件とホストの{fewest}シリーズが必要{once}"
+        "濃さは行の最大値に対する割合・変化と判定は前半と後半のシリーズの比較で、同じ条件とホストの{fewest}シリーズが必要（それ未満の変化は最初と最新の比較）{once}"
     )
 }
 
@@ -84,25 +86,22 @@ pub(in crate::text) fn speed_change(change: &SpeedChange) -> String {
         ratio,
         verdict,
     } = change;
-    let proven = match verdict {
-        TrendVerdict::Slower | TrendVerdict::Faster => "、有意差あり",
-        TrendVerdict::Same | TrendVerdict::Open | TrendVerdict::Few { .. } => "",
-    };
-    let halves = ratio.as_ref().map_or_else(String::new, |ratio| {
-        format!("（後半のシリーズは前半の{ratio}{proven}）")
-    });
+    let ratio = ratio.as_deref().unwrap_or_default();
+    let halves = format!("シリーズの前半と後半の平均、比は{ratio}");
     match verdict {
         TrendVerdict::Slower => {
-            format!("{since}より低速。{workload}は{first}から{last}に低下{halves}。")
+            format!("以前より低速。{workload}は{first}から{last}に低下（{halves}、有意差あり）。")
         }
         TrendVerdict::Faster => {
-            format!("{since}より高速。{workload}は{first}から{last}に向上{halves}。")
+            format!("以前より高速。{workload}は{first}から{last}に向上（{halves}、有意差あり）。")
         }
         TrendVerdict::Same => {
-            format!("{since}と同じ速度。{workload}は{first}と{last}{halves}。")
+            format!("以前と同じ速度。{workload}は{first}と{last}（{halves}）。")
         }
         TrendVerdict::Open => {
-            format!("{since}以降の速度に有意な変化なし。{workload}は{first}から{last}{halves}。")
+            format!(
+                "{since}以降の速度に有意な変化なし。{workload}は{first}から{last}（後半のシリーズは前半の{ratio}）。"
+            )
         }
         TrendVerdict::Few { have, needed } => format!(
             "{workload}は{since}に{first}、{until}に{last}。{have}シリーズでは変化を判定できない（{needed}シリーズ必要）。"
@@ -115,15 +114,14 @@ pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
         TrendFinding::Changed {
             workload,
             percent,
-            since,
             slower,
         } => {
-            let changed = if *slower { "低下" } else { "向上" };
-            format!("{workload}は{since}の{percent}%に{changed}")
+            let changed = if *slower { "低速化" } else { "高速化" };
+            format!("{workload}は{changed}（シリーズの後半は前半の{percent}%）")
         }
-        TrendFinding::Same { workload, since } => match workload {
-            Some(workload) => format!("{workload}: {since}と同じ速度"),
-            None => format!("{since}と同じ速度"),
+        TrendFinding::Same { workload } => match workload {
+            Some(workload) => format!("{workload}: 以前と5%以内で同じ速度"),
+            None => "以前と5%以内で同じ速度".to_owned(),
         },
         TrendFinding::Open {
             workload,
@@ -133,8 +131,9 @@ pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
         } => {
             let workload = workload.as_ref().map(|name| format!("{name}: "));
             let workload = workload.unwrap_or_default();
+            let first = since.as_deref().unwrap_or("最初のシリーズ");
             format!(
-                "{workload}{since}の{}%、有意な変化なし",
+                "{workload}{first}の{}%、有意な変化なし",
                 super::span(low, high)
             )
         }
@@ -147,14 +146,23 @@ pub(in crate::text) fn trend_chart_note(spread: bool, drawn: usize, of: usize) -
         false => "",
     };
     let drawn = match drawn < of {
-        true => format!("ワークロード{of}件のうち変化の大きい{drawn}件を表示。"),
+        true => format!(
+            "ワークロード{of}件のうち{drawn}件を表示（有意な変化を優先し、変化の大きい順）。"
+        ),
         false => String::new(),
     };
     format!("各ワークロードの最初のシリーズに対する割合(%)。点は各シリーズの平均{whisker}。{drawn}")
 }
 
 pub(in crate::text) fn trend_heads() -> [&'static str; 6] {
-    ["測定内容", "シリーズ", "最初", "最新", "変化[95%]", "判定"]
+    [
+        "測定内容",
+        "シリーズ",
+        "最初",
+        "最新",
+        "後半/前半[95%]",
+        "判定",
+    ]
 }
 
 pub(in crate::text) fn point_heads(unit: &str) -> [String; 5] {
@@ -218,6 +226,9 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
         MissingProof::Series { have, needed } => format!(
             "推移の判定には、同じ条件とホストでの書き込み測定が{needed}シリーズ必要（現在{have}）。hakaru benchで追加できる"
         ),
+        MissingProof::MoreSeries { have } => format!(
+            "{have}シリーズでは書き込みの5%を超える低速化を否定できない。シリーズを増やすと区間が狭まる（hakaru benchで追加できる）"
+        ),
         MissingProof::Verification => {
             "不良箇所は検証でのみ分かる（hakaru verify DEVICEまたはhakaru verify DIR）".to_owned()
         }
@@ -225,7 +236,7 @@ pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
             "デバイスは寿命を報告しない（SDカードに該当するレジスタはなく、USBリーダーの多くは隠す）".to_owned()
         }
         MissingProof::Retries { have } => format!(
-            "再試行の増加は、トレースした測定2シリーズ以上の比較でのみ分かる（現在{have}）。hakaru bench --traceで追加できる"
+            "再試行の増加は、同じホストでトレースした2シリーズ以上の比較でのみ分かる（現在{have}）。hakaru bench --traceで追加できる"
         ),
     }
 }

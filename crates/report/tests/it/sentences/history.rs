@@ -71,6 +71,7 @@ fn every_sign_of_wear_has_its_sentence() {
 fn every_proof_and_caveat_of_a_history_has_its_sentence() {
     for proof in [
         MissingProof::Series { have: 1, needed: 4 },
+        MissingProof::MoreSeries { have: 4 },
         MissingProof::Verification,
         MissingProof::WearData,
         MissingProof::Retries { have: 1 },

@@ -1,6 +1,7 @@
 //! Verifications and the history of a card.
 
 use hakaru_model::facts::{Environment, Fact, Identity, TargetKind, UnknownReason};
+use hakaru_model::finding::{Comparison, Verdict};
 use hakaru_model::history::{
     CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
     VerifiedPoint, WearSign,
@@ -10,6 +11,7 @@ use hakaru_model::integrity::{
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
+use std::sync::Arc;
 
 /// 2026-01-05 10:00 UTC.
 const BEGUN: i64 = 1_767_607_200_000;
@@ -95,7 +97,7 @@ pub(crate) fn worn_card() -> CardHistory {
         host: "raspberrypi".to_owned(),
         unit: "B/s".to_owned(),
         points: (0..4).map(point).collect(),
-        comparison: super::comparisons().into_iter().next(),
+        comparison: Some(halves(&[20e6, 18e6], &[16e6, 14e6])),
     };
     let verified = |n: i64, bad: u64| VerifiedPoint {
         id: format!("019b8d5e-0000-7001-8000-00000000001{n}"),
@@ -116,6 +118,7 @@ pub(crate) fn worn_card() -> CardHistory {
         outlook: Outlook::Failing,
         missing: vec![
             MissingProof::Series { have: 1, needed: 4 },
+            MissingProof::MoreSeries { have: 4 },
             MissingProof::Verification,
             MissingProof::WearData,
             MissingProof::Retries { have: 1 },
@@ -127,6 +130,21 @@ pub(crate) fn worn_card() -> CardHistory {
             HistoryCaveat::FillLevels { low: 10, high: 90 },
             HistoryCaveat::SameDay { series: 2 },
         ],
+    }
+}
+
+/// A proven difference of the later half of the series from the earlier one.
+pub(crate) fn halves(early: &[f64], late: &[f64]) -> Comparison {
+    let [a, b] = [early, late].map(|values| Arc::new(super::estimate(values)));
+    let ratio = b.mean / a.mean;
+    Comparison {
+        ratio,
+        ratio_ci95: Some((ratio * 0.95, ratio * 1.05)),
+        a,
+        b,
+        verdict: Verdict::Different,
+        p_equivalence: None,
+        ..super::comparisons().swap_remove(0)
     }
 }
 
