@@ -1,3 +1,5 @@
+//! Times and state of simulated cards, without an engine around them.
+
 use super::*;
 use hakaru_model::device_model::{Flash, SlcCache, Stalls, Throttle};
 use hakaru_model::units::Bytes;
