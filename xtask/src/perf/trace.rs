@@ -293,7 +293,7 @@ impl TracedDevice {
         for _ in 0..runs {
             self.at_depth_1(Tracing::WithCost, block, RUN_SECONDS)?;
             let record = self.record()?;
-            let cost = &record["phases"][0]["paths"][0]["tracer"]["cost"];
+            let cost = &record["phases"][0]["paths"][0]["cost"];
             let number = |key: &str| cost[key].as_f64();
             let measured = number("mean").zip(number("margin"));
             let (mean, margin) =
