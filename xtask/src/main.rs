@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anatomy;
 mod ci;
 mod cross;
 mod dist;
@@ -30,6 +31,11 @@ type TaskRow = (
 );
 
 const COMMANDS: &[TaskRow] = &[
+    (
+        "anatomy",
+        "anatomies of random simulated cards: --models=20, --seed=S, --disturbance=noise",
+        anatomy::main,
+    ),
     (
         "ci",
         "everything that continuous integration checks",

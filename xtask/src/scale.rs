@@ -2,13 +2,15 @@
 //!
 //! The runs are copies of a published result with their own IDs, times, hosts and labels, imported through a pipe. The
 //! first database gets a campaign of 8,000 points on a simulated card too. Limits of memory and size always hold; those
-//! of time are for an idle machine, so the fastest of several imports counts.
+//! of time are for an idle machine, so the fastest of several imports counts. `--keep=FILE` keeps the last database.
 
+mod copies;
+
+use self::copies::{RUNS_OF_LABEL, copies, day, of_card};
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -34,33 +36,34 @@ const MEMORY: u64 = 64 << 20;
 /// Time limit of the import of one result.
 const ONE: Duration = Duration::from_millis(50);
 
+/// Limits of the size of a quick run and of a row of a table in the database.
+const QUICK_RUN: u64 = 12_000;
+const TABLE_ROW: u64 = 1_000;
+
+/// Number of quick runs that are measured.
+const QUICK_RUNS: u64 = 20;
+
 /// Limits of the size of the page of a campaign, and of the memory of its report.
 const PAGE: u64 = 5_000_000;
 const PAGE_MEMORY: u64 = 200 << 20;
-
-/// Runs with one label, whatever the number of runs: what a comparison reads.
-const RUNS_OF_LABEL: u64 = 200;
-
-/// Runs of one series.
-const REPEATS: u64 = 5;
-
-/// Start of the first run in milliseconds since 1970 UTC, and the time from one run to the next.
-const STARTED: (u64, u64) = (1_700_000_000_000, 60_000);
 
 /// Cards and workloads of the campaign: 8,000 points.
 const CARDS: u64 = 100;
 const WORKLOADS: u64 = 80;
 
 pub(crate) fn main(args: &[String]) -> Result<()> {
-    let (mut runs, mut program) = (RUNS.to_vec(), None);
+    let (mut runs, mut program, mut kept) = (RUNS.to_vec(), None, None);
     for word in args {
         match word.split_once('=') {
+            Some(("--keep", file)) => kept = Some(PathBuf::from(file)),
             Some(("--runs", list)) => {
                 let counts = list.split(',').map(str::parse);
                 runs = counts.collect::<Result<_, _>>()?;
             }
             Some(("--program", file)) => program = Some(PathBuf::from(file)),
-            _ => bail!("unknown argument {word}: expected --runs=1000,100000 or --program=FILE"),
+            _ => bail!(
+                "unknown argument {word}: expected --runs=1000,100000, --program=FILE or --keep=FILE"
+            ),
         }
     }
     let program = match program {
@@ -71,6 +74,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         }
     };
     let mut broken = Vec::new();
+    let last = runs.len();
     for (number, runs) in runs.into_iter().enumerate() {
         let place = workspace::target().join(format!("scale-{runs}"));
         let _ = std::fs::remove_dir_all(&place);
@@ -83,6 +87,10 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         broken.extend(bench.measure(runs)?);
         if number == 0 {
             broken.extend(bench.campaign()?);
+            broken.extend(bench.quick_runs()?);
+        }
+        if let Some(file) = kept.as_ref().filter(|_| number + 1 == last) {
+            bench.keep(file)?;
         }
         std::fs::remove_dir_all(&bench.place)
             .with_context(|| format!("cannot remove {}", bench.place.display()))?;
@@ -106,7 +114,7 @@ struct CommandCost {
 impl ScaleBench {
     /// Fills a database, and measures the commands on it; returns what is over its limit.
     fn measure(&self, runs: u64) -> Result<Vec<String>> {
-        let mut broken = Vec::new();
+        let (mut broken, mut broken_sizes) = (Vec::new(), Vec::new());
         println!("{runs} runs");
         let filled = self.fill("store.db", copies(&self.template()?, runs)?)?;
         let mut check = |name: &str, cost: &CommandCost| {
@@ -156,9 +164,18 @@ impl ScaleBench {
             for (name, file) in [
                 ("import of the export", &export),
                 ("the same again", &export),
-                ("import of a table", &table),
             ] {
                 check(name, &self.measured_on(&again, &["import", file])?);
+            }
+            let before = std::fs::metadata(&again)?.len();
+            check(
+                "import of a table",
+                &self.measured_on(&again, &["import", &table])?,
+            );
+            let row = (std::fs::metadata(&again)?.len() - before) / (runs / 10).max(1);
+            println!("  {row} bytes a row of the table in the database");
+            if row > TABLE_ROW {
+                broken_sizes.push(format!("{runs} runs: a row of a table: {row} bytes"));
             }
             for file in [&export, &again] {
                 std::fs::remove_file(file).with_context(|| format!("cannot remove {file}"))?;
@@ -170,7 +187,44 @@ impl ScaleBench {
                 broken.push(format!("{runs} runs: import of {name}: {fastest:.0?}"));
             }
         }
+        broken.append(&mut broken_sizes);
         Ok(broken)
+    }
+
+    /// Measures the size of a run of `bench --quick` in the database; returns what is over its limit.
+    fn quick_runs(&self) -> Result<Vec<String>> {
+        let db = self.path("quick.db");
+        let size = |runs: u64| -> Result<u64> {
+            let repeats = format!("--repeat={runs}");
+            let bench = [
+                "bench",
+                "--quick",
+                "--simulate=card.json",
+                "--quiet",
+                &repeats,
+            ];
+            self.measured_on(&db, &bench)?;
+            Ok(std::fs::metadata(&db)?.len())
+        };
+        let first = size(1)?;
+        let run = (size(QUICK_RUNS)? - first) / QUICK_RUNS;
+        println!("  {run} bytes a quick run in the database");
+        Ok(match run > QUICK_RUN {
+            true => vec![format!("a quick run: {run} bytes")],
+            false => Vec::new(),
+        })
+    }
+
+    /// Moves the database to a file.
+    fn keep(&self, file: &Path) -> Result<()> {
+        let store = self.place.join("store.db");
+        let moved = std::fs::rename(&store, file).or_else(|_| {
+            // Another file system.
+            std::fs::copy(&store, file).map(drop)
+        });
+        moved.with_context(|| format!("cannot write {}", file.display()))?;
+        println!("  kept as {}", file.display());
+        Ok(())
     }
 
     /// Measures a command on a database.
@@ -297,118 +351,6 @@ impl ScaleBench {
     }
 }
 
-/// Members of a record that each copy has for itself, and what stands for them in a template.
-const STANDINS: [(&str, &str); 6] = [
-    ("/id", "@id@"),
-    ("/series", "@series@"),
-    ("/environment/hostname", "@host@"),
-    ("/target/label", "@label@"),
-    ("/started_unix_ms", "@started@"),
-    ("/repeat", "@repeat@"),
-];
-
-/// Returns copies of a record.
-fn copies(template: &str, runs: u64) -> Result<impl Iterator<Item = String> + Send + use<>> {
-    // Replaced as text, so that the copies are written as exports are, and made quickly.
-    let record: Value = serde_json::from_str(template)?;
-    let mut text = template.to_owned();
-    for (place, standin) in STANDINS {
-        text = with_member(&text, &record, place, standin)?;
-    }
-    let parts = pieces(&text);
-    Ok((0..runs).map(move |run| {
-        let label = run / RUNS_OF_LABEL;
-        let values = [
-            format!("\"{}\"", id(run)),
-            format!("\"{}\"", id(run - run % REPEATS)),
-            format!("\"host {}\"", label % 20),
-            format!("\"card {label}\""),
-            (STARTED.0 + run * STARTED.1).to_string(),
-            (run % REPEATS).to_string(),
-        ];
-        let mut text = String::with_capacity(16 << 10);
-        for (piece, value) in &parts {
-            text += piece;
-            text += value.map_or("", |value| &values[value]);
-        }
-        text
-    }))
-}
-
-/// Replaces the value that a member has in a record by another text.
-fn with_member(text: &str, record: &Value, place: &str, new: &str) -> Result<String> {
-    let value = record.pointer(place).context("a record lacks a member")?;
-    let name = place.rsplit('/').next().unwrap_or_default();
-    // The first with this value: members of the record itself are before those of its parts.
-    let old = format!("\"{name}\":{value}");
-    ensure!(text.contains(&old), "a record is written in another way");
-    Ok(text.replacen(&old, &format!("\"{name}\":{new}"), 1))
-}
-
-/// Separates a text at stand-ins: each piece, and the index of the stand-in after it.
-fn pieces(text: &str) -> Vec<(String, Option<usize>)> {
-    let (mut pieces, mut rest) = (Vec::new(), text);
-    let next = |rest: &str| {
-        let found = STANDINS.iter().enumerate();
-        let found = found.filter_map(|(which, (_, standin))| Some((rest.find(standin)?, which)));
-        found.min()
-    };
-    while let Some((at, which)) = next(rest) {
-        pieces.push((rest[..at].to_owned(), Some(which)));
-        rest = &rest[at + STANDINS[which].1.len()..];
-    }
-    pieces.push((rest.to_owned(), None));
-    pieces
-}
-
-fn id(run: u64) -> String {
-    format!(
-        "{:08x}-0000-7000-8000-{run:012x}",
-        run.wrapping_mul(0x9e37_79b1) as u32
-    )
-}
-
-/// A term that selects the runs of some days.
-fn day(run: u64, runs: u64) -> String {
-    let date = |run: u64| {
-        let days = (STARTED.0 + run * STARTED.1) / 86_400_000;
-        // Days since 1970 to a date of the Gregorian calendar, by Howard Hinnant's algorithm.
-        let z = days + 719_468;
-        let (era, doe) = (z / 146_097, z % 146_097);
-        let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-        let mp = (5 * doy + 2) / 153;
-        let (day, month) = (
-            doy - (153 * mp + 2) / 5 + 1,
-            if mp < 10 { mp + 3 } else { mp - 9 },
-        );
-        let year = yoe + era * 400 + u64::from(month <= 2);
-        format!("{year:04}-{month:02}-{day:02}")
-    };
-    format!("date={}..{}", date(run), date(run + runs))
-}
-
-/// Returns a copy of a record of a campaign for another card.
-fn of_card(record: &str, card: u64) -> Result<String> {
-    let value: Value = serde_json::from_str(record)?;
-    let id = |place: &str| {
-        let of = value.pointer(place).and_then(Value::as_str);
-        let of = of.unwrap_or_default();
-        format!("\"{card:08x}{}\"", of.get(8..).unwrap_or_default())
-    };
-    let label = format!("\"card {card}\"");
-    let mut text = record.to_owned();
-    for (place, new) in [
-        ("/id", id("/id")),
-        ("/series", id("/series")),
-        ("/campaign/card", label.clone()),
-        ("/target/label", label),
-    ] {
-        text = with_member(&text, &value, place, &new)?;
-    }
-    Ok(text)
-}
-
 /// Runs a command without its output.
 fn measured(command: &mut Command) -> Result<CommandCost> {
     let begun = Instant::now();
@@ -437,26 +379,5 @@ fn wait(child: &mut Child, command: &Command) -> Result<u64> {
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
         most = most.max(kib.unwrap_or(0) << 10);
         std::thread::sleep(Duration::from_micros(500));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn copies_have_their_own_identity() {
-        let template = r#"{"format":1,"id":"a","series":"a","repeat":0,"started_unix_ms":5,
-            "target":{"label":"l"},"environment":{"hostname":""},"other":"a"}"#;
-        let copies: Vec<Value> = copies(template, 7)
-            .unwrap()
-            .map(|text| serde_json::from_str(&text).unwrap())
-            .collect();
-        assert_eq!(copies[6]["id"], id(6));
-        assert_eq!(copies[6]["series"], id(5));
-        assert_eq!(copies[6]["repeat"], 1);
-        assert_eq!(copies[6]["started_unix_ms"], STARTED.0 + 6 * STARTED.1);
-        assert_eq!(copies[6]["other"], "a");
-        assert_eq!(copies[6]["environment"]["hostname"], "host 0");
     }
 }

@@ -143,6 +143,7 @@ fn trends(series: &[Series<'_>]) -> Vec<Trend> {
                 None => all.push(Trend {
                     phase: phase.phase.clone(),
                     op: phase.op,
+                    shape: phase.detail.shape,
                     layer: layer.clone(),
                     host: host.clone(),
                     unit: name_and_unit(rate).1.to_owned(),

@@ -1,6 +1,9 @@
 //! The `bench` command: runs the standard suite on one target, with one record for each round.
 
 mod remarks;
+mod watcher;
+
+pub use watcher::Watcher;
 
 use crate::scratch::{Scratch, ScratchError};
 use crate::session::{
@@ -10,7 +13,7 @@ use crate::suite::{DEEP, Suite, SuiteLength, SuiteWorkload};
 use crate::target::{self, usable, whole_mib};
 use hakaru_device::guard::{Erasable, Refusal};
 use hakaru_device::{InspectError, Roots};
-use hakaru_engine::{ClockChoice, Observer};
+use hakaru_engine::ClockChoice;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::facts::{Identity, TargetFacts, TargetKind};
@@ -134,20 +137,6 @@ pub struct BenchResult {
     pub records: Vec<RunRecord>,
     /// The error that prevented the next round, if any.
     pub error: Option<BenchError>,
-}
-
-/// Callbacks for the progress of a suite.
-pub trait Watcher: Observer {
-    /// Called while the temporary file is written.
-    fn filling(&mut self, _done: u64, _total: u64) {}
-    /// Called at the start of a round.
-    fn round(&mut self, _number: u32, _of: u32) {}
-    /// Called at the start of the round that traces the path of the I/Os, which is the last one.
-    fn traced_round(&mut self) {}
-    /// Called before the first round if no round can be traced, with the [`Caveat::NotTraced`] of all rounds.
-    fn not_traced(&mut self, _because: &Caveat) {}
-    /// Called after a round is stored.
-    fn stored(&mut self, _record: &RunRecord) {}
 }
 
 /// Inspects the target and chooses suitable settings. Changes nothing.
@@ -370,6 +359,7 @@ pub fn run(
             overhead,
             caveats: not_traced.iter().cloned().collect(),
             trace: trace.then_some(crate::TraceExtent::AfterCost),
+            live: watcher.live(),
             ..RunRequest::single(clock, stop)
         };
         let ran = one_round(&scenario, request, erasable, store.as_deref_mut(), watcher);

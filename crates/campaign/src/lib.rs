@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod anatomy;
 pub mod bench;
 pub mod campaign;
 pub mod errors;

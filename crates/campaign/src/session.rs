@@ -6,6 +6,7 @@
 //! Results of stored runs are also spooled, and the environment is recorded before the measurement.
 
 mod forwarding;
+mod publishing;
 mod spooling;
 mod tracing;
 mod unstarted;
@@ -28,6 +29,8 @@ use hakaru_model::plan::{Facts, LayOut, Plan, PlanError};
 use hakaru_model::record::{FORMAT, Origin, Outcome, Overhead, PhaseRecord, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_store::Store;
+use hakaru_store::live::LivePublisher;
+use publishing::Publishing;
 use spooling::Spooling;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
@@ -96,6 +99,8 @@ pub struct RunRequest<'a> {
     /// Whether to trace the path of the I/Os, and how much of it. If that is not possible, the record has a caveat with
     /// the reason.
     pub trace: Option<TraceExtent>,
+    /// Publishes the progress of the run for other processes.
+    pub live: Option<LivePublisher>,
 }
 
 impl<'a> RunRequest<'a> {
@@ -110,6 +115,7 @@ impl<'a> RunRequest<'a> {
             caveats: Vec::new(),
             campaign: None,
             trace: None,
+            live: None,
         }
     }
 }
@@ -248,6 +254,8 @@ impl PlannedSession<'_> {
         observer: &mut dyn Observer,
     ) -> Result<RunResult, SessionError> {
         let (request, tracing) = Tracing::requested(request, &self.plan);
+        let live = request.live.as_ref();
+        let mut live = live.map(|live| Publishing::begin(live, &self.plan));
         let options = RunOptions {
             record_operations: tracing.is_some(),
             ..self.options(&request)
@@ -257,10 +265,8 @@ impl PlannedSession<'_> {
         let mut spool = store
             .as_deref()
             .and_then(|store| Spooling::begin(store, &begun));
-        let report = match &mut spool {
-            Some(spool) => self.execute(&options, tracing, &mut spool.before(observer)),
-            None => self.execute(&options, tracing, observer),
-        };
+        let mut observer = spool.before(observer);
+        let report = self.execute(&options, tracing, &mut live.before(&mut observer));
         let store = store.filter(|_| !report.phases.is_empty());
         if report.phases.is_empty() && !self.policy.skips_jobs {
             spool.into_iter().for_each(Spooling::remove);

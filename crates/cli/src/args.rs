@@ -142,7 +142,7 @@ impl Cli {
             Command::Lint(args) => cmd::lint::main(&args),
             Command::Info(args) => cmd::info::main(&args),
             Command::Verify(args) => cmd::verify::main(&args, db),
-            Command::Prepare(args) => cmd::prepare::main(&args),
+            Command::Prepare(args) => cmd::prepare::main(&args, db),
             Command::Recover(args) => cmd::recover::main(&args, db),
             Command::Link(args) => cmd::link::main(&args),
             Command::Completions(args) => cmd::completions::main(&args),

@@ -2,8 +2,9 @@
 
 use hakaru_campaign::errors;
 use hakaru_report::text::{self, MessagePrefix};
+use hakaru_results::NotThere;
+pub(crate) use hakaru_results::{NamedPath, not_there};
 use hakaru_store::{FindError, OpenError};
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
 /// Exit status of the program.
@@ -35,47 +36,10 @@ pub(crate) enum Exit {
 #[error("ended: {0:?}")]
 pub(crate) struct Ended(pub(crate) Exit);
 
-/// A named object does not exist, which is a usage error.
-#[derive(Debug, thiserror::Error)]
-#[error("{tried}")]
-pub(crate) struct NotThere {
-    tried: String,
-    #[source]
-    source: Option<std::io::Error>,
-}
-
-/// Creates an error for a named object that does not exist.
-pub(crate) fn not_there(tried: impl Into<String>) -> anyhow::Error {
-    NotThere {
-        tried: tried.into(),
-        source: None,
-    }
-    .into()
-}
-
 /// Prints a usage error, and returns the error that ends the program.
 pub(crate) fn usage(message: impl std::fmt::Display) -> anyhow::Error {
     complain(&anyhow::anyhow!("{message}"));
     Ended(Exit::Usage).into()
-}
-
-/// Operations on a path given by the user.
-pub(crate) trait NamedPath<T> {
-    /// Adds the attempted action; a missing path becomes a usage error.
-    fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T>;
-}
-
-impl<T> NamedPath<T> for std::io::Result<T> {
-    fn named(self, tried: impl FnOnce() -> String) -> anyhow::Result<T> {
-        self.map_err(|source| match source.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NotThere {
-                tried: tried(),
-                source: Some(source),
-            }
-            .into(),
-            _ => anyhow::Error::new(source).context(tried()),
-        })
-    }
 }
 
 impl Exit {

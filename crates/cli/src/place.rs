@@ -1,14 +1,13 @@
 //! Locations of the database and of reports beside it.
 
-use crate::cmd::unreadable::{self, Unreadable};
-use crate::exit::{NamedPath, not_there};
-use crate::names;
+use crate::cmd::unreadable::Unreadable;
+use crate::exit::NamedPath;
 use anyhow::Result;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_report::text::{self, FailedAction, MessagePrefix};
-use hakaru_store::{FindError, JournalMode, OpenError, OrphanedRun, Readable, Store};
+pub(crate) use hakaru_results::lookup::{readable_runs, readable_verification, verification};
+use hakaru_store::{JournalMode, OpenError, OrphanedRun, Store};
 use std::path::{Path, PathBuf};
 
 /// Returns the path of the given database, or of the user's default one.
@@ -97,98 +96,9 @@ fn was_cut_short(store: &Store, spool: &Path) -> bool {
     matches!(store.look_into(spool), Ok(OrphanedRun::Run(_)))
 }
 
-/// Returns the verification with this ID or label if no run has it; `latest` is a verification only if there are no
-/// runs.
-pub(crate) fn verification(store: &Store, name: &str) -> Result<Option<Verification>> {
-    if names::position(name).is_some() {
-        return match name {
-            "latest" if store.is_empty()? => Ok(store.latest_verification()?),
-            _ => Ok(None),
-        };
-    }
-    let is_run = || !matches!(store.run(name), Err(FindError::NotFound { .. }));
-    if !store.series_called(name)?.is_empty() || is_run() {
-        return Ok(None);
-    }
-    match store.verification(name) {
-        Err(FindError::NotFound { .. }) => verification_called(store, name),
-        found => Ok(Some(found?)),
-    }
-}
-
-/// Returns the verification with a label, a further label or a target name.
-///
-/// # Errors
-/// If several have it; the error lists them.
-fn verification_called(store: &Store, name: &str) -> Result<Option<Verification>> {
-    let mut found = Vec::new();
-    for of in store.verifications(u32::MAX)?.records {
-        let aliases = store.annotations(&of.id)?.aliases;
-        let mut names = std::iter::once(of.target.display_name()).chain(aliases);
-        if names.any(|known| known.eq_ignore_ascii_case(name)) {
-            found.push(of);
-        }
-    }
-    if found.len() < 2 {
-        return Ok(found.pop());
-    }
-    let line = |of: &Verification| {
-        let started = hakaru_report::time::utc(of.started_unix_ms);
-        format!("  {}  {started}", of.id)
-    };
-    let lines: Vec<String> = found.iter().map(line).collect();
-    Err(not_there(
-        both!("`{name}` is the label of {} verifications; use one of these IDs:\n{}", "「{name}」は{}件の検証のラベルです。次のIDのいずれかを指定してください:\n{}"; found.len(),
-        lines.join("\n")),
-    ))
-}
-
-/// Like [`verification`], with an unreadable record listed separately.
-pub(crate) fn readable_verification(
-    store: &Store,
-    name: &str,
-) -> Result<Option<Readable<Verification>>> {
-    match verification(store, name) {
-        Ok(found) => Ok(found.map(|found| Readable {
-            records: vec![found],
-            unreadable: Vec::new(),
-        })),
-        Err(error) => match error.downcast::<FindError>() {
-            Ok(error) if error.is_unreadable() => Ok(Some(Readable {
-                records: Vec::new(),
-                unreadable: vec![(name.to_owned(), error)],
-            })),
-            Ok(error) => Err(error.into()),
-            Err(error) => Err(error),
-        },
-    }
-}
-
-/// Returns the run with this ID, or its whole series; a label stands for the whole series, `latest` for the newest run.
+/// Like [`readable_runs`], but prints unreadable records.
 pub(crate) fn runs(store: &Store, name: &str, series: bool) -> Result<Vec<RunRecord>> {
     Unreadable::default().skip_some("run", readable_runs(store, name, series)?)
-}
-
-/// Like [`runs`], with unreadable records listed separately.
-pub(crate) fn readable_runs(
-    store: &Store,
-    name: &str,
-    series: bool,
-) -> Result<Readable<RunRecord>> {
-    if let Some(found) = names::series_of_name(store, name)? {
-        let found = names::only_series(store, name, found)?;
-        if series || names::position(name).is_none() {
-            return Ok(store.readable_series(&found)?);
-        }
-        let rows = names::rows_of(store, &found)?;
-        let newest = rows.into_iter().max_by_key(|row| row.stored);
-        let id = newest.map_or(found, |row| row.id);
-        return Ok(unreadable::one(&id, store.run(&id))?);
-    }
-    match series {
-        true => Ok(store.readable_series(&store.series_id(name)?)?),
-        false => Ok(unreadable::one(name, store.run(name))?),
-    }
 }
 
 /// Parses the path of a report. PDF is refused before anything is measured.

@@ -1,10 +1,12 @@
 //! Progress of passes over a device: a progress line on a terminal, plain lines elsewhere, nothing with --quiet. Also
 //! forwards stop requests.
 
+use crate::live::ScanPublisher;
 use crate::status_reporter::{ONE_LINE, ProgressEvent, ProgressMode, bar, seconds};
 use crate::stop;
 use hakaru_device::ScanProgress;
 use hakaru_report::text;
+use hakaru_store::live::LivePublisher;
 use indicatif::ProgressBar;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,21 +18,26 @@ pub(crate) struct ScanReporter {
     bar: ProgressBar,
     /// Last printed activity and its progress in tenths, without a progress line; in percent for programs.
     printed: (&'static str, u64),
+    live: Option<ScanPublisher>,
 }
 
 impl ScanReporter {
     /// Creates a reporter. From here on, Ctrl-C ends the pass instead of the program.
-    pub(crate) fn new(mode: ProgressMode) -> ScanReporter {
+    pub(crate) fn new(mode: ProgressMode, live: Option<LivePublisher>) -> ScanReporter {
         stop::flag();
         ScanReporter {
             mode,
             bar: bar(mode, ONE_LINE),
             printed: ("", 0),
+            live: live.map(ScanPublisher::new),
         }
     }
 
     /// Called after every chunk.
     pub(crate) fn report(&mut self, progress: ScanProgress) -> ControlFlow<()> {
+        if let Some(live) = &mut self.live {
+            live.report(&progress);
+        }
         let permille = progress.done.0.saturating_mul(1000) / progress.total.0.max(1);
         match self.mode {
             ProgressMode::Live => {
@@ -62,6 +69,7 @@ impl ScanReporter {
 
     /// Prints an activity of unknown duration.
     pub(crate) fn doing(&self, what: &str) {
+        self.live.iter().for_each(|live| live.doing(what));
         match self.mode {
             ProgressMode::Live => {
                 self.bar.set_prefix(what.to_owned());

@@ -1,257 +1,45 @@
-//! Sides of a comparison: runs from the database or from files, pooled and summarized.
+//! Sides of a comparison: runs from the database or from files.
 
+use crate::cmd::unreadable::Unreadable;
 use crate::imports;
-use crate::names;
 use crate::place;
-use crate::select::{self, Term};
-use anyhow::{Result, bail};
-use hakaru_model::caveat::Caveat;
+use anyhow::Result;
 use hakaru_model::finding::Summary;
-use hakaru_model::job::{Phase, Scenario};
 use hakaru_model::record::RunRecord;
 use hakaru_report::text::{self, MessagePrefix};
-use hakaru_store::Store;
-use std::collections::BTreeSet;
+use hakaru_results::sides::ResultSource;
+pub(crate) use hakaru_results::sides::{NamedJobs, number_jobs, summarized};
 use std::path::Path;
 
 /// Reads and summarizes the sides, and prints the notes about their names.
 pub(crate) fn sides(words: &[String], db: Option<&Path>) -> Result<Vec<Summary>> {
-    with_notes(db, |stored| {
-        words.iter().map(|word| side(word, stored)).collect()
-    })
+    with_notes(db, |source| source.sides(words))
 }
 
 /// Returns the runs that these words choose, as those of one side; all completed runs without words.
 pub(crate) fn chosen(words: &[String], db: Option<&Path>) -> Result<Vec<RunRecord>> {
-    with_notes(db, |stored| match words {
-        [] => stored.chosen(&[]),
-        words => Ok(records_of(&words.join(","), stored)?.0),
-    })
+    with_notes(db, |source| source.chosen(words))
 }
 
-/// Reads from the database, and prints the notes about names.
+/// Reads from files and from the database, and prints the notes about names.
 fn with_notes<T>(
     db: Option<&Path>,
-    read: impl FnOnce(&mut StoreSource<'_>) -> Result<T>,
+    read: impl FnOnce(&mut ResultSource<'_>) -> Result<T>,
 ) -> Result<T> {
-    let mut stored = StoreSource {
-        db,
-        store: None,
-        notes: BTreeSet::new(),
-    };
-    let found = read(&mut stored);
-    for note in &stored.notes {
-        anstream::eprintln!("{}: {note}", text::prefix(MessagePrefix::Note));
-    }
+    let open = || place::read(db);
+    let mut source = ResultSource::with_files(&open, &imports::records_in);
+    let found = read(&mut source);
+    print_notes(&mut source);
     found
 }
 
-/// The database for all sides, opened once on first use, so that its notes are printed only once.
-struct StoreSource<'a> {
-    db: Option<&'a Path>,
-    store: Option<Store>,
-    notes: BTreeSet<String>,
-}
-
-impl StoreSource<'_> {
-    fn store(&mut self) -> Result<&Store> {
-        let store = match self.store.take() {
-            Some(store) => store,
-            None => place::read(self.db)?,
-        };
-        Ok(self.store.insert(store))
+/// Prints what was noticed while results were read.
+pub(crate) fn print_notes(source: &mut ResultSource<'_>) {
+    let mut unreadable = Unreadable::default();
+    for (id, error) in std::mem::take(&mut source.unreadable) {
+        unreadable.name("run", &id, error);
     }
-
-    /// Returns the runs with a label; otherwise the single run with this ID. `latest` returns the whole newest series.
-    fn named(&mut self, name: &str) -> Result<Vec<RunRecord>> {
-        let store = self.store()?;
-        if let Some(records) = of_thing(store, name)? {
-            return Ok(records);
-        }
-        let found = place::runs(store, name, names::position(name).is_some())?;
-        if let [only] = &found[..] {
-            let repeats = names::rows_of(store, &only.series)?.len();
-            if repeats > 1 {
-                let short = only.series.get(..8).unwrap_or(&only.series);
-                let note = both!(
-                    "{name} is one of {repeats} runs of its series; use series={short} for all of \
-                    them",
-                    "{name}は測定シリーズの{repeats}回のうちの1回です。全回を使うにはseries={short}を指定してください"
-                );
-                self.notes.insert(hakaru_report::plain(&note));
-            }
-        }
-        Ok(found)
+    for note in &source.notes {
+        anstream::eprintln!("{}: {note}", text::prefix(MessagePrefix::Note));
     }
-
-    /// Returns the runs in a file, otherwise those of [`StoreSource::named`].
-    fn or_file(&mut self, name: &str) -> Result<Vec<RunRecord>> {
-        let path = Path::new(name);
-        let found = match path.exists() {
-            true => imports::records_in(path)?,
-            false => self.named(name)?,
-        };
-        if found.is_empty() {
-            bail!(both!(
-                "no results found in {name}; help: `hakaru import --dry-run {name}` lists what \
-                was not read, and why",
-                "{name}に結果がありません; help: 読み込めないものとその理由はhakaru import --dry-run {name}で確認してください"
-            ));
-        }
-        Ok(found)
-    }
-
-    fn chosen(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
-        let mut notes = std::mem::take(&mut self.notes);
-        let runs = select::runs(self.store()?, terms, &mut notes);
-        self.notes = notes;
-        runs
-    }
-}
-
-/// Summarizes all records of one side.
-fn side(names: &str, stored: &mut StoreSource<'_>) -> Result<Summary> {
-    let (mut records, terms) = records_of(names, stored)?;
-    number_jobs(&mut records, &mut Vec::new());
-    let mut summary = summarized(&records);
-    if !terms.is_empty() {
-        let values: Vec<&str> = terms.iter().map(|term| term.value.as_str()).collect();
-        summary.target.label = Some(values.join(", "));
-    }
-    Ok(summary)
-}
-
-/// Returns the runs that the words of one side choose, and its terms.
-fn records_of(names: &str, stored: &mut StoreSource<'_>) -> Result<(Vec<RunRecord>, Vec<Term>)> {
-    let words = names.split(',').map(str::trim);
-    let words: Vec<&str> = words.filter(|name| !name.is_empty()).collect();
-    // A file name may look like a selector term.
-    let term = |word: &&str| match Path::new(word).exists() {
-        true => None,
-        false => Term::read(word),
-    };
-    let terms: Vec<Term> = words.iter().filter_map(term).collect();
-    let selected = terms.len() == words.len() && !terms.is_empty();
-    let mut records = match selected {
-        true => stored.chosen(&terms)?,
-        false => Vec::new(),
-    };
-    for name in words.into_iter().filter(|word| term(word).is_none()) {
-        for record in stored.or_file(name)? {
-            if records.iter().all(|known| known.id != record.id) {
-                records.push(record);
-            }
-        }
-    }
-    if !selected {
-        records = select::narrow(records, &terms)?;
-    }
-    if records.is_empty() {
-        bail!(both!(
-            "nothing to compare in `{names}`; help: name runs, cards or files, or a common \
-            property (card=…)",
-            "「{names}」に比較できるものがありません; help: 測定、カード、ファイル、または共通の条件（card=…）を指定してください"
-        ));
-    }
-    Ok((records, terms))
-}
-
-/// Summarizes runs that need not be repeats of each other; properties that differ between them are caveats.
-pub(crate) fn summarized(records: &[RunRecord]) -> Summary {
-    let mut summary = hakaru_analysis::summarize(records);
-    count_the_rarest(&mut summary);
-    summary.caveats.splice(0..0, pooled(records));
-    summary
-}
-
-/// Runs of different workloads are not repeats of each other, so the caveat counts the workload with the fewest runs.
-fn count_the_rarest(summary: &mut Summary) {
-    let fewest = summary
-        .phases
-        .iter()
-        .map(|phase| phase.bandwidth.values.len())
-        .min()
-        .unwrap_or(0) as u32;
-    summary
-        .caveats
-        .retain(|caveat| !matches!(caveat, Caveat::FewRuns { .. }));
-    if (1..hakaru_analysis::summarize::FEW_RUNS).contains(&fewest) {
-        summary.caveats.push(Caveat::FewRuns { runs: fewest });
-    }
-}
-
-/// A property that may differ between runs: its plural name and its accessor.
-type Kind = (&'static str, fn(&RunRecord) -> String);
-
-/// Returns a caveat for each property that differs within a side: the spread then includes these differences.
-fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
-    let kinds: [Kind; 3] = [
-        ("cards", |record| match &record.campaign {
-            Some(point) => point.card.clone(),
-            None => record.target.display_name(),
-        }),
-        ("layers", |record| match &record.campaign {
-            Some(point) => point.layer.clone(),
-            None => String::new(),
-        }),
-        ("hosts", |record| record.environment.hostname.clone()),
-    ];
-    let counted = kinds.into_iter().map(|(what, of)| {
-        let names = records.iter().map(of).filter(|name| !name.is_empty());
-        (what, names.collect::<BTreeSet<String>>().len() as u32)
-    });
-    let several = counted.filter(|(_, count)| *count > 1);
-    several
-        .map(|(what, count)| Caveat::Pooled {
-            count,
-            what: what.to_owned(),
-        })
-        .collect()
-}
-
-/// Returns the runs of a label, in the order of measurement; `None` if it is unknown.
-fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
-    let mut records = Vec::new();
-    for series in store.series_called(name)? {
-        records.extend(store.series(&series)?);
-    }
-    records.sort_by_key(|record| record.started_unix_ms);
-    Ok((!records.is_empty()).then_some(records))
-}
-
-/// Jobs with the names that stand for them.
-pub(crate) type NamedJobs = Vec<(String, Scenario)>;
-
-/// Renames phases so that a name stands for one job: a name used for different jobs gets a number. `known` are the jobs
-/// that have names already.
-pub(crate) fn number_jobs(records: &mut [RunRecord], known: &mut NamedJobs) {
-    for record in records {
-        let phases = record.phases.iter_mut();
-        for (phase, asked) in phases.zip(&mut record.scenario.phases) {
-            if asked.name == phase.name {
-                asked.name = numbered(known, asked);
-                phase.name.clone_from(&asked.name);
-            }
-        }
-    }
-}
-
-/// The name of a phase, with a number if other jobs have the name; `known` are the names so far.
-fn numbered(known: &mut NamedJobs, phase: &Phase) -> String {
-    let alone = Scenario {
-        name: String::new(),
-        seed: 0,
-        phases: vec![phase.clone()],
-    };
-    let same = |(_, other): &&(String, Scenario)| imports::same_jobs(other, &alone);
-    if let Some((name, _)) = known.iter().find(same) {
-        return name.clone();
-    }
-    let of_name = |(_, other): &&(String, Scenario)| other.phases[0].name == phase.name;
-    let name = match known.iter().filter(of_name).count() {
-        0 => phase.name.clone(),
-        before => format!("{} ({})", phase.name, before + 1),
-    };
-    known.push((name.clone(), alone));
-    name
 }

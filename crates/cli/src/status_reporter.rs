@@ -9,6 +9,7 @@ use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops};
 use hakaru_report::{columns_of, padded, text, workload_words};
+use hakaru_store::live::{LiveActivity, LivePublisher, LiveState};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -193,6 +194,7 @@ pub(crate) struct StatusReporter {
     name_width: usize,
     /// Last printed tenth of the layout, without a progress line.
     printed: u64,
+    live: Option<LivePublisher>,
 }
 
 impl StatusReporter {
@@ -200,6 +202,7 @@ impl StatusReporter {
     pub(crate) fn new<'a>(
         mode: ProgressMode,
         phases: impl ExactSizeIterator<Item = &'a str>,
+        live: Option<LivePublisher>,
     ) -> StatusReporter {
         let bar = bar(mode, ONE_LINE);
         let count = phases.len() as u32;
@@ -214,6 +217,13 @@ impl StatusReporter {
             phase: 0,
             name_width: widths.max().unwrap_or(0),
             printed: 0,
+            live,
+        }
+    }
+
+    fn publish(&self, change: impl FnOnce(&mut LiveState)) {
+        if let Some(live) = &self.live {
+            live.update(change);
         }
     }
 
@@ -368,6 +378,9 @@ impl Observer for StatusReporter {
 
 impl Watcher for StatusReporter {
     fn filling(&mut self, done: u64, total: u64) {
+        let doing = "laying_out".to_owned();
+        let activity = LiveActivity { doing, done, total };
+        self.publish(|live| live.activity = Some(activity));
         self.bar.set_prefix(padded(text::laying_out(), 18));
         self.bar.set_position(done * 1000 / total.max(1));
         self.bar
@@ -385,6 +398,7 @@ impl Watcher for StatusReporter {
 
     fn round(&mut self, number: u32, of: u32) {
         (self.round, self.rounds) = (number + 1, of);
+        self.publish(|live| live.round = Some((number + 1, of)));
     }
 
     fn traced_round(&mut self) {
@@ -396,10 +410,17 @@ impl Watcher for StatusReporter {
     }
 
     fn not_traced(&mut self, because: &Caveat) {
-        self.say(&hakaru_report::text::caveat(because));
+        let note = hakaru_report::text::caveat(because);
+        self.say(&note);
+        self.publish(|live| live.note(&note));
     }
 
     fn stored(&mut self, record: &RunRecord) {
+        self.publish(|live| live.stored = Some(record.series.clone()));
         self.event(&ProgressEvent::stored(record));
+    }
+
+    fn live(&self) -> Option<LivePublisher> {
+        self.live.clone()
     }
 }

@@ -50,6 +50,11 @@ pub(crate) fn flag_as_in_fio() -> &'static AtomicBool {
     &STOP
 }
 
+/// Sets the flag, because another process asked for it.
+pub(crate) fn request() {
+    STOP.store(true, Relaxed);
+}
+
 /// Whether SIGUSR1 requested a report since the last call.
 pub(crate) fn report_wanted() -> bool {
     REPORT.swap(false, Relaxed)

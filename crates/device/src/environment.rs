@@ -211,6 +211,23 @@ const CPU_ZONES: [&str; 6] = [
 /// Names of CPU hardware monitors.
 const CPU_MONITORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
+/// Sensors of the host that change while it measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostSensors {
+    /// CPU temperature in thousandths of a degree Celsius.
+    pub temperature: Option<i64>,
+    /// Throttling flags of the Raspberry Pi firmware, as in [`Environment`].
+    pub throttled: Option<u32>,
+}
+
+/// Reads the sensors of the host: a few dozen system calls.
+pub fn host_sensors(roots: &Roots) -> HostSensors {
+    HostSensors {
+        temperature: temperature(roots).known().copied(),
+        throttled: throttled(roots).known().copied(),
+    }
+}
+
 fn temperature(roots: &Roots) -> Fact<i64> {
     let zones = numbered(&roots.sys.join("class/thermal"), "thermal_zone");
     let kind = |zone: &PathBuf| roots::text(&zone.join("type")).unwrap_or_default();

@@ -36,7 +36,7 @@ pub use below::{DiskBelow, disks_below};
 pub use blockdev::{BlockDev, OnProgress, OpenDevice, ScanProgress, SpeedMap, SpeedPoint};
 pub use bus::ceiling as bus_ceiling;
 pub use card::RawCard;
-pub use environment::environment;
+pub use environment::{HostSensors, environment, host_sensors};
 pub use freespace::FreeSpace;
 pub use identify::{Presence, disks, identify, is_same_device, presence, recognise};
 pub use inspect::{InspectError, PathInspector, inspect};

@@ -26,20 +26,27 @@ impl Default for LatencyRecorder {
 }
 
 impl LatencyRecorder {
-    /// Ends an interval; does nothing without a histogram.
-    pub(crate) fn close(&mut self, at: Nanos, length: Nanos, histogram: Option<&Histogram>) {
-        let Some(histogram) = histogram else { return };
+    /// Ends an interval, and returns its counts; does nothing without a histogram.
+    pub(crate) fn close(
+        &mut self,
+        at: Nanos,
+        length: Nanos,
+        histogram: Option<&Histogram>,
+    ) -> Option<LatencyStepCounts> {
+        let histogram = histogram?;
         let now = latency_step_counts(histogram);
         let new = now
             .iter()
             .zip(&self.before)
             .map(|(now, before)| now - before);
+        let counts = LatencyStepCounts::of(new.enumerate());
         self.intervals.push(LatencyInterval {
             at,
             length,
-            counts: LatencyStepCounts::of(new.enumerate()),
+            counts: counts.clone(),
         });
         self.before = now;
+        Some(counts)
     }
 
     /// Returns the intervals in which something was counted.

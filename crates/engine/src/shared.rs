@@ -6,9 +6,10 @@ use crate::iolog::LogChunk;
 use crate::run::{MeasuredPart, MeasuredWorker};
 use crate::zones::ZoneTables;
 use hakaru_model::io_path::TracedOperation;
+use hakaru_model::job::PerOp;
 use hakaru_model::job::rules::FileLock;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
-use hakaru_model::record::{Interval, WorkerRecord};
+use hakaru_model::record::{Interval, LatencyStepCounts, WorkerRecord};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Condvar, Mutex, PoisonError, RwLock};
 
@@ -165,7 +166,11 @@ pub(crate) enum Message {
     /// The worker cannot start.
     Failed(crate::error::RunError),
     /// An interval has ended.
-    Interval { worker: usize, interval: Interval },
+    Interval {
+        worker: usize,
+        interval: Interval,
+        latencies: PerOp<LatencyStepCounts>,
+    },
     /// New log entries.
     Log { worker: usize, chunk: Box<LogChunk> },
     /// Operations with their times.

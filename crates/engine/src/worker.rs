@@ -337,6 +337,7 @@ impl<'a, D: Drive, C: Clock> Worker<'a, D, C> {
             let message = Message::Interval {
                 worker: self.context.index,
                 interval,
+                latencies: self.account.stats.take_latencies(),
             };
             // The receiver is gone only when the run is being torn down.
             let _ = self.context.messages.send(message);

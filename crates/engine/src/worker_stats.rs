@@ -5,7 +5,9 @@
 use crate::latency_intervals::LatencyRecorder;
 use hakaru_model::histogram::Histogram;
 use hakaru_model::job::{Measure, Op, PerOp};
-use hakaru_model::record::{Interval, IntervalOp, Latency, OpRecord, OtherSyncs, Samples};
+use hakaru_model::record::{
+    Interval, IntervalOp, Latency, LatencyStepCounts, OpRecord, OtherSyncs, Samples,
+};
 use hakaru_model::units::Nanos;
 
 /// Maximum number of intervals. Beyond it, adjacent intervals are merged to bound the memory.
@@ -174,6 +176,8 @@ struct LatencyRecorders {
     clat: PerOp<LatencyRecorder>,
     lat: PerOp<LatencyRecorder>,
     sync: LatencyRecorder,
+    /// Latencies of each operation in the last interval.
+    last: PerOp<LatencyStepCounts>,
 }
 
 /// Sums of one operation since the start of measurement, for log windows.
@@ -319,6 +323,7 @@ impl WorkerStats {
             mut clat,
             mut lat,
             sync: sync_latencies,
+            ..
         } = *latencies;
         sync.over_time = sync_latencies.into_intervals();
         let mut ops: PerOp<OpRecord> = PerOp::default();
@@ -451,12 +456,23 @@ impl WorkerStats {
         if !self.measure.intervals {
             return;
         }
-        let LatencyRecorders { clat, lat, sync } = &mut *self.latencies;
+        let LatencyRecorders {
+            clat,
+            lat,
+            sync,
+            last,
+        } = &mut *self.latencies;
         for (op, hot) in Op::ALL.into_iter().zip(&self.hot) {
-            clat[op].close(at, length, hot.clat_histogram.as_ref());
-            lat[op].close(at, length, hot.lat_histogram.as_ref());
+            let completion = clat[op].close(at, length, hot.clat_histogram.as_ref());
+            let total = lat[op].close(at, length, hot.lat_histogram.as_ref());
+            last[op] = completion.or(total).unwrap_or_default();
         }
         sync.close(at, length, self.sync.histogram.as_ref());
+    }
+
+    /// Takes the latencies of the last interval: completion latencies if they are measured, otherwise total latencies.
+    pub(crate) fn take_latencies(&mut self) -> PerOp<LatencyStepCounts> {
+        std::mem::take(&mut self.latencies.last)
     }
 
     fn sample(&mut self, interval: &Interval) {

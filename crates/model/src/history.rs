@@ -1,6 +1,6 @@
 //! History of one card: every run and verification of one identity over time, and signs of wear.
 
-use crate::finding::Comparison;
+use crate::finding::{Comparison, WorkloadShape};
 use crate::job::Op;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,9 @@ pub struct Trend {
     pub phase: String,
     /// The operation.
     pub op: Op,
+    /// Shape of the workload in its oldest series; `None` if unknown.
+    #[serde(default)]
+    pub shape: Option<WorkloadShape>,
     /// Layer.
     pub layer: String,
     /// Host name.

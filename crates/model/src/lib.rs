@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+pub mod anatomy;
 pub mod annotation;
 pub mod campaign;
 pub mod caveat;
@@ -21,6 +22,7 @@ pub mod history;
 pub mod integrity;
 pub mod io_path;
 pub mod job;
+pub mod json;
 pub mod lint;
 pub mod measured;
 pub mod method;

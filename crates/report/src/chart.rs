@@ -25,9 +25,9 @@ pub(crate) use title::{BarMarks, ChartTitle, SweepAxis};
 use crate::number::{self, MeanText};
 use crate::strips::AddressStrips;
 use crate::svg::{
-    self, AddressPlot, Bar, BarGroup, Bars, DRAWN_ENDS, DepthPlot, Differences, FlowPicture, Frame,
+    self, AddressPlot, Bar, BarGroup, Bars, DepthPlot, Differences, FlowPicture, Frame,
     LatencyChart, MOST_DOTS, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
-    between_extremes,
+    between_extremes, number_drawn,
 };
 use crate::table::{self, DataTable};
 use crate::text;
@@ -318,8 +318,8 @@ impl BarChart {
             rated: bars().any(|bar| bar.rated.is_some()),
         };
         let mut note = text::bars_note(&self.quantity, &self.runs, marks);
-        if between_extremes(groups.len()).is_some() {
-            note += &text::extremes_drawn(DRAWN_ENDS, groups.len());
+        if let Some(drawn) = number_drawn(&groups) {
+            note += &text::extremes_drawn(drawn, groups.len());
         }
         Chart {
             name: self.name,
@@ -351,9 +351,13 @@ pub(crate) struct RatioChart {
 }
 
 impl RatioChart {
-    /// Builds the chart; the largest ratio is first. `None` without rows.
+    /// Builds the chart; the largest ratio is first, and what has no ratio is last. `None` without rows.
     pub(crate) fn of(self, mut rows: Vec<RatioRow>) -> Option<Chart> {
-        rows.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+        let rank = |row: &RatioRow| match row.ratio.is_nan() {
+            true => f64::NEG_INFINITY,
+            false => row.ratio,
+        };
+        rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         let cells = |row: &RatioRow| {
             let ends = row.interval.map(crate::compare::ratio_ends);
             let interval = ends.map_or("–".to_owned(), |(low, high)| text::span(&low, &high));
@@ -369,8 +373,13 @@ impl RatioChart {
         let table = DataTable::new(head, rows.iter().map(cells)).nonempty()?;
         let mut note = self.note;
         if let Some(between) = between_extremes(rows.len()) {
-            note += &text::extremes_drawn(DRAWN_ENDS, rows.len());
-            rows.drain(between);
+            note += &text::extremes_drawn(rows.len() - between.len(), rows.len());
+            let more = RatioRow {
+                label: text::groups_between(between.len()),
+                ratio: f64::NAN,
+                ..RatioRow::default()
+            };
+            rows.splice(between, [more]);
         }
         Some(Chart {
             name: self.name,

@@ -11,6 +11,7 @@ use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
+use crate::workload::with_workloads_of;
 use crate::{merged, naming, path, run, workload};
 use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
@@ -252,23 +253,25 @@ fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
 
 /// Renders a comparison of two series as one HTML page.
 pub fn comparison_html(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    document(a, b, comparisons, &[], None).html()
+    with_workloads_of([a, b], || document(a, b, comparisons, &[], None).html())
 }
 
 /// Renders a comparison of two series as Markdown.
 pub fn comparison_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    document(a, b, comparisons, &[], None).markdown(None)
+    with_workloads_of([a, b], || {
+        document(a, b, comparisons, &[], None).markdown(None)
+    })
 }
 
 /// Renders a comparison of two series with the conclusions from each as one HTML page.
 pub fn comparison_html_with(of: &PairReport<'_>) -> String {
-    document_with(of).html()
+    with_workloads_of(of.both(), || document_with(of).html())
 }
 
 /// Renders a comparison of two series with the conclusions from each as Markdown; `charts` is the directory of the
 /// charts of [`comparison_charts`](crate::comparison_charts()), which are linked as `NAME.svg`, if they are saved.
 pub fn comparison_markdown_with(of: &PairReport<'_>, charts: Option<&str>) -> String {
-    document_with(of).markdown(charts)
+    with_workloads_of(of.both(), || document_with(of).markdown(charts))
 }
 
 fn document_with(of: &PairReport<'_>) -> Document {
@@ -351,9 +354,19 @@ pub struct PairReport<'a> {
     pub conclusion: Option<&'a PairConclusion>,
 }
 
+impl<'a> PairReport<'a> {
+    fn both(&self) -> [&'a Summary; 2] {
+        [self.sides.0, self.sides.1]
+    }
+}
+
 /// Renders a comparison for a terminal of `width` columns: all figures of the phases that both sides have, their
 /// verdicts, the suitability of both sides, caveats, and one sentence that concludes it.
 pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> String {
+    with_workloads_of(of.both(), || brief(of).terminal(width, color))
+}
+
+fn brief(of: &PairReport<'_>) -> Document {
     let PairReport {
         sides,
         names,
@@ -394,10 +407,9 @@ pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> St
         let sentence = DocumentBlock::Text(sentence);
         blocks.extend(part(text::conclusion_of_pair(), vec![sentence]));
     }
-    let document = Document {
+    Document {
         title: text::against(names.1, names.0),
         under: Vec::new(),
         blocks,
-    };
-    document.terminal(width, color)
+    }
 }

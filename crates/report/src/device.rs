@@ -70,6 +70,15 @@ fn group(title: impl Into<String>, facts: DeviceFacts) -> Vec<DocumentBlock> {
 
 /// Renders one target for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> String {
+    document(known).terminal(width, color)
+}
+
+/// Renders one target as an HTML page.
+pub fn device_html(known: &TargetInfo<'_>) -> String {
+    document(known).html()
+}
+
+fn document(known: &TargetInfo<'_>) -> Document {
     let TargetInfo {
         identity,
         environment,
@@ -97,7 +106,11 @@ pub fn device_terminal(known: &TargetInfo<'_>, width: usize, color: bool) -> Str
     blocks.extend(known.content.into_iter().flat_map(contents));
     blocks.extend(host(environment));
     blocks.extend(second_look(findings(identity, environment, ceiling)));
-    terminal(identity.display_name(), blocks, width, color)
+    Document {
+        title: identity.display_name(),
+        under: Vec::new(),
+        blocks,
+    }
 }
 
 fn terminal(title: String, blocks: Vec<DocumentBlock>, width: usize, color: bool) -> String {

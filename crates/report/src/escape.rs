@@ -51,7 +51,7 @@ pub fn padded(text: &str, columns: usize) -> String {
 }
 
 /// Escapes text for HTML and XML, in elements and quoted attributes.
-pub(crate) fn markup(text: &str) -> String {
+pub fn markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
         match c {

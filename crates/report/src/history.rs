@@ -214,8 +214,8 @@ pub(crate) fn trend_name(trend: &Trend, all: &[Trend]) -> String {
 
 /// The name of a trend inside a sentence.
 pub(crate) fn trend_noun(trend: &Trend, all: &[Trend]) -> String {
-    let work = workload::in_words(&trend.phase, Some(trend.op));
-    let work = work.unwrap_or_else(|| workload::of_operation(&trend.phase, trend.op));
+    let work = workload::of_shape(&trend.phase, trend.op, trend.shape.as_ref());
+    let work = work.unwrap_or_else(|| workload::own_name(&trend.phase, trend.op));
     let differs = |of: fn(&Trend) -> &String| all.iter().any(|other| of(other) != of(trend));
     let layer = differs(|trend| &trend.layer).then(|| plain(&trend.layer));
     let host = differs(|trend| &trend.host).then(|| plain(&trend.host));

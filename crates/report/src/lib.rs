@@ -55,15 +55,16 @@ pub use compare::{
     comparison_markdown_with, comparison_terminal,
 };
 pub use csv::{csv, csv_with};
-pub use device::{Listed, TargetInfo, card_terminal, device_terminal, disks_terminal};
-pub use escape::{columns_of, padded, plain};
+pub use device::{Listed, TargetInfo, card_terminal, device_html, device_terminal, disks_terminal};
+pub use escape::{columns_of, markup, padded, plain};
 pub use history::{history_html, history_markdown, history_terminal};
-pub use list::{ListedRate, ListedSeries, list_terminal};
-pub use naming::workload_words;
+pub use html::{EmbeddedPage, embedded, stylesheet};
+pub use list::{ListedRate, ListedSeries, ListedVerification, list_terminal, listed_result};
+pub use naming::{caveat_of, foreign_workloads, workload_words};
 pub use path::{path_charts, path_html, path_markdown, path_terminal};
 pub use png::{ChartFonts, PngError, PngPicture};
 pub use rate_card::{card_markdown, card_png, card_svg, card_text};
-pub use references::references_terminal;
+pub use references::{references_html, references_terminal};
 pub use run::{html, html_with, markdown, markdown_with, terminal, terminal_with};
 pub use svg::ChartTheme;
 
@@ -71,5 +72,5 @@ pub use terminal::wrapped;
 pub use text::{Language, with_language};
 pub use verified::{
     verification_charts, verification_csv, verification_html, verification_markdown,
-    verification_terminal, verified_target,
+    verification_terminal, verified_sentence, verified_target,
 };

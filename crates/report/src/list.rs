@@ -33,6 +33,15 @@ pub struct ListedSeries {
     pub started_unix_ms: i64,
 }
 
+/// A verification in a list.
+#[derive(Clone, Debug)]
+pub struct ListedVerification<'a> {
+    /// Its shortest unique ID.
+    pub id: String,
+    /// The verification.
+    pub verification: &'a Verification,
+}
+
 /// Mean rate of one operation of a phase over the runs of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListedRate {
@@ -40,6 +49,8 @@ pub struct ListedRate {
     pub phase: String,
     /// The operation.
     pub op: Op,
+    /// Whether the phase has the name of one of hakaru's own workloads, but is another workload.
+    pub foreign: bool,
     /// Bandwidth.
     pub bandwidth: BytesPerSec,
     /// Completions per second.
@@ -91,7 +102,10 @@ fn headline(rates: &[ListedRate]) -> String {
         (WorkloadKind::Sequential, "seq-read", "seq-write"),
         (WorkloadKind::Random, "rand-read", "rand-write"),
     ];
-    let of = |phase: &str| rates.iter().find(|rate| rate.phase == phase);
+    let of = |phase: &str| {
+        let mut own = rates.iter().filter(|rate| !rate.foreign);
+        own.find(|rate| rate.phase == phase)
+    };
     let mut parts = Vec::new();
     for (kind, read, write) in suite {
         let (Some(read), Some(write)) = (of(read), of(write)) else {
@@ -115,9 +129,7 @@ fn headline(rates: &[ListedRate]) -> String {
             parts.push("…".to_owned());
         }
     }
-    let is_own = rates
-        .first()
-        .is_some_and(|first| workload::in_words(&first.phase, Some(first.op)).is_some());
+    let is_own = rates.first().is_some_and(|first| in_words(first).is_some());
     match is_own {
         true => text::capital(&text::enumerated(&parts)),
         false => text::enumerated(&parts),
@@ -127,18 +139,21 @@ fn headline(rates: &[ListedRate]) -> String {
 /// The workload of a rate: in words, or the name that the user gave, with the operation if the phase has several.
 fn phase(rate: &ListedRate, all: &[ListedRate]) -> String {
     let same = |other: &&ListedRate| other.phase == rate.phase;
-    workload::in_words(&rate.phase, Some(rate.op)).unwrap_or_else(|| {
-        match all.iter().filter(same).count() > 1 {
-            true => format!("{} {}", rate.phase, rate.op.name()),
-            false => rate.phase.clone(),
-        }
+    in_words(rate).unwrap_or_else(|| match all.iter().filter(same).count() > 1 {
+        true => format!("{} {}", rate.phase, rate.op.name()),
+        false => rate.phase.clone(),
     })
+}
+
+/// The workload of a rate in words, if it is one of hakaru's own.
+fn in_words(rate: &ListedRate) -> Option<String> {
+    workload::in_words(&rate.phase, Some(rate.op)).filter(|_| !rate.foreign)
 }
 
 /// Renders series and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn list_terminal(
     series: &[ListedSeries],
-    verifications: &[Verification],
+    verifications: &[ListedVerification<'_>],
     width: usize,
     color: bool,
 ) -> String {
@@ -172,12 +187,8 @@ pub fn list_terminal(
     document.terminal(width, color)
 }
 
-fn line(of: &ListedSeries) -> Vec<String> {
-    let or_dash = |text: &str| if text.is_empty() { "–" } else { text }.to_owned();
-    let runs = match of.completed == of.runs {
-        true => of.runs.to_string(),
-        false => format!("{}/{}", of.completed, of.runs),
-    };
+/// Returns the headline figures of a series, or the name of its scenario if it has none.
+pub fn listed_result(of: &ListedSeries) -> String {
     let mut result = match headline(&of.rates).as_str() {
         "" => of.scenario.clone(),
         figures => figures.to_owned(),
@@ -185,6 +196,16 @@ fn line(of: &ListedSeries) -> Vec<String> {
     if of.traced {
         result += &format!(" ({})", StateWord::Traced.text());
     }
+    result
+}
+
+fn line(of: &ListedSeries) -> Vec<String> {
+    let or_dash = |text: &str| if text.is_empty() { "–" } else { text }.to_owned();
+    let runs = match of.completed == of.runs {
+        true => of.runs.to_string(),
+        false => format!("{}/{}", of.completed, of.runs),
+    };
+    let result = listed_result(of);
     vec![
         of.id.clone(),
         or_dash(&of.label),
@@ -195,14 +216,15 @@ fn line(of: &ListedSeries) -> Vec<String> {
     ]
 }
 
-fn verification(of: &Verification) -> Vec<String> {
+fn verification(listed: &ListedVerification<'_>) -> Vec<String> {
+    let of = listed.verification;
     let outcome = match (of.verdict.has_defects(), of.completed) {
         (true, _) => StateWord::Defects,
         (false, true) => StateWord::Good,
         (false, false) => StateWord::EndedEarly,
     };
     vec![
-        of.id.clone(),
+        listed.id.clone(),
         started(of.started_unix_ms),
         outcome.into(),
         verified_target(of),
@@ -226,6 +248,7 @@ mod tests {
         ListedRate {
             phase: phase.to_owned(),
             op,
+            foreign: false,
             bandwidth: BytesPerSec(bytes),
             iops: Iops(bytes / block),
         }
@@ -278,6 +301,28 @@ mod tests {
         ];
         insta::assert_snapshot!(list_terminal(&all, &[], usize::MAX, false));
         insta::assert_snapshot!(list_terminal(&all, &[], 100, false));
+    }
+
+    #[test]
+    fn a_foreign_workload_keeps_its_name() {
+        let rate = |phase, foreign| ListedRate {
+            foreign,
+            ..rate(phase, Op::Read, 40.0e6, 1048576.0)
+        };
+        assert_eq!(
+            headline(&[rate("rand-read", false)]),
+            "Random reads 40.0 MB/s"
+        );
+        assert_eq!(headline(&[rate("rand-read", true)]), "rand-read 40.0 MB/s");
+        let write = ListedRate {
+            op: Op::Write,
+            ..rate("rand-write", false)
+        };
+        let both = [rate("rand-read", true), write];
+        assert_eq!(
+            headline(&both),
+            "rand-read 40.0 MB/s, random writes 40.0 MB/s"
+        );
     }
 
     #[test]

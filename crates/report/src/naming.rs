@@ -2,6 +2,7 @@
 
 use crate::escape::plain;
 use crate::{text, time, workload};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{PhaseSummary, Summary};
 use std::collections::BTreeMap;
 
@@ -148,6 +149,18 @@ pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
 pub fn workload_words(name: &str) -> String {
     let own = workload::in_words(name, None);
     own.map_or_else(|| plain(name), |words| text::capital(&words))
+}
+
+/// Names of phases that are those of hakaru's own workloads, but were given to other ones.
+pub fn foreign_workloads(summary: &Summary) -> Vec<&str> {
+    let phases = summary.phases.iter();
+    let foreign = phases.filter(|phase| workload::is_foreign(phase));
+    distinct(foreign.map(|phase| phase.phase.as_str()))
+}
+
+/// A caveat of a series as a sentence, with its phase as a prefix.
+pub fn caveat_of(summary: &Summary, caveat: &Caveat) -> String {
+    workload::with_workloads_of([summary], || text::caveat(caveat))
 }
 
 /// Name of a phase in file names and on the command line, with its operation if the name does not imply it or if it has

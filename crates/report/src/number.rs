@@ -169,6 +169,14 @@ pub(crate) fn block_size(block: Bytes) -> String {
     }
 }
 
+/// Formats an amount of data in decimal units, as on the axes of charts and on the labels of cards: `6.01 GB`.
+pub(crate) fn decimal_bytes(bytes: Bytes) -> String {
+    match bytes.0 as f64 / 1e6 {
+        megabytes if megabytes >= 999.5 => format!("{} GB", significant(megabytes / 1e3)),
+        megabytes => format!("{} MB", significant(megabytes)),
+    }
+}
+
 /// Formats a latency: `1.87 ms`.
 pub(crate) fn nanos(ns: f64) -> String {
     // A cast saturates, so every value is in range; NaN would become 0 and is handled here.

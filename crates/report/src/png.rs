@@ -3,19 +3,21 @@
 //! The caller supplies the fonts. Text becomes outlines first, so that the renderer needs no text shaping: one glyph for
 //! each character, from the first font that has it.
 
+mod canvas;
 mod draw;
 mod outline;
-mod path_data;
 mod pictures;
 mod style_rules;
+#[cfg(test)]
+mod tiny_font;
 
 use crate::chart::{Chart, ChartStyle};
 use crate::svg::rgba_png;
 use crate::text;
+use canvas::Canvas;
 use draw::Drawing;
 use std::collections::BTreeSet;
 use std::fmt;
-use tiny_skia::Pixmap;
 
 /// Fonts for the text of PNG charts, in the order of preference.
 #[derive(Clone, Debug, Default)]
@@ -147,17 +149,17 @@ pub(crate) fn of_svg(svg: &str, fonts: &ChartFonts) -> Result<PngPicture, PngErr
 fn rendered(svg: &str) -> Result<Vec<u8>, PngError> {
     let pixels = drawn(svg)?;
     let (width, height) = (pixels.width(), pixels.height());
-    Ok(rgba_png(width, height, &pixels.take_demultiplied()))
+    Ok(rgba_png(width, height, &pixels.into_rgba()))
 }
 
-fn drawn(svg: &str) -> Result<Pixmap, PngError> {
+fn drawn(svg: &str) -> Result<Canvas, PngError> {
     let drawing = Drawing::read(svg).ok_or(PngError::Render)?;
     let (width, height) = drawing.size;
     let [width, height] = [width, height].map(|side| (side as f32 * SCALE).ceil() as u32);
     if u64::from(width) * u64::from(height) > MOST_PIXELS {
         return Err(PngError::TooLarge { width, height });
     }
-    let mut pixels = Pixmap::new(width, height).ok_or(PngError::TooLarge { width, height })?;
+    let mut pixels = Canvas::new(width, height).ok_or(PngError::TooLarge { width, height })?;
     drawing.draw(SCALE, &mut pixels);
     Ok(pixels)
 }
@@ -202,6 +204,25 @@ mod tests {
         assert_eq!(found.unwrap_err(), PngError::NoFont);
     }
 
+    #[test]
+    fn glyphs_of_a_font_are_drawn_and_missing_ones_reported() {
+        let mut fonts = ChartFonts::default();
+        assert!(fonts.add(tiny_font::font(), 0, false));
+        assert!(fonts.has(tiny_font::KANJI) && !fonts.has('T'));
+        let drawn = |label: &str| {
+            let picture = chart(label).png(&ChartStyle::default(), &fonts);
+            picture.unwrap()
+        };
+        let (known, unknown) = (drawn("測"), drawn("密"));
+        assert!(known.data != unknown.data, "a box in place of a glyph");
+        assert!(!known.missing.contains(&'測'), "{:?}", known.missing);
+        assert!(known.missing.contains(&'T') && unknown.missing.contains(&'密'));
+        // The square of the glyph, and the way back to its first point.
+        let (svg, _) = outline::outlined(&chart("測").svg(300), &fonts);
+        let path = |line: &str| line.contains("hk-name") && line.matches('L').count() == 4;
+        assert!(svg.split('<').any(path), "{svg}");
+    }
+
     /// Shapes need no font: without text, the renderer draws the bar in the color of the first series.
     #[test]
     fn renders_shapes_at_twice_the_size() {
@@ -209,10 +230,9 @@ mod tests {
         let text = regex_free_text(&svg);
         let pixels = drawn(&text).unwrap();
         assert_eq!(pixels.width(), 600);
-        let blue = |p: &tiny_skia::PremultipliedColorU8| {
-            (p.red(), p.green(), p.blue()) == (0x00, 0x72, 0xb2)
-        };
-        assert!(pixels.pixels().iter().filter(|p| blue(p)).count() > 5000);
+        let pixels = pixels.into_rgba();
+        let blue = |pixel: &&[u8]| pixel[..3] == [0x00, 0x72, 0xb2];
+        assert!(pixels.chunks_exact(4).filter(blue).count() > 5000);
     }
 
     /// The document without its text elements.

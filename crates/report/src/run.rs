@@ -13,6 +13,7 @@ use crate::rate_card::rate_card;
 use crate::results;
 use crate::table::{self, DataTable};
 use crate::text::{self, ErrorCount, Head, PagePart};
+use crate::workload::with_workloads_of;
 use crate::{answer, facts, merged, naming, path, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{PhaseSummary, Summary};
@@ -25,7 +26,7 @@ pub fn html(summaries: &[Summary]) -> String {
 
 /// Renders series with their conclusions; series without an element in `findings` have none.
 pub fn html_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
-    document(summaries, findings).html()
+    with_workloads_of(summaries, || document(summaries, findings).html())
 }
 
 /// Renders series as Markdown.
@@ -40,7 +41,7 @@ pub fn markdown_with(
     findings: &[RunFindings],
     charts: Option<&str>,
 ) -> String {
-    document(summaries, findings).markdown(charts)
+    with_workloads_of(summaries, || document(summaries, findings).markdown(charts))
 }
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
@@ -55,7 +56,8 @@ pub fn terminal_with(
     width: usize,
     color: bool,
 ) -> String {
-    brief(summary, findings).terminal(width, color)
+    let one = std::slice::from_ref(summary);
+    with_workloads_of(one, || brief(summary, findings).terminal(width, color))
 }
 
 fn document(summaries: &[Summary], findings: &[RunFindings]) -> Document {

@@ -4,6 +4,7 @@ mod path;
 mod table;
 mod wrap;
 
+pub(crate) use wrap::heading_parts;
 pub use wrap::wrapped;
 
 use wrap::GAP;

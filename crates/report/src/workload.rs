@@ -1,5 +1,9 @@
 //! What phases measure, for the rows of a rate card and the nouns of sentences.
 
+mod foreign;
+
+pub(crate) use foreign::{is_foreign, with_workloads_of};
+
 use crate::{naming, number, text};
 use hakaru_model::finding::{PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
@@ -136,10 +140,16 @@ fn block_of(size: &str) -> Option<Bytes> {
 /// The name of a phase in words, if it is a workload of hakaru's own: `random writes of 4 KiB` for `rand-write-4k`.
 /// Without an operation, the one of its name.
 ///
-/// A number in parentheses tells jobs of one name apart, and stays: `random writes (2)`.
+/// A number in parentheses tells jobs of one name apart, and stays: `random writes (2)`. `None` for a name that the
+/// report has for another workload.
 pub(crate) fn in_words(phase: &str, op: Option<Op>) -> Option<String> {
+    words(phase, op).filter(|_| !foreign::is_kept(phase))
+}
+
+/// The words for a name, whatever it was given to.
+fn words(phase: &str, op: Option<Op>) -> Option<String> {
     if let Some((own, number)) = numbered(phase) {
-        return in_words(own, op).map(|words| text::workload_numbered(&words, number));
+        return words(own, op).map(|words| text::workload_numbered(&words, number));
     }
     let name = SuiteWorkloadName::parse(phase)?;
     let noun = match op.or(name.op) {
@@ -161,10 +171,11 @@ pub(crate) fn of_phase(phase: &PhaseSummary) -> Option<String> {
     of_shape(&phase.phase, phase.op, phase.detail.shape.as_ref())
 }
 
-fn of_shape(phase: &str, op: Op, shape: Option<&WorkloadShape>) -> Option<String> {
+/// As [`of_phase`], for a name with the shape of its workload.
+pub(crate) fn of_shape(phase: &str, op: Op, shape: Option<&WorkloadShape>) -> Option<String> {
     let own = numbered(phase).map_or(phase, |(own, _)| own);
     let name = SuiteWorkloadName::parse(own)?;
-    in_words(phase, Some(op)).filter(|_| shape.is_none_or(|shape| name.fits(shape)))
+    words(phase, Some(op)).filter(|_| shape.is_none_or(|shape| name.fits(shape)))
 }
 
 /// The name and the number of `rand-write (2)`.
@@ -177,9 +188,15 @@ fn numbered(phase: &str) -> Option<(&str, u32)> {
 pub(crate) fn of_operation(phase: &str, op: Op) -> String {
     match in_words(phase, Some(op)) {
         Some(words) => text::capital(&words),
-        // A phase may have the name of its operation.
-        None if phase == op.name() => crate::escape::plain(phase),
-        None => format!("{} {}", crate::escape::plain(phase), op.name()),
+        None => own_name(phase, op),
+    }
+}
+
+/// The name that a user gave to a phase, with its operation: `db-log write`.
+pub(crate) fn own_name(phase: &str, op: Op) -> String {
+    match phase == op.name() {
+        true => crate::escape::plain(phase),
+        false => format!("{} {}", crate::escape::plain(phase), op.name()),
     }
 }
 
@@ -215,8 +232,7 @@ impl WorkloadName {
             kind: kind(summary, phase),
             op: phase.op,
             shape: phase.detail.shape,
-            label: in_words(&phase.phase, Some(phase.op))
-                .unwrap_or_else(|| naming::phase(summary, phase)),
+            label: of_phase(phase).unwrap_or_else(|| naming::phase(summary, phase)),
         }
     }
 }

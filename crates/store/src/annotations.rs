@@ -1,7 +1,7 @@
 //! Labels, titles and notes beside the records, which never change.
 
 use crate::pack::{self, BODY};
-use crate::{FindError, Store, StoreError, import};
+use crate::{FindError, Store, StoreError, derive, import};
 use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -56,8 +56,7 @@ impl Store {
     /// [`StoreError`] if the database cannot be read.
     pub fn series_called(&self, name: &str) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<(String, bool)>> {
-            let sql = "SELECT run.series, max(run.target = ?1) FROM run
-                 WHERE run.target = ?1 COLLATE NOCASE GROUP BY run.series ORDER BY max(run.seq) DESC";
+            let sql = "SELECT id, target = ?1 FROM series WHERE target = ?1 COLLATE NOCASE ORDER BY last DESC";
             let mut found = self
                 .connection
                 .prepare_cached(sql)?
@@ -188,7 +187,8 @@ fn rename_runs(connection: &Connection, series: &str, label: &str) -> rusqlite::
     if !label.is_empty() {
         let mut rename = connection
             .prepare_cached("UPDATE run SET target = ?2, labelled = 1 WHERE series = ?1")?;
-        return rename.execute([series, label]).map(|_| ());
+        rename.execute([series, label])?;
+        return derive::list_series(connection, series);
     }
     let mut bodies = connection.prepare_cached(&format!(
         "SELECT {BODY}, run.seq FROM run JOIN record ON record.seq = run.seq WHERE series = ?1"
@@ -204,7 +204,7 @@ fn rename_runs(connection: &Connection, series: &str, label: &str) -> rusqlite::
             rename.execute(params![seq, target.display_name(), target.label.is_some()])?;
         }
     }
-    Ok(())
+    derive::list_series(connection, series)
 }
 
 /// Adds annotations to an exported record or verification, which is one line of JSON.
@@ -222,6 +222,6 @@ pub fn split_annotations(line: &str) -> Option<(String, Annotations)> {
     const NAME: &str = ",\"annotations\":";
     let at = line.rfind(NAME)?;
     let text = line.get(at + NAME.len()..)?.trim_end().strip_suffix('}')?;
-    let annotations = serde_json::from_str(text).ok()?;
+    let annotations = hakaru_model::json::from_str(text).ok()?;
     Some((line.get(..at)?.to_owned() + "}", annotations))
 }

@@ -2,10 +2,9 @@
 //! with the same ID is refused.
 
 use crate::pack::{self, BODY, PackedBody};
-use crate::{ExportError, ImportError, Store, StoreError, derive, export, import};
+use crate::{ExportError, ImportError, RecordText, Store, StoreError, derive, export, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -55,62 +54,6 @@ pub enum AppendError {
     Store(#[from] StoreError),
 }
 
-/// A record with the JSON text that it was read from, which may have fields of a later version.
-#[derive(Clone, Debug)]
-pub struct RecordText {
-    record: RunRecord,
-    text: String,
-}
-
-impl RecordText {
-    /// Parses a record, and keeps its text.
-    ///
-    /// # Errors
-    /// [`ImportError`]: not a record, of a newer format, or damaged.
-    pub fn read(text: String) -> Result<RecordText, ImportError> {
-        let record = import(&text)?;
-        Ok(RecordText { record, text })
-    }
-
-    /// Returns the record.
-    pub fn record(&self) -> &RunRecord {
-        &self.record
-    }
-
-    /// Converts the text to the record.
-    pub fn into_record(self) -> RunRecord {
-        self.record
-    }
-
-    /// Returns the text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether this is the same record and its text has all fields of the other one.
-    pub(crate) fn holds(&self, other: &RecordText) -> bool {
-        let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-        self.text == other.text
-            || self.record == other.record
-                && value(&self.text)
-                    .zip(value(&other.text))
-                    .is_some_and(|(all, part)| has_fields(&all, &part))
-    }
-}
-
-/// Whether a value has all fields of another one, with equal values.
-fn has_fields(all: &Value, part: &Value) -> bool {
-    match (all, part) {
-        (Value::Object(all), Value::Object(part)) => part
-            .iter()
-            .all(|(name, part)| all.get(name).is_some_and(|value| has_fields(value, part))),
-        (Value::Array(all), Value::Array(part)) => {
-            all.len() == part.len() && all.iter().zip(part).all(|(a, b)| has_fields(a, b))
-        }
-        (all, part) => all == part,
-    }
-}
-
 /// A record with its serialized body.
 struct EncodedRecord<'a> {
     record: &'a RunRecord,
@@ -127,10 +70,11 @@ impl<'a> EncodedRecord<'a> {
     }
 
     fn of(text: &'a RecordText) -> Result<EncodedRecord<'a>, AppendError> {
-        let RecordText { record, text } = text;
-        check_ids(record)?;
-        let body = Cow::Borrowed(text.as_str());
-        Ok(EncodedRecord { record, body })
+        check_ids(text.record())?;
+        Ok(EncodedRecord {
+            record: text.record(),
+            body: Cow::Borrowed(text.text()),
+        })
     }
 }
 

@@ -1,10 +1,10 @@
 //! Moves series to another database of the same form.
 //!
-//! A series is removed only after the other database has stored it durably, so a series that is moved when the program
-//! is killed is in one of the two databases or in both, and moving it again completes it.
+//! Runs are removed only after the other database has stored the whole series durably, so each run of a series that is
+//! moved when the program is killed is in one of the two databases or in both, and moving it again completes it.
 
 use crate::pack::{self, BODY, PackedBody};
-use crate::{AppendError, FindError, ImportError, RecordText, Store, StoreError, import};
+use crate::{AppendError, FindError, ImportError, RecordText, Store, StoreError, derive, import};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -28,8 +28,8 @@ pub enum ArchiveError {
     },
 }
 
-/// Number of records that are compressed in one transaction.
-const BATCH: i64 = 200;
+/// Number of records that are moved or compressed at a time: a series can have any number of runs.
+const BATCH: usize = 200;
 
 /// Triggers that prevent the removal of records, with their definitions.
 const GUARDS: &str =
@@ -89,7 +89,7 @@ impl Store {
         found.map_err(self.failed("read a series"))
     }
 
-    /// Copies the definitions of campaigns and the prices of cards that another database lacks.
+    /// Copies the definitions of campaigns and the prices of cards to another database, where they replace earlier ones.
     ///
     /// # Errors
     /// [`StoreError`] when one of the databases cannot be read or written.
@@ -97,11 +97,13 @@ impl Store {
         for (from, into) in [
             (
                 "SELECT id, asked FROM campaign",
-                "INSERT OR IGNORE INTO campaign (id, asked) VALUES (?1, ?2)",
+                "INSERT INTO campaign (id, asked) VALUES (?1, ?2)
+                 ON CONFLICT (id) DO UPDATE SET asked = excluded.asked",
             ),
             (
                 "SELECT card, price FROM price",
-                "INSERT OR IGNORE INTO price (card, price) VALUES (?1, ?2)",
+                "INSERT INTO price (card, price) VALUES (?1, ?2)
+                 ON CONFLICT (card) DO UPDATE SET price = excluded.price",
             ),
         ] {
             let select = || -> rusqlite::Result<Vec<(String, String)>> {
@@ -117,27 +119,53 @@ impl Store {
         Ok(())
     }
 
+    /// Reads all runs of a series, one at a time; returns their number.
+    ///
+    /// # Errors
+    /// [`ArchiveError`] of the first record that cannot be read, and for which [`Store::move_series`] would move nothing.
+    pub fn check_series(&self, series: &str) -> Result<u64, ArchiveError> {
+        Ok(self.readable_ids(series)?.len() as u64)
+    }
+
+    fn readable_ids(&self, series: &str) -> Result<Vec<String>, ArchiveError> {
+        let ids = self.run_ids(series).map_err(self.failed("read a series"))?;
+        for id in &ids {
+            self.run_text(id)?;
+        }
+        Ok(ids)
+    }
+
     /// Moves a series with its labels, title and note; returns the number of its runs. The annotations stay here too.
     /// A record is copied as it is written, so that fields of a later version are kept.
     ///
     /// # Errors
     /// [`ArchiveError`]; the series is then still here.
     pub fn move_series(&mut self, series: &str, to: &mut Store) -> Result<u64, ArchiveError> {
-        let ids = self.run_ids(series).map_err(self.failed("read a series"))?;
-        // All are read first: a series with a record that cannot be read stays whole.
+        // All are read before one is copied: a series with a record that cannot be read stays whole.
+        let ids = self.readable_ids(series)?;
+        to.annotate(&self.annotation_history(series)?)?;
+        for ids in ids.chunks(BATCH) {
+            self.copy_runs(ids, to)?;
+        }
+        for ids in ids.chunks(BATCH) {
+            self.remove(series, ids)
+                .map_err(self.failed("remove moved runs"))?;
+        }
+        self.settle();
+        Ok(ids.len() as u64)
+    }
+
+    /// Copies runs to another database, and compares the copies.
+    fn copy_runs(&self, ids: &[String], to: &mut Store) -> Result<(), ArchiveError> {
         let texts = ids.iter().map(|id| self.run_text(id));
         let texts = texts.collect::<Result<Vec<RecordText>, FindError>>()?;
-        to.annotate(&self.annotation_history(series)?)?;
         to.append_texts(&texts)?;
         for (id, text) in ids.iter().zip(&texts) {
             if !to.run_text(id)?.holds(text) {
                 return Err(ArchiveError::Differs { id: id.clone() });
             }
         }
-        self.remove(&ids)
-            .map_err(self.failed("remove moved runs"))?;
-        self.settle();
-        Ok(ids.len() as u64)
+        Ok(())
     }
 
     /// Returns a run as it is written in the database, given its full ID.
@@ -157,8 +185,8 @@ impl Store {
             .collect()
     }
 
-    /// Removes runs in one transaction, in which the triggers that prevent it are absent.
-    fn remove(&mut self, ids: &[String]) -> rusqlite::Result<()> {
+    /// Removes runs of a series in one transaction, in which the triggers that prevent it are absent.
+    fn remove(&mut self, series: &str, ids: &[String]) -> rusqlite::Result<()> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -175,7 +203,7 @@ impl Store {
                     connection.prepare_cached(&sql)?.execute([id])?;
                 }
             }
-            Ok(())
+            derive::list_series(connection, series)
         })?;
         transaction.commit()
     }
@@ -218,13 +246,14 @@ impl Store {
         let sql = "SELECT seq FROM record WHERE seq > ?1 AND packed IS NULL ORDER BY seq LIMIT ?2";
         let batch: Vec<i64> = transaction
             .prepare(sql)?
-            .query_map([last, BATCH], |row| row.get(0))?
+            .query_map([last, BATCH as i64], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         without_guards(&transaction, |connection| {
             batch.iter().try_for_each(|seq| compress(connection, *seq))
         })?;
         transaction.commit()?;
-        Ok(batch.last().copied())
+        // In a damaged table, the same rows could follow each other for ever.
+        Ok(batch.last().copied().filter(|end| *end > last))
     }
 }
 
@@ -275,4 +304,37 @@ fn without_guards(
         connection.execute_batch(sql)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: a series was moved in one operation, so that a database refused one with very many runs.
+    #[test]
+    fn a_series_of_any_length_is_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path().join("x.db")).unwrap();
+        let fixture = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../testdata/store/record-format-1.jsonl"
+        );
+        let text = std::fs::read_to_string(fixture).unwrap();
+        let first = import(text.lines().next().unwrap()).unwrap();
+        let runs: u32 = 1_000;
+        let all = (0..runs).map(|repeat| RunRecord {
+            id: format!("{}-{repeat}", first.id),
+            repeat,
+            ..first.clone()
+        });
+        store.append_all(&all.collect::<Vec<_>>()).unwrap();
+        let mut archive = Store::open(dir.path().join("archive.db")).unwrap();
+        // Enough for a few hundred runs.
+        store.work.set_most(20);
+        archive.work.set_most(20);
+        let moved = store.move_series(&first.series, &mut archive);
+        assert_eq!(moved.unwrap(), u64::from(runs));
+        assert!(store.is_empty().unwrap());
+        assert_eq!(archive.count().unwrap(), u64::from(runs));
+    }
 }

@@ -112,6 +112,7 @@ fn insert_run(
     let (origin, imported) = origin_words(&record.origin);
     let label = annotations::current(connection, &record.series)?.label;
     let features = RunFeatures::of(record, label.is_some());
+    let target = label.unwrap_or_else(|| record.target.display_name());
     let mut run = connection.prepare_cached(INSERT_RUN)?;
     run.execute(params![
         seq,
@@ -120,7 +121,7 @@ fn insert_run(
         record.repeat,
         record.started_unix_ms,
         record.scenario.name,
-        label.unwrap_or_else(|| record.target.display_name()),
+        target,
         origin,
         imported,
         outcome_name(&record.outcome),
@@ -139,6 +140,23 @@ fn insert_run(
         features.serial,
         features.filesystem,
     ])?;
+    let newest = "INSERT INTO series (id, last, target) VALUES (?1, ?2, ?3) ON CONFLICT (id)
+                  DO UPDATE SET last = excluded.last, target = excluded.target WHERE excluded.last > last";
+    connection
+        .prepare_cached(newest)?
+        .execute(params![record.series, seq, target])?;
+    Ok(())
+}
+
+/// Computes the row of a series again, after its runs were renamed or removed.
+pub(crate) fn list_series(connection: &Connection, series: &str) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM series WHERE id = ?1")?
+        .execute([series])?;
+    // A bare column is that of the row with the maximum.
+    let newest = "INSERT INTO series (id, last, target)
+                  SELECT series, max(seq), target FROM run WHERE series = ?1 GROUP BY series";
+    connection.prepare_cached(newest)?.execute([series])?;
     Ok(())
 }
 
@@ -247,7 +265,9 @@ impl Store {
 }
 
 fn refill(connection: &Connection) -> rusqlite::Result<u64> {
-    connection.execute_batch("DELETE FROM point; DELETE FROM phase; DELETE FROM run;")?;
+    connection.execute_batch(
+        "DELETE FROM point; DELETE FROM phase; DELETE FROM series; DELETE FROM run;",
+    )?;
     list(connection, "TRUE")
 }
 
@@ -296,7 +316,9 @@ pub(crate) fn complete(connection: &mut Connection) -> rusqlite::Result<()> {
             .prepare_cached(&sql)?
             .query_map([last], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        let Some(end) = batch.last() else { break };
+        let Some(end) = batch.last().filter(|end| **end > last) else {
+            break;
+        };
         last = *end;
         for seq in batch {
             let body = transaction

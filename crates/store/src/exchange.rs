@@ -145,16 +145,16 @@ struct RecordHead {
 /// [`ImportError`]: not a record, of a newer format, or damaged.
 pub fn import(text: &str) -> Result<RunRecord, ImportError> {
     // Almost every text is a record of this format, so its form is looked at only if it is not.
-    if let Ok(record) = serde_json::from_str::<RunRecord>(text)
+    if let Ok(record) = hakaru_model::json::from_str::<RunRecord>(text)
         && record.format == FORMAT
     {
         return Ok(record);
     }
     let head: RecordHead =
-        serde_json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
+        hakaru_model::json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
     let id = head.id.unwrap_or_else(|| "?".to_owned());
     match head.format {
-        1 => serde_json::from_str(text).map_err(|source| ImportError::Damaged {
+        1 => hakaru_model::json::from_str(text).map_err(|source| ImportError::Damaged {
             id,
             format: 1,
             source,

@@ -71,7 +71,7 @@ impl Store {
                 until.into(),
                 scenario.map(str::to_owned).into(),
             ],
-            None,
+            "",
         );
         rows.map_err(self.failed("look for a run"))
     }
@@ -95,7 +95,7 @@ impl Store {
             let first = "SELECT seq FROM run WHERE series = ?1 ORDER BY repeat, seq LIMIT 1";
             let first = format!("seq = ({first})");
             let of = || vec![series.to_owned().into()];
-            let first = self.select_runs(&first, of(), None)?.pop();
+            let first = self.select_runs(&first, of(), "")?.pop();
             let count = "SELECT count(*) FROM run WHERE series = ?1";
             let count: i64 = self
                 .connection

@@ -4,7 +4,8 @@
 //! updates and deletes. The tables `run` and `phase` are derived from it and can be rebuilt at any
 //! time ([`Store::rebuild`]). Device verifications are stored in the same way. Labels and notes, which may change, are
 //! in a table of their own. Spools of unfinished
-//! runs are next to the database file. This crate computes no statistics.
+//! runs are next to the database file, and the state of running processes is in memory ([`live`]). This crate computes no
+//! statistics.
 //!
 //! [`RunRecord`]: hakaru_model::record::RunRecord
 
@@ -17,12 +18,14 @@ mod derive;
 mod exchange;
 mod find;
 mod fingerprint;
+pub mod live;
 mod migrate;
 mod open;
 mod pack;
 mod points;
 mod prices;
 mod reading;
+mod record_text;
 mod rows;
 mod select;
 mod spool;
@@ -30,13 +33,14 @@ mod trust;
 mod verified;
 
 pub use annotations::{split_annotations, with_annotations};
-pub use append::{AppendError, Appended, RecordText};
+pub use append::{AppendError, Appended};
 pub use archive::ArchiveError;
 pub use exchange::{ExportError, ImportError, export, import, import_lines};
 pub use find::{FindError, Readable};
 pub use fingerprint::fingerprint;
 pub use open::{JournalMode, OpenError, Store, default_path};
 pub use points::PointRow;
+pub use record_text::RecordText;
 pub use rows::{Filter, OutcomeKind, PhaseRow, RunRow};
 pub use select::RunTerm;
 pub use spool::{LeftError, OrphanedRun, Spool, SpoolError, WorkerHeader, left};

@@ -10,7 +10,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i32 = 0x6861_6b61;
 
 /// The SQL of each migration.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0001.sql"),
     include_str!("migrations/0002.sql"),
     include_str!("migrations/0003.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005.sql"),
     include_str!("migrations/0006.sql"),
     include_str!("migrations/0007.sql"),
+    include_str!("migrations/0008.sql"),
 ];
 
 /// The newest schema this version knows.
@@ -111,7 +112,7 @@ mod tests {
     /// Everything in the tables of records and runs.
     fn content(connection: &Connection) -> Vec<Vec<Value>> {
         let mut all = Vec::new();
-        for table in ["record", "run", "phase", "point", "verification"] {
+        for table in ["record", "run", "series", "phase", "point", "verification"] {
             let mut statement = connection
                 .prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2, 3"))
                 .unwrap();
@@ -125,7 +126,7 @@ mod tests {
     /// A migration that is interrupted at any step loses nothing, and the next one continues it.
     #[test]
     fn an_interrupted_migration_is_continued() {
-        for name in ["schema-1.db", "schema-3.db", "schema-4.db"] {
+        for name in ["schema-1.db", "schema-3.db", "schema-4.db", "schema-7.db"] {
             interrupt_at_any_step(name, &fixture(name));
         }
     }

@@ -110,6 +110,15 @@ pub enum OpenError {
         #[source]
         source: rusqlite::Error,
     },
+    /// Opening it takes more work than a database of this size needs.
+    #[error(
+        "failed to open the database {}: this exceeded the limit for a database of its size, so it is damaged or \
+        was crafted; help: restore a backup, or name another file with --db", path.display()
+    )]
+    OverLimit {
+        /// The file.
+        path: PathBuf,
+    },
     /// Not an SQLite database.
     #[error("{} is not an SQLite database; help: name another file with --db", path.display())]
     NotADatabase {
@@ -263,9 +272,9 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
     connection.busy_timeout(busy).map_err(explain)?;
-    trust::harden(&connection).map_err(explain)?;
+    let work = trust::harden(&mut connection, trust::size_of(path)).map_err(explain)?;
     if journal == JournalMode::Rollback {
         // A connection with exclusive access needs no shared memory, even if a WAL exists.
         connection
@@ -278,7 +287,7 @@ fn open_with(path: &Path, busy: Duration, journal: JournalMode) -> Result<Store,
         return Err(OpenError::ReadOnly { path });
     }
     let journal = configure(&connection, busy, journal).map_err(explain)?;
-    finish(connection, path, journal)
+    finish(connection, path, journal, work)
 }
 
 /// Brings an open database to the newest schema.
@@ -286,16 +295,19 @@ pub(crate) fn finish(
     mut connection: Connection,
     path: PathBuf,
     journal: JournalMode,
+    work: WorkLimit,
 ) -> Result<Store, OpenError> {
     let failed = |source: rusqlite::Error| match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => explain(&path, BUSY, source),
+        Some(
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::OperationInterrupted,
+        ) => explain(&path, BUSY, source),
         _ => OpenError::Upgrade {
             path: path.clone(),
             source,
         },
     };
     migrate::migrate(&mut connection).map_err(failed)?;
-    let work = WorkLimit::set(&mut connection).map_err(failed)?;
+    work.renew();
     Ok(Store {
         connection,
         path,
@@ -335,7 +347,7 @@ pub(crate) fn check_is_ours(
         let number = snapshot.query_row(sql, [], |row| row.get::<_, i64>(0));
         number.map_err(explain)
     };
-    let no_tables = number("SELECT count(*) FROM sqlite_schema")? == 0;
+    let no_tables = number("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")? == 1;
     let ours = number("PRAGMA application_id")? == i64::from(migrate::APPLICATION_ID);
     let version = migrate::version(&snapshot).map_err(explain)?;
     let schema = migrate::schema(&snapshot).map_err(explain)?;
@@ -384,7 +396,11 @@ fn configure(
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     // Only a query shows whether the WAL is available; it also releases the lock of an exclusive connection.
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema)",
+        [],
+        |_| Ok(()),
+    )?;
     Ok(journal)
 }
 
@@ -413,6 +429,7 @@ pub(crate) fn explain(path: &Path, waited: Duration, source: rusqlite::Error) ->
     let path = path.to_owned();
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, source },
+        Some(ErrorCode::OperationInterrupted) => OpenError::OverLimit { path },
         Some(ErrorCode::NotADatabase) => OpenError::NotADatabase { path },
         Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

@@ -89,7 +89,7 @@ fn written_scenario(body: &str) -> Option<&str> {
         #[serde(borrow)]
         scenario: &'a RawValue,
     }
-    let of: ScenarioText<'_> = serde_json::from_str(body).ok()?;
+    let of: ScenarioText<'_> = hakaru_model::json::from_str(body).ok()?;
     Some(of.scenario.get())
 }
 

@@ -126,7 +126,8 @@ impl Store {
         ))?;
         let mut rows = statement.query([campaign, host])?;
         while let Some(row) = rows.next()? {
-            let Ok(of) = serde_json::from_str::<PreparedRecord>(&pack::body(row, 0)?) else {
+            let Ok(of) = hakaru_model::json::from_str::<PreparedRecord>(&pack::body(row, 0)?)
+            else {
                 continue;
             };
             let completed = row.get_ref(4)?.as_str() == Ok(OutcomeKind::Completed.name());

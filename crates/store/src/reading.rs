@@ -4,7 +4,7 @@
 //! itself stays unchanged.
 
 use crate::open::{BUSY, check_is_ours, explain, finish};
-use crate::trust::{WorkLimit, harden};
+use crate::trust::{WorkLimit, harden, size_of, size_of_pages};
 use crate::{JournalMode, OpenError, Store, derive, migrate};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
@@ -42,7 +42,11 @@ fn read_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
             path: path.to_owned(),
         });
     }
-    let (connection, version) = match shared(path, busy) {
+    let Opened {
+        connection,
+        version,
+        work,
+    } = match shared(path, busy) {
         Err(OpenError::CannotOpen { .. } | OpenError::ReadOnly { .. }) => alone(path, busy)?,
         opened => opened?,
     };
@@ -50,7 +54,15 @@ fn read_within(path: &Path, busy: Duration) -> Result<Store, OpenError> {
     if version < migrate::NEWEST || derive::is_incomplete(&connection).map_err(failed)? {
         return migrated_copy(&connection, path).map_err(failed)?;
     }
-    to_read(connection, path)
+    to_read(connection, path, work)
+}
+
+/// A connection to a database that was checked.
+struct Opened {
+    connection: Connection,
+    /// The schema version.
+    version: u32,
+    work: WorkLimit,
 }
 
 /// Number of pages copied at a time.
@@ -64,6 +76,12 @@ fn migrated_copy(
     connection: &Connection,
     path: &Path,
 ) -> rusqlite::Result<Result<Store, OpenError>> {
+    // A WAL can claim any number of pages, which would all be copied.
+    if size_of_pages(connection)? / 2 > size_of(path) {
+        return Ok(Err(OpenError::OverLimit {
+            path: path.to_owned(),
+        }));
+    }
     let pages: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
     let is_large = pages > PAGES_IN_MEMORY;
     let mut copy = match is_large {
@@ -79,13 +97,13 @@ fn migrated_copy(
 }
 
 /// Opens the file in shared mode; writers are neither blocked nor waited for.
-fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
+fn shared(path: &Path, busy: Duration) -> Result<Opened, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection =
+    let mut connection =
         Connection::open_with_flags(path, flags).map_err(|source| explain(path, busy, source))?;
-    connection
+    let work = connection
         .busy_timeout(busy)
-        .and_then(|()| harden(&connection))
+        .and_then(|()| harden(&mut connection, size_of(path)))
         .map_err(|source| explain(path, busy, source))?;
     if connection
         .is_readonly(rusqlite::MAIN_DB)
@@ -96,21 +114,29 @@ fn shared(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
         });
     }
     let version = check_is_ours(&connection, path, busy)?;
-    Ok((connection, version))
+    Ok(Opened {
+        connection,
+        version,
+        work,
+    })
 }
 
 /// Opens a file in a read-only location, where SQLite cannot create the WAL index. Fails if the file has unmerged
 /// changes that cannot be read there.
-fn alone(path: &Path, busy: Duration) -> Result<(Connection, u32), OpenError> {
+fn alone(path: &Path, busy: Duration) -> Result<Opened, OpenError> {
     let open = |name: &Path, flags| {
-        let connection = Connection::open_with_flags(name, flags)
+        let mut connection = Connection::open_with_flags(name, flags)
             .map_err(|source| explain(path, busy, source))?;
-        connection
+        let work = connection
             .busy_timeout(busy)
-            .and_then(|()| harden(&connection))
+            .and_then(|()| harden(&mut connection, size_of(path)))
             .map_err(|source| explain(path, busy, source))?;
         let version = check_is_ours(&connection, path, busy)?;
-        Ok((connection, version))
+        Ok(Opened {
+            connection,
+            version,
+            work,
+        })
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let Some(beside) = unsettled(path) else {
@@ -155,19 +181,20 @@ fn unchanging(path: &Path) -> PathBuf {
     PathBuf::from(uri + "?immutable=1")
 }
 
-fn in_memory(connection: Connection, path: &Path) -> Result<Store, OpenError> {
-    harden(&connection).map_err(|source| explain(path, BUSY, source))?;
-    let store = finish(connection, path.to_owned(), JournalMode::WriteAhead)?;
-    to_read(store.connection, path)
+fn in_memory(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
+    let work = size_of_pages(&connection).and_then(|bytes| harden(&mut connection, bytes));
+    let work = work.map_err(|source| explain(path, BUSY, source))?;
+    let store = finish(connection, path.to_owned(), JournalMode::WriteAhead, work)?;
+    to_read(store.connection, path, store.work)
 }
 
 /// Makes the connection read-only, so that SQLite rejects accidental writes.
-fn to_read(mut connection: Connection, path: &Path) -> Result<Store, OpenError> {
+fn to_read(connection: Connection, path: &Path, work: WorkLimit) -> Result<Store, OpenError> {
     let failed = |source| explain(path, BUSY, source);
     connection
         .pragma_update(None, "query_only", true)
         .map_err(failed)?;
-    let work = WorkLimit::set(&mut connection).map_err(failed)?;
+    work.renew();
     Ok(Store {
         connection,
         path: path.to_owned(),
@@ -256,12 +283,10 @@ mod tests {
         std::fs::set_permissions(dir.path(), Permissions::from_mode(0o555)).unwrap();
         // Permissions do not stop root, so the last fallback is also tested directly.
         assert_eq!(Store::read(&path).unwrap().count().unwrap(), 0);
-        let (connection, version) = alone(&path, BUSY).unwrap();
+        let opened = alone(&path, BUSY).unwrap();
+        let store = to_read(opened.connection, &path, opened.work).unwrap();
         assert_eq!(
-            (
-                version,
-                to_read(connection, &path).unwrap().count().unwrap()
-            ),
+            (opened.version, store.count().unwrap()),
             (migrate::NEWEST, 0)
         );
         std::fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();

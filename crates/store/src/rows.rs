@@ -53,8 +53,10 @@ pub struct Filter {
     pub since_unix_ms: Option<i64>,
     /// Started before this time, in milliseconds since 1970 UTC.
     pub until_unix_ms: Option<i64>,
-    /// Maximum number of runs, newest first.
+    /// Maximum number of runs or series, newest first.
     pub limit: Option<u32>,
+    /// Number of runs or series to skip before them.
+    pub skip: u32,
 }
 
 /// A run in a list.
@@ -130,6 +132,7 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
         since_unix_ms,
         until_unix_ms,
         limit: _,
+        skip: _,
     } = filter;
     let text = |value: &Option<String>| value.clone().map(Value::Text);
     let part = target.as_ref().map(|name| name.to_ascii_lowercase());
@@ -157,6 +160,23 @@ fn conditions(filter: &Filter) -> (String, Vec<Value>) {
     )
 }
 
+/// Like [`conditions`], on a row of `series`; `None` for a filter that only runs can answer.
+fn conditions_on_series(filter: &Filter) -> Option<(String, Vec<Value>)> {
+    let of_target = Filter {
+        target: filter.target.clone(),
+        limit: filter.limit,
+        skip: filter.skip,
+        ..Filter::default()
+    };
+    (*filter == of_target).then(|| conditions(filter))
+}
+
+/// The part of a query that limits its rows.
+fn page(Filter { limit, skip, .. }: &Filter) -> String {
+    let limit = limit.map_or(-1, i64::from);
+    format!("LIMIT {limit} OFFSET {skip}")
+}
+
 impl Store {
     /// Lists runs, newest first.
     ///
@@ -164,19 +184,26 @@ impl Store {
     /// [`StoreError`] when the database cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         let (wanted, parameters) = conditions(filter);
-        self.select_runs(&wanted, parameters, filter.limit)
+        self.select_runs(&wanted, parameters, &page(filter))
             .map_err(self.failed("list the runs"))
     }
 
-    /// Returns the series with runs that match the filter, last stored first. `limit` is the maximum number of series.
+    /// Returns the series with runs that match the filter, last stored first. `limit` and `skip` are of series.
     ///
-    /// Rows are read only until there are enough series, so the newest ones of a large database cost little.
+    /// Without a condition, or with one of the target only, no run is read. Otherwise runs are read only until there are
+    /// enough series.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn newest_series(&self, filter: &Filter) -> Result<Vec<String>, StoreError> {
-        let most = filter.limit.map_or(usize::MAX, |limit| limit as usize);
+        if let Some((wanted, parameters)) = conditions_on_series(filter) {
+            let page = page(filter);
+            let sql = format!("SELECT id FROM series WHERE {wanted} ORDER BY last DESC {page}");
+            return self.texts(&sql, parameters);
+        }
         let (wanted, parameters) = conditions(filter);
+        let (most, skipped) = (filter.limit.unwrap_or(u32::MAX), filter.skip as usize);
+        let most = skipped.saturating_add(most as usize);
         let select = || -> rusqlite::Result<Vec<String>> {
             let (mut found, mut seen) = (Vec::new(), HashSet::new());
             let sql = format!("SELECT series FROM run WHERE {wanted} ORDER BY seq DESC");
@@ -190,9 +217,26 @@ impl Store {
                     found.push(series);
                 }
             }
-            Ok(found)
+            Ok(found.split_off(skipped.min(found.len())))
         };
         select().map_err(self.failed("list the series"))
+    }
+
+    /// Returns the number of series with runs that match the filter, whatever its limit.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn count_series(&self, filter: &Filter) -> Result<u64, StoreError> {
+        let (from, (wanted, parameters)) = match conditions_on_series(filter) {
+            Some(conditions) => ("coalesce(sum(1), 0) FROM series", conditions),
+            None => ("count(DISTINCT series) FROM run", conditions(filter)),
+        };
+        let sql = format!("SELECT {from} WHERE {wanted}");
+        let parameters = rusqlite::params_from_iter(parameters);
+        let counted = self
+            .connection
+            .query_row(&sql, parameters, |row| count(row, 0));
+        counted.map_err(self.failed("count the series"))
     }
 
     /// Whether no runs are stored.
@@ -210,13 +254,12 @@ impl Store {
         &self,
         wanted: &str,
         parameters: Vec<Value>,
-        limit: Option<u32>,
+        page: &str,
     ) -> rusqlite::Result<Vec<RunRow>> {
-        let limit = limit.map_or(-1, i64::from);
         let sql = format!(
             "SELECT id, series, repeat, started_unix_ms, scenario, target, origin, imported, outcome, format,
                     phases, ios, bytes, errors, caveats, layer, traced, seq
-             FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}"
+             FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC {page}"
         );
         let mut statement = self.connection.prepare(&sql)?;
         let mut rows = statement
@@ -228,13 +271,30 @@ impl Store {
         Ok(rows)
     }
 
+    /// Returns the shortest prefix of the ID of a verification, at least 8 characters, that no other verification and no
+    /// run has.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn short_verification_id(&self, id: &str) -> Result<String, StoreError> {
+        let neighbors = [
+            "SELECT id FROM verification WHERE id < ?1 ORDER BY id DESC LIMIT 1",
+            "SELECT id FROM verification WHERE id > ?1 ORDER BY id LIMIT 1",
+        ];
+        let neighbors = [neighbors, RUN_NEIGHBORS].concat();
+        self.prefix_beside(id, &neighbors)
+            .map_err(self.failed("list the verifications"))
+    }
+
     /// Returns the shortest ID prefix that differs from the neighboring IDs.
     fn short_id(&self, id: &str) -> rusqlite::Result<String> {
+        self.prefix_beside(id, &RUN_NEIGHBORS)
+    }
+
+    /// Returns the shortest prefix of an ID that differs from what these statements find beside it.
+    fn prefix_beside(&self, id: &str, neighbors: &[&str]) -> rusqlite::Result<String> {
         let mut shared = 7;
-        for sql in [
-            "SELECT id FROM run WHERE id < ?1 ORDER BY id DESC LIMIT 1",
-            "SELECT id FROM run WHERE id > ?1 ORDER BY id LIMIT 1",
-        ] {
+        for sql in neighbors {
             let mut statement = self.connection.prepare_cached(sql)?;
             let other: Option<String> = statement.query_row([id], |row| row.get(0)).optional()?;
             shared = shared.max(other.map_or(0, |other| shared_prefix(id, &other)));
@@ -253,10 +313,10 @@ impl Store {
 
     fn select_phases(&self, filter: &Filter) -> rusqlite::Result<Vec<PhaseRow>> {
         let (wanted, parameters) = conditions(filter);
-        let limit = filter.limit.map_or(-1, i64::from);
+        let page = page(filter);
         let sql = format!(
             "SELECT r.id, p.idx, p.name, p.op, p.ios, p.bytes, p.runtime_ns
-             FROM (SELECT seq, id, started_unix_ms FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC LIMIT {limit}) r
+             FROM (SELECT seq, id, started_unix_ms FROM run WHERE {wanted} ORDER BY started_unix_ms DESC, id DESC {page}) r
              JOIN phase p ON p.run = r.seq ORDER BY r.started_unix_ms DESC, r.id DESC, p.idx, p.op"
         );
         let mut statement = self.connection.prepare(&sql)?;
@@ -265,6 +325,12 @@ impl Store {
             .collect()
     }
 }
+
+/// The runs with the IDs before and after an ID.
+const RUN_NEIGHBORS: [&str; 2] = [
+    "SELECT id FROM run WHERE id < ?1 ORDER BY id DESC LIMIT 1",
+    "SELECT id FROM run WHERE id > ?1 ORDER BY id LIMIT 1",
+];
 
 fn shared_prefix(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
@@ -320,4 +386,36 @@ fn phase_row(row: &Row<'_>) -> rusqlite::Result<PhaseRow> {
         bytes: count(row, 5)?,
         runtime_ns: count(row, 6)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: of a million runs, all were read to list the series of a rare target.
+    #[test]
+    fn series_are_listed_without_reading_runs() {
+        let store = Store::empty("none.db").unwrap();
+        let of_target = |target: Option<&str>| Filter {
+            target: target.map(str::to_owned),
+            limit: Some(30),
+            skip: 60,
+            ..Filter::default()
+        };
+        for filter in [of_target(None), of_target(Some("card"))] {
+            let (wanted, parameters) = conditions_on_series(&filter).unwrap();
+            let sql = format!("SELECT id FROM series WHERE {wanted} ORDER BY last DESC");
+            let plan = store.plan(&sql, parameters);
+            assert_eq!(
+                plan,
+                ["SCAN series USING COVERING INDEX series_by_last"],
+                "{filter:?}"
+            );
+        }
+        let other = Filter {
+            scenario: Some("s".to_owned()),
+            ..of_target(None)
+        };
+        assert!(conditions_on_series(&other).is_none());
+    }
 }

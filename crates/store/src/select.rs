@@ -1,8 +1,8 @@
 //! Selects runs by their properties, without reading records.
 
 use crate::{Store, StoreError};
-use rusqlite::params_from_iter;
 use rusqlite::types::Value;
+use rusqlite::{ffi, params_from_iter};
 
 /// A property that selects runs. Texts are compared in any case of ASCII letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,17 +56,22 @@ impl RunTerm {
                 let name = text(name);
                 let of: Vec<String> = series.iter().map(|id| text(id)).collect();
                 let of = of.join(", ");
-                format!("labelled AND target = {name} COLLATE NOCASE OR series IN ({of})")
+                format!(
+                    "seq IN (SELECT seq FROM run WHERE target = {name} COLLATE NOCASE AND labelled
+                             UNION SELECT seq FROM run WHERE series IN ({of}))"
+                )
             }
             RunTerm::Card { name, series } => {
                 let name = text(name);
                 let of: Vec<String> = series.iter().map(|id| text(id)).collect();
                 let of = of.join(", ");
+                // One query per index: the planner cannot know that each finds few of all runs.
                 format!(
-                    "target = {name} COLLATE NOCASE OR series IN ({of})
-                     OR model <> '' AND model = {name} COLLATE NOCASE
-                     OR serial <> '' AND serial = {name} COLLATE NOCASE
-                     OR seq IN (SELECT run FROM point WHERE card = {name} COLLATE NOCASE)"
+                    "seq IN (SELECT seq FROM run WHERE target = {name} COLLATE NOCASE
+                             UNION SELECT seq FROM run WHERE series IN ({of})
+                             UNION SELECT seq FROM run WHERE model <> '' AND model = {name} COLLATE NOCASE
+                             UNION SELECT seq FROM run WHERE serial <> '' AND serial = {name} COLLATE NOCASE
+                             UNION SELECT run FROM point WHERE card = {name} COLLATE NOCASE)"
                 )
             }
             RunTerm::Layer(name) => {
@@ -187,20 +192,94 @@ impl Store {
             let sql = "SELECT started_unix_ms, id FROM run WHERE (started_unix_ms, id) > (?1, ?2)
                  ORDER BY started_unix_ms, id LIMIT ?3";
             let (started, id) = last.map_or((i64::MIN, ""), |(started, id)| (*started, id));
-            self.connection
+            let runs: Vec<(i64, String)> = self
+                .connection
                 .prepare_cached(sql)?
                 .query_map((started, id, limit), |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
+                .collect::<rusqlite::Result<_>>()?;
+            // In a damaged index, the same runs could follow each other for ever.
+            let mut before = last;
+            for run in &runs {
+                if before.is_some_and(|before| before >= run) {
+                    return Err(damaged());
+                }
+                before = Some(run);
+            }
+            Ok(runs)
         };
         select().map_err(self.failed("list the runs"))
     }
 
-    fn texts(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn texts(
+        &self,
+        sql: &str,
+        parameters: Vec<Value>,
+    ) -> Result<Vec<String>, StoreError> {
         let select = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.connection.prepare(sql)?;
             let rows = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
             rows.collect()
         };
         select().map_err(self.failed("select runs"))
+    }
+}
+
+/// The error of SQLite for a damaged database.
+fn damaged() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Store {
+        /// The steps of SQLite for a query.
+        pub(crate) fn plan(&self, sql: &str, parameters: Vec<Value>) -> Vec<String> {
+            let sql = format!("EXPLAIN QUERY PLAN {sql}");
+            let mut statement = self.connection.prepare(&sql).unwrap();
+            let steps = statement.query_map(params_from_iter(parameters), |row| row.get(3));
+            steps.unwrap().map(Result::unwrap).collect()
+        }
+    }
+
+    /// Regression: of a million runs, all were read to compare two cards.
+    #[test]
+    fn terms_that_find_few_runs_read_no_others() {
+        let store = Store::empty("none.db").unwrap();
+        let name = || "a".to_owned();
+        let card = RunTerm::Card {
+            name: name(),
+            series: vec![name(), name()],
+        };
+        let label = RunTerm::Label {
+            name: name(),
+            series: vec![name()],
+        };
+        let days = RunTerm::Started {
+            from: Some(1),
+            until: Some(2),
+        };
+        let host = RunTerm::Host(name());
+        for groups in [
+            vec![vec![card.clone()]],
+            vec![vec![card.clone(), card.clone()]],
+            vec![vec![card.clone()], vec![RunTerm::Layer(name())]],
+            vec![vec![card], vec![RunTerm::Workload(name())]],
+            vec![vec![label]],
+            vec![vec![host.clone()]],
+            vec![vec![host], vec![days.clone()]],
+            vec![vec![days]],
+            vec![vec![RunTerm::Series(name())]],
+            vec![vec![RunTerm::Campaign(name())]],
+        ] {
+            let (wanted, parameters) = conditions(&groups);
+            for order in ["ORDER BY started_unix_ms, id", "LIMIT 1"] {
+                let sql = format!("SELECT id FROM run WHERE {wanted} {order}");
+                let plan = store.plan(&sql, parameters.clone());
+                let reads_all = |step: &String| step.starts_with("SCAN run");
+                assert!(!plan.iter().any(reads_all), "{groups:?}: {plan:#?}");
+            }
+        }
     }
 }

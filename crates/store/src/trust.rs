@@ -6,24 +6,45 @@
 use crate::migrate::{self, SchemaItem};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Steps of SQLite's virtual machine between two checks of the limit.
 const STEPS: i32 = 10_000;
 
-/// Checks that each operation has besides those for the size of the file.
-const FEWEST_CHECKS: i64 = 5_000;
+/// Checks that each operation has besides those for the size of the file. Tests wait for many operations to be stopped.
+const FEWEST_CHECKS: i64 = if cfg!(test) { 500 } else { 5_000 };
 
 /// Bytes of the file for which an operation has one more check: 100 steps per byte.
 const BYTES_PER_CHECK: i64 = 100;
 
-/// Turns off what a file can make SQLite execute and this crate does not use.
-pub(crate) fn harden(connection: &Connection) -> rusqlite::Result<()> {
+/// Turns off what a file can make SQLite execute and this crate does not use, and limits the work of each operation in
+/// proportion to the size of the file, from the first one on.
+pub(crate) fn harden(connection: &mut Connection, bytes: u64) -> rusqlite::Result<WorkLimit> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-    Ok(())
+    WorkLimit::set(connection, bytes)
+}
+
+/// Returns the size of a database file with its WAL: what is really there, whatever its header claims.
+pub(crate) fn size_of(path: &Path) -> u64 {
+    let mut wal = OsString::from(path);
+    wal.push("-wal");
+    let size = |path: &Path| path.metadata().map_or(0, |file| file.len());
+    size(Path::new(&wal)).saturating_add(size(path))
+}
+
+/// Returns the size of the pages of a database.
+pub(crate) fn size_of_pages(connection: &Connection) -> rusqlite::Result<u64> {
+    let number = |pragma: &str| {
+        let sql = format!("PRAGMA {pragma}");
+        connection.query_row(&sql, [], |row| row.get::<_, i64>(0))
+    };
+    let bytes = number("page_count")?.saturating_mul(number("page_size")?);
+    Ok(bytes.unsigned_abs())
 }
 
 /// Limit of the work of one operation, in proportion to the size of the database. SQLite reports an operation beyond
@@ -36,13 +57,8 @@ pub(crate) struct WorkLimit {
 
 impl WorkLimit {
     /// Sets the limit for a connection.
-    pub(crate) fn set(connection: &mut Connection) -> rusqlite::Result<WorkLimit> {
-        let number = |pragma: &str| {
-            let sql = format!("PRAGMA {pragma}");
-            connection.query_row(&sql, [], |row| row.get::<_, i64>(0))
-        };
-        let bytes = number("page_count")?.saturating_mul(number("page_size")?);
-        let limit = WorkLimit::of(bytes);
+    fn set(connection: &mut Connection, bytes: u64) -> rusqlite::Result<WorkLimit> {
+        let limit = WorkLimit::of(i64::try_from(bytes).unwrap_or(i64::MAX));
         let left = Arc::clone(&limit.left);
         let handler = move || left.fetch_sub(1, Ordering::Relaxed) <= 0;
         connection.progress_handler(STEPS, Some(handler))?;
@@ -55,6 +71,13 @@ impl WorkLimit {
             left: Arc::new(AtomicI64::new(most)),
             most,
         }
+    }
+
+    /// Changes the number of checks of each operation.
+    #[cfg(test)]
+    pub(crate) fn set_most(&mut self, most: i64) {
+        self.most = most;
+        self.renew();
     }
 
     /// Starts a new operation.

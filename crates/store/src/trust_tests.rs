@@ -124,3 +124,128 @@ fn connections_do_not_trust_the_file() {
         assert!(store.connection.execute_batch(edit).is_err());
     }
 }
+
+/// Length of a page of the databases below.
+const PAGE: usize = 4096;
+
+/// Replaces the page of a table or index by a graph in which every page points to one other page a hundred times: a
+/// small file with far more rows than can ever be read.
+fn multiply(path: &Path, name: &str) {
+    let connection = Connection::open(path).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root: i64 = connection.query_row(sql, [name], |row| row.get(0)).unwrap();
+    let root = usize::try_from(root).unwrap();
+    connection
+        .execute_batch("PRAGMA journal_mode = DELETE")
+        .unwrap();
+    drop(connection);
+    let mut file = std::fs::read(path).unwrap();
+    // The page with the rows, 16 levels above it, and the root.
+    let leaf = file[(root - 1) * PAGE..root * PAGE].to_vec();
+    let is_table = [5, 13].contains(&leaf[0]);
+    file.extend(leaf);
+    for _ in 0..16 {
+        let below = u32::try_from(file.len() / PAGE).unwrap();
+        file.extend(interior(is_table, below));
+    }
+    let below = u32::try_from(file.len() / PAGE).unwrap();
+    file[(root - 1) * PAGE..root * PAGE].copy_from_slice(&interior(is_table, below));
+    let pages = u32::try_from(file.len() / PAGE).unwrap();
+    file[28..32].copy_from_slice(&pages.to_be_bytes());
+    std::fs::write(path, file).unwrap();
+}
+
+/// An inner page whose children are all the same page. Source: SQLite, "Database File Format", 1.6.
+fn interior(is_table: bool, child: u32) -> Vec<u8> {
+    // A cell of a table has a key after its child, that of an index a record: here one without columns.
+    let cells = 100;
+    let cell = |number: u8| match is_table {
+        true => vec![number + 1],
+        false => vec![1, 1],
+    };
+    let length = 4 + cell(0).len();
+    let mut page = vec![0; PAGE];
+    page[0] = if is_table { 5 } else { 2 };
+    page[4] = cells;
+    let content = PAGE - length * usize::from(cells);
+    page[5..7].copy_from_slice(&(content as u16).to_be_bytes());
+    page[8..12].copy_from_slice(&child.to_be_bytes());
+    for number in 0..cells {
+        let (slot, at) = (usize::from(number), content + length * usize::from(number));
+        page[12 + 2 * slot..][..2].copy_from_slice(&(at as u16).to_be_bytes());
+        page[at..at + 4].copy_from_slice(&child.to_be_bytes());
+        page[at + 4..at + length].copy_from_slice(&cell(number));
+    }
+    page
+}
+
+fn fixture(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.db");
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/store");
+    std::fs::copy(from.join(name), &path).unwrap();
+    (dir, path)
+}
+
+/// Regression: SQLite counted runs in one step, which no limit ended; and a damaged index has no last page of runs.
+#[test]
+fn tables_without_end_are_read_only_up_to_the_limit() {
+    let (_dir, path) = fixture("schema-7.db");
+    drop(Store::open(&path).unwrap());
+    // A missing index is accepted. This one would be read when the file is opened.
+    change(&path, "DROP INDEX run_by_fingerprint");
+    let names: Vec<String> = {
+        let connection = Connection::open(&path).unwrap();
+        let sql =
+            "SELECT name FROM sqlite_schema WHERE tbl_name IN ('run', 'series') AND type = 'index'
+                       AND name NOT LIKE '%series_1' UNION SELECT 'run'";
+        let mut names = connection.prepare(sql).unwrap();
+        let names = names.query_map([], |row| row.get(0)).unwrap();
+        names.map(Result::unwrap).collect()
+    };
+    assert!(names.len() > 8, "{names:?}");
+    for name in &names {
+        let before = std::fs::read(&path).unwrap();
+        multiply(&path, name);
+        // What is looked at when a file is opened keeps it from being opened.
+        if Store::read(&path).is_err() {
+            std::fs::write(&path, before).unwrap();
+        }
+    }
+    let store = Store::read(&path).unwrap();
+    for (what, result) in [
+        ("count", store.count().map(drop)),
+        ("series", store.count_series(&Filter::default()).map(drop)),
+        ("runs", store.runs(&Filter::default()).map(drop)),
+        ("old series", store.series_before(i64::MAX).map(drop)),
+        ("page", store.runs_after(None, 1000).map(drop)),
+    ] {
+        let error = result.expect_err(what).to_string();
+        let is_limited = error.contains("exceeded the limit") || error.contains("malformed");
+        assert!(is_limited, "{what}: {error}");
+    }
+}
+
+/// Regression: the limit was set only after a file had been checked and, in a copy, upgraded.
+#[test]
+fn files_without_end_are_not_opened() {
+    for name in ["schema-1.db", "schema-4.db", "schema-7.db"] {
+        for table in ["run", "record"] {
+            let read = |path: &Path| Store::read(path);
+            for open in [read, |path: &Path| Store::open(path)] {
+                let (_dir, path) = fixture(name);
+                multiply(&path, table);
+                let begun = std::time::Instant::now();
+                let error = open(&path).map(drop).unwrap_err();
+                println!("{name}, {table}: {:?}: {error}", begun.elapsed());
+                let expected = matches!(
+                    error,
+                    OpenError::OverLimit { .. }
+                        | OpenError::Damaged { .. }
+                        | OpenError::Upgrade { .. }
+                );
+                assert!(expected, "{name}, {table}: {error}");
+            }
+        }
+    }
+}

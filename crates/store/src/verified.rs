@@ -65,7 +65,7 @@ pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>
     if !text.contains("\"verdict\"") {
         return None;
     }
-    let kind: VerificationMarker = serde_json::from_str(text).ok()?;
+    let kind: VerificationMarker = hakaru_model::json::from_str(text).ok()?;
     Some(parse(&kind.id, text))
 }
 
@@ -74,7 +74,7 @@ fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
         id: id.to_owned(),
         source,
     };
-    let head: VerificationHead = serde_json::from_str(body).map_err(damaged)?;
+    let head: VerificationHead = hakaru_model::json::from_str(body).map_err(damaged)?;
     if head.format > FORMAT {
         return Err(FindError::Newer {
             id: id.to_owned(),
@@ -82,7 +82,7 @@ fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
             newest: FORMAT,
         });
     }
-    serde_json::from_str(body).map_err(damaged)
+    hakaru_model::json::from_str(body).map_err(damaged)
 }
 
 impl Store {

@@ -31,7 +31,7 @@ pub use options::{DiskNumber, EventSet, RecorderOptions};
 pub(crate) use decode::parse_flags;
 
 use crate::event::TraceEvent;
-use decode::Decoder;
+use decode::{Decoder, FilesystemPlace};
 use ftrace::{EventCounting, FtraceSource};
 use hakaru_model::io_path::{EventCount, TraceMethod, TracerReport};
 use hakaru_model::units::Bytes;
@@ -288,12 +288,16 @@ impl State {
         disk: &DiskFacts,
         options: &RecorderOptions,
     ) -> Result<State, TraceError> {
-        let filesystem = options.filesystem;
-        let start = filesystem
-            .and_then(|number| DiskFacts::read(number).ok())
-            .and_then(|below| below.partition)
-            .map_or(0, |(start, _)| start);
-        let mut decoder = Decoder::new(filesystem.map(|number| (number, start)));
+        let filesystem = options.filesystem.map(|number| {
+            let below = DiskFacts::read(number).ok();
+            let partition = below.as_ref().and_then(|below| below.partition);
+            FilesystemPlace {
+                number,
+                disk: below.map_or(number, |below| below.number),
+                start: partition.map_or(0, |(start, _)| start),
+            }
+        });
+        let mut decoder = Decoder::new(filesystem);
         let selection = select(&tracefs, disk, options, &mut decoder)?;
         let may_change_method = options.method.is_none() && cleaner::is_allowed();
         let source = match may_change_method && options.events != EventSet::Full {

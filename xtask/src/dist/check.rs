@@ -6,6 +6,8 @@
 
 mod kernels;
 
+pub(crate) use kernels::KERNELS;
+
 use super::{TARGETS, size, sorted};
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -107,7 +109,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     if wanted("busybox") {
         rows.push(("busybox", check_busybox(&files)));
     }
-    for (name, release) in kernels::KERNELS.iter().filter(|(name, _)| wanted(name)) {
+    for (name, release) in KERNELS.iter().filter(|(name, _)| wanted(name)) {
         rows.push((name, kernels::check(release, &files)));
     }
     for (target, emulator, options) in EMULATORS.iter().filter(|(target, ..)| wanted(target)) {

@@ -1,7 +1,7 @@
 //! Generates all kinds of pages with the program itself: series, comparisons, campaigns, verifications and imports, from
 //! simulated cards and published figures.
 
-use super::fake;
+use super::{articles, fake};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -241,6 +241,8 @@ const COMMANDS: &[&[&str]] = &[
         "TABLE",
         "-o",
         "published.html",
+        "--charts",
+        "charts-a",
     ],
     &[
         "campaign",
@@ -399,13 +401,18 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
         .to_str()
         .context("the workspace lies at a path that is no text")?;
     let table = format!("{root}/testdata/published/figures.csv");
+    let logs = format!("{root}/crates/dialects/tests/logs");
     std::fs::write(place("aged.jsonl"), aged(home, &program)?).context("cannot write a history")?;
     let mut pages = traced(home)?;
-    for words in COMMANDS {
+    articles::write(home)?;
+    for words in COMMANDS.iter().chain(articles::COMMANDS) {
         let may_fail = words.first() == Some(&"!");
         let words = words.iter().skip(usize::from(may_fail));
         let words: Vec<String> = words
-            .map(|word| word.replace("TABLE", &table).replace("ROOT", root))
+            .map(|word| {
+                let word = word.replace("TABLE", &table).replace("LOGS", &logs);
+                word.replace("ROOT", root)
+            })
             .collect();
         let mut command = Command::new(&program);
         command.current_dir(home).env("HOME", home);

@@ -2,10 +2,11 @@
 //!
 //! `cargo xtask pages` generates every kind of page with the program itself, from simulated cards and published
 //! figures; `cargo xtask pages FILE…` checks the given files. `--shots DIR` keeps the pages and a screenshot of each. Each page is
-//! checked in desktop and phone width, in light and dark mode: no browser errors, no horizontal scrolling, all charts
+//! checked in desktop and phone width, in light and dark mode, and in the width of a desktop window at 400% zoom: no browser errors, no horizontal scrolling, all charts
 //! visible, no overlapping labels, readable text, no violation found by axe-core, and no page beyond its budget of
 //! length.
 
+mod articles;
 mod axe;
 mod browser;
 mod budget;
@@ -21,8 +22,15 @@ use std::path::{Path, PathBuf};
 /// Program names of the browser.
 const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// Window widths in pixels: desktop and phone.
-const WIDTHS: [u32; 2] = [1280, 390];
+/// Windows: width in pixels, and whether in dark mode. The narrowest is a desktop window at 400% zoom, in which nothing
+/// may scroll sideways (WCAG 1.4.10).
+const WINDOWS: [(u32, bool); 5] = [
+    (1280, false),
+    (1280, true),
+    (390, false),
+    (390, true),
+    (320, false),
+];
 
 /// Findings of the script in a page.
 #[derive(Debug, Deserialize)]
@@ -72,17 +80,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     let mut problems = Vec::new();
     for file in &files {
-        for width in WIDTHS {
-            for dark in [false, true] {
-                let shots = shots.as_deref();
-                problems.extend(check(
-                    &mut browser,
-                    file,
-                    (width, dark),
-                    shots,
-                    axe.as_deref(),
-                )?);
-            }
+        for window in WINDOWS {
+            let (shots, axe) = (shots.as_deref(), axe.as_deref());
+            problems.extend(check(&mut browser, file, window, shots, axe)?);
         }
     }
     ensure!(

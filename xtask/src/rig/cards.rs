@@ -53,6 +53,15 @@ pub(super) fn slow() -> DeviceModel {
     )
 }
 
+/// A card for traces on the emulated Raspberry Pi, which needs about 2.5 ms for a write and what belongs to it.
+pub(super) fn very_slow() -> DeviceModel {
+    card(
+        "very slow",
+        (500_000, Nanos::from_millis(15)),
+        (50_000, Nanos::from_millis(70)),
+    )
+}
+
 /// A card on which each command lasts as long as it is charged: gaps before a command are not absorbed.
 ///
 /// # Errors

@@ -113,6 +113,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 pub(super) fn run(args: &[String]) -> Result<Checks> {
     let mut args = args.to_vec();
     let product = setup::program(Arch::X86_64, product::HOST, &mut args)?;
+    let kit = setup::kernel(&mut args)?;
     let is_known = |arg: &&String| GROUPS.iter().any(|(name, ..)| name == arg);
     if let Some(unknown) = args.iter().find(|arg| !is_known(arg)) {
         let known = GROUPS
@@ -126,7 +127,7 @@ pub(super) fn run(args: &[String]) -> Result<Checks> {
     }
     setup::head_start();
     let rig = RigSetup {
-        kit: Kit::usual(),
+        kit,
         hakaru: product.in_pc(),
     };
     let mut checks = Checks::new();

@@ -2,8 +2,9 @@
 
 use super::layers::RigLayer;
 use super::product::Product;
+use crate::dist::check::KERNELS;
 use crate::workspace;
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use hakaru_rig::kit::{Arch, GuestParts, Kit, missing};
 use std::time::Instant;
 
@@ -30,6 +31,30 @@ pub(super) fn program(arch: Arch, target: &str, args: &mut Vec<String>) -> Resul
     ready(arch)?;
     layer_tools()?;
     Product::get(target, args)
+}
+
+/// Removes `--kernel RELEASE` from the arguments; returns the kit with the kernel of that Debian release, or the default
+/// kit.
+///
+/// # Errors
+/// If the release is missing or unknown, or the archive cannot be reached.
+pub(super) fn kernel(args: &mut Vec<String>) -> Result<Kit> {
+    let Some(at) = args.iter().position(|arg| arg == "--kernel") else {
+        return Ok(Kit::usual());
+    };
+    let known = || {
+        let releases = KERNELS.iter().map(|(_, release)| *release);
+        releases.collect::<Vec<_>>().join(", ")
+    };
+    args.remove(at);
+    ensure!(at < args.len(), "--kernel needs one of {}", known());
+    let release = args.remove(at);
+    let is_known = KERNELS.iter().any(|(_, known)| *known == release);
+    ensure!(is_known, "--kernel {release}: use one of {}", known());
+    let kit = Kit::of_release(&release);
+    let parts = kit.set_up(Arch::X86_64, &mut |what| eprintln!("{release}: {what}"))?;
+    eprintln!("{release}: Linux {}", parts.version);
+    Ok(kit)
 }
 
 /// Returns the components for one architecture, downloading missing ones.

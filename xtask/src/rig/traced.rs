@@ -20,6 +20,15 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(180);
 
+/// Where a gate waits for the host.
+const AWAIT_HOST: &str = "while [ ! -e /out/$name.$gate-open ]; do sleep 0.05; done";
+
+/// The script of a gate that runs a command instead of waiting for the host: before the workers start, and after the
+/// last one has ended.
+pub(super) fn gate_that_runs(command: &str) -> String {
+    GATE.replace(AWAIT_HOST, command)
+}
+
 /// Waits in the guest until the host has taken the ledger. Before the job, all that was written earlier is on the card.
 /// A job can pass its gates again and again.
 ///
@@ -273,6 +282,13 @@ pub(super) fn path_of(record: &Value) -> Result<IoPath> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_gate_that_runs_a_command_does_not_wait_for_the_host() {
+        let script = super::gate_that_runs("sh /tmp/mark.sh");
+        assert!(script.contains("\nsh /tmp/mark.sh\n"), "{script}");
+        assert!(!script.contains("sleep 0.05"), "{script}");
+    }
+
     use super::*;
     use hakaru_model::device_model::DeviceModel;
     use hakaru_model::units::Bytes;

@@ -21,6 +21,7 @@ const BELOW_CAMPAIGN: &[&str] = &[
     "hakaru-trace",
     "hakaru-store",
     "hakaru-analysis",
+    "hakaru-anatomy",
     "hakaru-report",
 ];
 
@@ -61,6 +62,11 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
         package: "hakaru-report",
         imports: &["hakaru-model"],
     },
+    // Decides what to measure next from statistics of what was measured.
+    LayerRule {
+        package: "hakaru-anatomy",
+        imports: &["hakaru-model", "hakaru-analysis"],
+    },
     // The campaign and dialect crates do not know each other.
     LayerRule {
         package: "hakaru-campaign",
@@ -69,6 +75,34 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
     LayerRule {
         package: "hakaru-dialects",
         imports: &["hakaru-model"],
+    },
+    // Lookup and documents, shared by the command line and the web server.
+    LayerRule {
+        package: "hakaru-results",
+        imports: &[
+            "hakaru-model",
+            "hakaru-device",
+            "hakaru-engine",
+            "hakaru-store",
+            "hakaru-analysis",
+            "hakaru-report",
+            "hakaru-campaign",
+            "hakaru-dialects",
+        ],
+    },
+    // The web server.
+    LayerRule {
+        package: "hakaru-web",
+        imports: &[
+            "hakaru-model",
+            "hakaru-device",
+            "hakaru-engine",
+            "hakaru-store",
+            "hakaru-analysis",
+            "hakaru-report",
+            "hakaru-campaign",
+            "hakaru-results",
+        ],
     },
     // The binary.
     LayerRule {
@@ -80,9 +114,12 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
             "hakaru-trace",
             "hakaru-store",
             "hakaru-analysis",
+            "hakaru-anatomy",
             "hakaru-report",
             "hakaru-campaign",
             "hakaru-dialects",
+            "hakaru-results",
+            "hakaru-web",
         ],
     },
     // The test rig serves the simulated card, and is not shipped.
@@ -128,7 +165,7 @@ const RESTRICTED: &[RestrictedPackage] = &[
             "futures-executor",
             "actix-rt",
         ],
-        behind: &[],
+        behind: &["hakaru-web"],
     },
 ];
 

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 const TRANSLATED: &[&str] = &[
     "crates/report/src/",
     "crates/campaign/src/",
+    "crates/results/src/",
+    "crates/web/src/",
     "crates/cli/src/",
 ];
 

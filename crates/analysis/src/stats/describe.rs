@@ -45,7 +45,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// Returns the median absolute deviation from the median, unscaled: times 1.4826 it estimates the standard deviation of
 /// a normal distribution (Hampel 1974).
-pub(crate) fn mad(values: &[f64]) -> Option<f64> {
+pub fn mad(values: &[f64]) -> Option<f64> {
     let middle = median(values)?;
     median(
         &values

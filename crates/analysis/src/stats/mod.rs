@@ -24,8 +24,8 @@ mod student;
 
 pub(crate) use bootstrap::Bootstrap;
 pub(crate) use counts::increase_p;
-pub use describe::median;
-pub(crate) use describe::{mad, mean};
+pub(crate) use describe::mean;
+pub use describe::{mad, median};
 pub(crate) use effect::{cliffs_delta, hedges_g};
 pub(crate) use family::{bonferroni, simultaneous_level};
 pub(crate) use letters::letters;

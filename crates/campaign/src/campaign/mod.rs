@@ -16,6 +16,7 @@ pub mod file;
 pub mod gather;
 mod job;
 pub mod journal;
+pub mod live_points;
 pub mod matrix;
 mod measurements;
 pub mod operator;

@@ -7,6 +7,7 @@ use hakaru_device::guard::{Candidate, Confirmation};
 use hakaru_engine::Observer;
 use hakaru_model::record::RunRecord;
 use hakaru_report::both;
+use hakaru_store::live::LivePublisher;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -98,4 +99,8 @@ pub trait Operator: Observer {
     fn stored(&mut self, _record: &RunRecord) {}
     /// Called with a note for the user.
     fn note(&mut self, _text: &str) {}
+    /// Returns the publisher of the progress for other processes.
+    fn live(&self) -> Option<LivePublisher> {
+        None
+    }
 }

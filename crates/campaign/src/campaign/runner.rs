@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 mod limits;
 mod lock;
 mod measure;
+mod publish;
 mod row;
 mod turns;
 
@@ -57,6 +58,7 @@ pub struct CampaignRun<'a> {
 pub fn run(run: CampaignRun<'_>) -> Result<CampaignResult, CampaignError> {
     let _lock = lock::lock(run.state, &run.campaign.id)?;
     let mut runner = Runner::new(run)?;
+    runner.publish_points()?;
     runner.ask_beforehand()?;
     let end = if runner.campaign.card_order.takes_turns() {
         runner.cards_in_turns()?
@@ -216,8 +218,9 @@ impl<'a> Runner<'a> {
 
     /// Records why a card is skipped.
     fn skip(&mut self, card: usize, why: impl Into<String>) {
-        let label = self.campaign.cards[card].label.clone();
-        self.skipped.push((label, why.into()));
+        let (label, why) = (self.campaign.cards[card].label.clone(), why.into());
+        self.publish_skip(&label, &why);
+        self.skipped.push((label, why));
     }
 
     fn finder(&self) -> CardFinder<'_> {

@@ -271,6 +271,10 @@ fn open(error: &OpenError) -> String {
             waited.as_secs(),
             path.display()
         ),
+        OpenError::OverLimit { path } => format!(
+            "データベース{}を開けません: 大きさに見合う処理量を超えました（壊れているか、細工されています）; help: バックアップから復元するか、--dbで別のファイルを指定してください",
+            path.display()
+        ),
         OpenError::AlteredSchema { path, kind, name } => format!(
             "データベース{}のスキーマが変更されています: 想定外の{kind} {name:?}。何も読み書きしていません; help: バックアップから復元するか、--dbで別のファイルを指定してください",
             path.display()

@@ -66,7 +66,7 @@ impl Spooling {
 }
 
 impl ObserverHook for Spooling {
-    fn phase_begins(&mut self, phase: &PhasePlan) {
+    fn phase_begins(&mut self, _index: usize, phase: &PhasePlan) {
         self.pending.clear();
         (self.phase_began, self.last) = (Instant::now(), Instant::now());
         if self.live {

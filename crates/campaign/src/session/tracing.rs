@@ -14,7 +14,7 @@ use self::disk::DiskTracer;
 use super::RunRequest;
 use super::forwarding::ObserverHook;
 use hakaru_device::{DiskBelow, Roots};
-use hakaru_engine::{ClockChoice, EngineReport, MeasuredPart, PhaseProgress};
+use hakaru_engine::{ClockChoice, EngineReport, LayoutProgress, MeasuredPart, PhaseProgress};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::io_path::{IoPath, TraceObstacle, TracedOperation};
 use hakaru_model::job::{Durability, IoEngine};
@@ -152,12 +152,12 @@ impl ObserverHook for Tracing {
         }
     }
 
-    fn laying_out(&mut self) {
+    fn laying_out(&mut self, _layout: &LayoutProgress<'_>) {
         // Events of the layout need no memory.
         self.disks.iter_mut().for_each(DiskTracer::take_events);
     }
 
-    fn progress(&mut self, progress: &PhaseProgress) {
+    fn progress(&mut self, _phase: &PhasePlan, progress: &PhaseProgress) {
         for disk in &mut self.disks {
             disk.progress(progress);
         }

@@ -3,11 +3,11 @@
 use super::{CountedNoun, counted, print};
 use crate::exit::{Exit, complain};
 use crate::place;
-use crate::select;
 use anyhow::{Result, bail};
 use hakaru_model::units::Bytes;
 use hakaru_report::plain;
-use hakaru_store::{OpenError, Store};
+use hakaru_results::select;
+use hakaru_store::{ArchiveError, OpenError, Store};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru archive`.
@@ -44,14 +44,7 @@ pub(crate) fn main(args: &ArchiveArgs, db: Option<&Path>) -> Result<Exit> {
         ));
     }
     if args.dry_run {
-        let chosen = ArchivedSeries::of(args, &Store::read(&path)?)?;
-        let series = counted(chosen.moved.len(), CountedNoun::Series);
-        let needed = chosen.needed_note();
-        print(&both!(
-            "{needed}{series} would be moved; nothing was changed.\n",
-            "{needed}{series}が移動の対象です。何も変更していません。\n"
-        ))?;
-        return Ok(Exit::Ok);
+        return dry_run(args, &Store::read(&path)?);
     }
     let mut store = place::open(db)?;
     let chosen = ArchivedSeries::of(args, &store)?;
@@ -61,31 +54,31 @@ pub(crate) fn main(args: &ArchiveArgs, db: Option<&Path>) -> Result<Exit> {
         let mut archive = Store::open(&args.file)?;
         store.copy_definitions(&mut archive)?;
         for one in &chosen.moved {
-            match store.move_series(one, &mut archive) {
-                Ok(moved) => {
+            match moved(one, store.move_series(one, &mut archive))? {
+                Some(moved) => {
                     runs += moved;
                     series += 1;
                 }
-                Err(error) if error.is_of_series() => {
-                    exit = Exit::Failed;
-                    complain(&anyhow::Error::from(error).context(both!(
-                        "series {one} was not moved",
-                        "測定シリーズ{one}は移動していません"
-                    )));
-                }
-                Err(error) => return Err(error.into()),
+                None => exit = Exit::Failed,
             }
         }
     }
     store.compact()?;
+    let needed = chosen.needed_note();
+    let after = size(&path);
+    if runs == 0 {
+        print(&both!(
+            "{needed}No runs were moved. The database takes {after}, {before} before.\n",
+            "{needed}移動した測定はありません。データベースの大きさは{before}から{after}になりました。\n"
+        ))?;
+        return Ok(exit);
+    }
     let runs = counted(
         usize::try_from(runs).unwrap_or(usize::MAX),
         CountedNoun::Run,
     );
     let series = counted(series, CountedNoun::Series);
-    let needed = chosen.needed_note();
     let file = plain(&args.file.display().to_string());
-    let after = size(&path);
     print(&both!(
         "{needed}{runs} of {series} moved to {file}. The database takes {after}, {before} before.\n\
          Next: `hakaru list --db {file}`, or `hakaru import {file}` to move them back\n",
@@ -93,6 +86,39 @@ pub(crate) fn main(args: &ArchiveArgs, db: Option<&Path>) -> Result<Exit> {
          次: hakaru list --db {file}、戻すには hakaru import {file}\n"
     ))?;
     Ok(exit)
+}
+
+/// Prints how many series would be moved. Each is read, because one with a damaged record would stay.
+fn dry_run(args: &ArchiveArgs, store: &Store) -> Result<Exit> {
+    let chosen = ArchivedSeries::of(args, store)?;
+    let (mut series, mut exit) = (0, Exit::Ok);
+    for one in &chosen.moved {
+        match moved(one, store.check_series(one))? {
+            Some(_) => series += 1,
+            None => exit = Exit::Failed,
+        }
+    }
+    let series = counted(series, CountedNoun::Series);
+    let needed = chosen.needed_note();
+    print(&both!(
+        "{needed}{series} would be moved; nothing was changed.\n",
+        "{needed}{series}が移動の対象です。何も変更していません。\n"
+    ))?;
+    Ok(exit)
+}
+
+/// Returns the number of moved runs; `None` after printing why only this series cannot be moved.
+fn moved(series: &str, result: Result<u64, ArchiveError>) -> Result<Option<u64>> {
+    match result {
+        Err(error) if error.is_of_series() => {
+            complain(&anyhow::Error::from(error).context(both!(
+                "series {series} was not moved",
+                "測定シリーズ{series}は移動していません"
+            )));
+            Ok(None)
+        }
+        result => Ok(Some(result?)),
+    }
 }
 
 /// Size of the database on disk.

@@ -1,12 +1,11 @@
 //! `hakaru bench`: benchmarks a directory or device with the standard suite.
 
 use super::card::{self, CardFormat};
-use super::report::ReportJson;
 use super::{erase, json, print, size, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, not_there, usage};
 use crate::names::LabelArgs;
 use crate::{
-    place,
+    live, place,
     status_reporter::{ProgressFormat, StatusReporter},
     stop,
 };
@@ -22,7 +21,9 @@ use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use hakaru_report::plain;
 use hakaru_report::text::{self, BenchPlace};
+use hakaru_results::report::ReportJson;
 use hakaru_store::Store;
+use hakaru_store::live::LiveVerb;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -138,7 +139,9 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     };
     let mut store = place::open(db)?;
     let phases = plan.suite.workloads.iter().map(|workload| workload.name());
-    let mut reporter = StatusReporter::new(args.progress.mode(args.quiet), phases);
+    let live = live::begin_on(store.path(), LiveVerb::Bench, &plan.identity);
+    let mode = args.progress.mode(args.quiet);
+    let mut reporter = StatusReporter::new(mode, phases, live.clone());
     let measured = bench::run(
         &plan,
         erasable.as_ref(),
@@ -153,7 +156,8 @@ pub(crate) fn main(args: &BenchArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let shown = show(args, &store, &records);
     // Print the results before the error that ended the run.
-    Ok(error.map_or_else(|| verdict(&records), refuse).and(shown))
+    let exit = error.map_or_else(|| verdict(&records), refuse).and(shown);
+    Ok(live::ended(live.as_ref(), exit))
 }
 
 /// Plans the benchmark, and refuses options that do not suit its target.
@@ -297,7 +301,7 @@ fn announce(plan: &BenchPlan) {
 fn read_device_model(file: &Path) -> Result<DeviceModel> {
     let text = std::fs::read_to_string(file)
         .named(|| both!("cannot read the device model {}", "デバイスモデル{}を読み込めません"; file.display()))?;
-    let model: DeviceModel = serde_json::from_str(&text).with_context(
+    let model: DeviceModel = hakaru_model::json::from_str(&text).with_context(
         || both!("{} is not a device model", "{}はデバイスモデルではありません"; file.display()),
     )?;
     model

@@ -1,15 +1,12 @@
 //! `hakaru explain`: shows the path of the I/Os of a traced run.
 
 use super::charts::{ChartArgs, ChartFormat, relinked};
+use super::unreadable::Unreadable;
 use super::{json, print, width};
 use crate::exit::{Exit, complain};
 use crate::place;
-use anyhow::Result;
-use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::{Summary, TracedPhase};
-use hakaru_model::record::RunRecord;
-use hakaru_store::Store;
-use serde::Serialize;
+use anyhow::{Result, anyhow};
+use hakaru_results::explain::{ExplainJson, not_traced, traced_runs};
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "Trace a run with `hakaru bench --trace`, `hakaru fio --hakaru-trace …`, or `[trace]` in a campaign \
@@ -32,13 +29,6 @@ pub(crate) struct ExplainArgs {
     /// Print the traced paths as JSON
     #[arg(long, conflicts_with_all = ["output", "charts"])]
     json: bool,
-}
-
-/// Output of `hakaru explain --json`.
-#[derive(Serialize)]
-struct ExplainJson<'a> {
-    series: json::SeriesHead<'a>,
-    paths: &'a [TracedPhase],
 }
 
 /// Format of an explanation.
@@ -65,7 +55,9 @@ impl ExplainFormat {
 /// there is no trace.
 pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
-    let records = runs(&store, &args.run)?;
+    let found = traced_runs(&store, &args.run)?;
+    let mut unreadable = Unreadable::default();
+    let records = unreadable.skip_some("run", found)?;
     let summary = super::summarize(&store, &records)?;
     let charts = hakaru_report::path_charts(&summary);
     let source = hakaru_report::chart_source(std::slice::from_ref(&summary));
@@ -74,11 +66,7 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
     let links = args.charts.linked(output);
     let text = match ExplainFormat::of(output) {
         ExplainFormat::Terminal if args.json => {
-            let body = ExplainJson {
-                series: json::SeriesHead::of(&summary),
-                paths: &summary.paths,
-            };
-            json::text(json::EXPLAIN, &body)?
+            json::text(json::EXPLAIN, &ExplainJson::of(&summary))?
         }
         ExplainFormat::Terminal => {
             hakaru_report::path_terminal(&summary, width(), output.is_none())
@@ -95,38 +83,14 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
         Some(path) => place::write_page(path, text.as_bytes())?,
     }
     if summary.paths.is_empty() {
-        complain(&not_traced(&args.run, &summary));
+        // The page gives the reason and the cure already.
+        complain(&match output.is_none() && !args.json {
+            true => {
+                anyhow!(both!("run {} was not traced", "測定{}はトレースされていません"; args.run))
+            }
+            false => not_traced(&args.run, &summary),
+        });
         return Ok(Exit::Failed);
     }
     Ok(Exit::Ok)
-}
-
-/// Returns the run with this ID; if it was not traced, with the traced runs of its series.
-fn runs(store: &Store, name: &str) -> Result<Vec<RunRecord>> {
-    let found = place::runs(store, name, false)?;
-    if found.iter().any(RunRecord::is_traced) {
-        return Ok(found);
-    }
-    let mut series = place::runs(store, name, true)?;
-    let named = |run: &RunRecord| found.iter().any(|it| it.id == run.id);
-    series.retain(|run| named(run) || run.is_traced());
-    Ok(series)
-}
-
-/// Returns the error for a run without a trace.
-fn not_traced(run: &str, summary: &Summary) -> anyhow::Error {
-    let because = summary.caveats.iter().find_map(|caveat| {
-        matches!(caveat, Caveat::NotTraced { .. } | Caveat::PathLost { .. })
-            .then(|| hakaru_report::text::caveat(caveat))
-    });
-    match because {
-        Some(because) => anyhow::anyhow!(both!(
-            "run {run} has no trace: {because}",
-            "測定{run}にトレースがありません（{because}）"
-        )),
-        None => anyhow::anyhow!(both!(
-            "run {run} was not traced; help: measure again with `hakaru bench --trace` or `hakaru fio --hakaru-trace`",
-            "測定{run}はトレースされていません; help: hakaru bench --traceまたはhakaru fio --hakaru-traceで測定し直してください"
-        )),
-    }
 }

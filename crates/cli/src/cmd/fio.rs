@@ -16,17 +16,19 @@ use self::status::FioStatusReporter;
 use self::total_log::TotalLog;
 use crate::exit::Exit;
 use crate::front_end::{CalledAs, FrontEndOptions, RunStorage};
-use crate::stop;
+use crate::{live, stop};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use hakaru_campaign::{RunRequest, RunResult, Session, SessionError, SessionPolicy};
 use hakaru_dialects::fio::output::{self, StartView};
 use hakaru_dialects::fio::{
-    FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, ParseContext, VERSION,
+    FioAction, FioError, IdleProf, Invocation, Location, OutputFormat, VERSION,
 };
 use hakaru_engine::{ClockChoice, IdleProfiler};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::job::{IoEngine, Target};
 use hakaru_model::record::{FailureKind, IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_results::fio_jobs::parse_with;
+use hakaru_store::live::LiveVerb;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
@@ -116,23 +118,6 @@ pub(super) fn parse(args: &[OsString]) -> Result<Invocation, FioError> {
     parse_with(args, &read_job_file, &|path| path.exists())
 }
 
-/// Parses a command line with other sources of its files.
-pub(super) fn parse_with(
-    args: &[OsString],
-    read_file: &dyn Fn(&Path) -> std::io::Result<Vec<u8>>,
-    path_exists: &dyn Fn(&Path) -> bool,
-) -> Result<Invocation, FioError> {
-    let context = ParseContext {
-        env: &|name| std::env::var(name).ok(),
-        read_file,
-        path_exists,
-        cpu_count: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        page_size: rustix::param::page_size() as u64,
-        memory_mb: memory_mb(),
-    };
-    hakaru_dialects::fio::parse(args, &context)
-}
-
 /// Returns a random seed: the standard library draws one for its hash maps.
 fn fresh_seed() -> u64 {
     std::collections::hash_map::RandomState::new()
@@ -147,20 +132,6 @@ fn read_job_file(path: &Path) -> std::io::Result<Vec<u8>> {
         return Ok(text);
     }
     std::fs::read(path)
-}
-
-/// Returns the memory of the host in MiB.
-fn memory_mb() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kb = text.lines().find_map(|line| {
-        line.strip_prefix("MemTotal:")?
-            .trim()
-            .strip_suffix("kB")?
-            .trim()
-            .parse()
-            .ok()
-    });
-    kb.unwrap_or(0u64) / 1024
 }
 
 /// Prints a parse error and marks the invalid word.
@@ -262,9 +233,13 @@ fn carry_out(run: FioRun<'_>, storage: &RunStorage<'_>) -> anyhow::Result<Exit> 
     );
     skipped::explain(plan);
     let profiler = settings.idle_prof.map(|_| IdleProfiler::start());
+    let live = store.as_ref();
+    let name = &run.invocation.scenario.name;
+    let live = live.and_then(|store| live::begin(store.path(), LiveVerb::Fio, name));
     let mut reporter = FioStatusReporter::new(&run, logs, normal, &mut *out);
     let request = RunRequest {
         trace: storage.options.trace,
+        live: live.clone(),
         ..RunRequest::single(ClockChoice::best(), stop)
     };
     let ended = run.session.run(request, store.as_mut(), &mut reporter);
@@ -301,10 +276,11 @@ fn carry_out(run: FioRun<'_>, storage: &RunStorage<'_>) -> anyhow::Result<Exit> 
             print_trace(&record.caveats, &record.id);
         }
     }
-    Ok(match logged && unstored.is_none() {
+    let exit = match logged && unstored.is_none() {
         true => exit_of(&record.outcome, &phases, fired),
         false => Exit::Failed,
-    })
+    };
+    Ok(live::ended(live.as_ref(), exit))
 }
 
 /// Prints how to see the trace of a stored run, or why there is none.

@@ -3,19 +3,17 @@
 use super::{json, print, width};
 use crate::exit::{Exit, not_there};
 use anyhow::Result;
-use hakaru_device::guard::{self, Refusal};
+use hakaru_device::guard;
 use hakaru_device::{InspectError, RawCard, Roots};
 use hakaru_engine::ClockChoice;
 use hakaru_model::facts::{
-    CardRegisters, Environment, Fact, Identity, TargetFacts, TargetKind, UnknownReason,
+    CardRegisters, Environment, Fact, TargetFacts, TargetKind, UnknownReason,
 };
 use hakaru_model::units::{Bytes, BytesPerSec};
 use hakaru_report::{Listed, TargetInfo};
+use hakaru_results::devices::{self, FORMAT, runs_system, state};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// Version of the JSON format, described in docs/FORMAT.md.
-const FORMAT: u32 = 1;
 
 const AFTER: &str = "USB readers hide the registers of a card. Read them on a host with an SD slot, from /sys/block/mmcblk0/device/{cid,csd,scr,ssr}, and pass them here; spaces and colons between digits are ignored.";
 
@@ -100,20 +98,16 @@ impl InfoArgs {
 }
 
 fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit> {
-    let disks: Vec<(Identity, String)> = hakaru_device::disks(roots)
-        .into_iter()
-        .map(|path| (hakaru_device::identify(&path, roots), state(&path, roots)))
-        .collect();
+    let disks = devices::present(roots);
     if args.json {
-        let disk = |(identity, state): &(Identity, String)| serde_json::json!({ "identity": identity, "state": state });
-        let disks: Vec<_> = disks.iter().map(disk).collect();
-        return print_json(
-            &serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment }),
-        );
+        return print_json(&devices::json(&disks, environment));
     }
     let disks: Vec<Listed<'_>> = disks
         .iter()
-        .map(|(identity, state)| Listed { identity, state })
+        .map(|disk| Listed {
+            identity: &disk.identity,
+            state: &disk.state,
+        })
         .collect();
     print(&hakaru_report::disks_terminal(
         &disks,
@@ -122,25 +116,6 @@ fn all(args: &InfoArgs, environment: &Environment, roots: &Roots) -> Result<Exit
         true,
     ))?;
     Ok(Exit::Ok)
-}
-
-/// Describes the use of a device in a few words.
-fn state(path: &Path, roots: &Roots) -> String {
-    match guard::passive(path, roots) {
-        Ok(_) => both!("free", "未使用"),
-        Err(Refusal::SystemDisk { .. }) => both!("the system runs from it", "システムディスク"),
-        Err(Refusal::Mounted { at, .. }) => {
-            both!("mounted at {}", "{}にマウント済み"; at.display())
-        }
-        Err(Refusal::Swap { .. }) => both!("in use as swap", "スワップとして使用中"),
-        Err(Refusal::Held { holder, .. }) => both!("part of {holder}", "{holder}の一部"),
-        Err(Refusal::ReadOnly { .. }) => both!("write-protected", "書き込み禁止"),
-        Err(refusal) => hakaru_campaign::errors::message(&refusal),
-    }
-}
-
-fn runs_system(path: &Path, roots: &Roots) -> bool {
-    matches!(guard::passive(path, roots), Err(Refusal::SystemDisk { .. }))
 }
 
 fn one(args: &InfoArgs, path: &Path, environment: &Environment, roots: &Roots) -> Result<Exit> {
@@ -213,8 +188,7 @@ fn card_alone(args: &InfoArgs, environment: &Environment) -> Result<Exit> {
 }
 
 fn print_json(value: &serde_json::Value) -> Result<Exit> {
-    print(&json::pretty(value)?)?;
-    Ok(Exit::Ok)
+    json::print(json::INFO, value).map(|()| Exit::Ok)
 }
 
 /// Inspects a path; `None` if opening it is not permitted, because other facts are known without opening it.

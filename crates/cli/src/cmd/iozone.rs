@@ -11,7 +11,7 @@ use self::files::FileCleanup;
 use self::observer::IozoneObserver;
 use crate::exit::Exit;
 use crate::front_end::{CalledAs, FrontEndOptions, RunStorage};
-use crate::stop;
+use crate::{live, stop};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anyhow::{Context, anyhow};
 use hakaru_campaign::{RunRequest, Session, SessionError, SessionPolicy};
@@ -19,6 +19,7 @@ use hakaru_dialects::iozone::output::{self, HeadView, Results};
 use hakaru_dialects::iozone::{self, IozoneAction, IozoneError, IozoneRequest};
 use hakaru_engine::{ClockChoice, RunError};
 use hakaru_model::record::{IoError, Outcome, RunRecord};
+use hakaru_store::live::LiveVerb;
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io::Write;
@@ -135,7 +136,12 @@ fn carry_out(
         false => FileCleanup::of(session.plan(), session.facts()),
     };
     let mut observer = IozoneObserver::new(request, files);
-    let run = RunRequest::single(ClockChoice::best(), stop);
+    let live = store.as_ref();
+    let live = live.and_then(|store| live::begin(store.path(), LiveVerb::Iozone, &scenario.name));
+    let run = RunRequest {
+        live: live.clone(),
+        ..RunRequest::single(ClockChoice::best(), stop)
+    };
     let ran = session.run(run, store.as_mut(), &mut observer);
     let results = observer.end();
     let (record, error, unstored) = match ran {
@@ -154,7 +160,7 @@ fn carry_out(
         (None, Some(record), Some(store)) => storage.finish("iozone", store, &record.series)?,
         (None, ..) => {}
     }
-    ended
+    ended.map(|exit| live::ended(live.as_ref(), exit))
 }
 
 fn print_head(request: &IozoneRequest, command: &str) -> std::io::Result<()> {

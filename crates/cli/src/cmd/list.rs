@@ -5,13 +5,8 @@ use super::{json, print, terminal_width};
 use crate::exit::Exit;
 use crate::place;
 use anyhow::Result;
-use hakaru_model::annotation::Annotations;
-use hakaru_model::integrity::Verification;
-use hakaru_model::units::{BytesPerSec, Iops};
-use hakaru_report::text;
-use hakaru_report::{ListedRate, ListedSeries};
-use hakaru_store::{Filter, OutcomeKind, PhaseRow, RunRow, Store};
-use serde::Serialize;
+use hakaru_report::{ListedSeries, text};
+use hakaru_results::list::{ListJson, ListQuery, StoredSeries, verifications, with_short_id};
 use std::path::Path;
 
 /// Arguments of `hakaru list`.
@@ -31,9 +26,14 @@ pub(crate) struct ListArgs {
 /// Prints one line per series, the one stored last first.
 pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
+    let query = ListQuery {
+        target: args.target.clone(),
+        limit: args.limit,
+        skip: 0,
+    };
     let mut unreadable = Unreadable::default();
-    let verifications = verifications(&store, args, &mut unreadable)?;
-    let all = StoredSeries::all(&store, args)?;
+    let verifications = unreadable.skip("verification", verifications(&store, &query)?);
+    let all = StoredSeries::all(&store, &query)?;
     if args.json {
         json::print(json::LIST, &ListJson::of(&store, &all, &verifications)?)?;
         return Ok(unreadable.exit());
@@ -46,6 +46,8 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let series = all.iter().map(|series| series.listed(&store));
     let series = series.collect::<Result<Vec<ListedSeries>>>()?;
+    let verifications = verifications.iter().map(|of| with_short_id(&store, of));
+    let verifications = verifications.collect::<Result<Vec<_>>>()?;
     // Do not wrap lines that go to a file.
     let width = terminal_width().unwrap_or(usize::MAX);
     print(&hakaru_report::list_terminal(
@@ -55,245 +57,4 @@ pub(crate) fn main(args: &ListArgs, db: Option<&Path>) -> Result<Exit> {
         true,
     ))?;
     Ok(unreadable.exit())
-}
-
-/// The runs of a series, in order; at least one.
-struct StoredSeries {
-    first: RunRow,
-    others: Vec<RunRow>,
-}
-
-impl StoredSeries {
-    /// Returns the series with the wanted name, the one stored last first.
-    fn all(store: &Store, args: &ListArgs) -> Result<Vec<StoredSeries>> {
-        let newest = store.newest_series(&Filter {
-            target: args.target.clone(),
-            limit: Some(args.limit),
-            ..Filter::default()
-        })?;
-        let mut all = Vec::with_capacity(newest.len());
-        for series in newest {
-            let mut rows = store.runs(&Filter {
-                series: Some(series),
-                target: args.target.clone(),
-                ..Filter::default()
-            })?;
-            rows.sort_by_key(|row| (row.repeat, row.started_unix_ms));
-            let mut rows = rows.into_iter();
-            all.extend(rows.next().map(|first| StoredSeries {
-                first,
-                others: rows.collect(),
-            }));
-        }
-        Ok(all)
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &RunRow> {
-        std::iter::once(&self.first).chain(&self.others)
-    }
-
-    /// Returns the mean rates over the runs that count: completed and not traced, if there are such.
-    fn rates(&self, store: &Store) -> Result<Vec<ListedRate>> {
-        let counts = |row: &&RunRow| row.outcome == OutcomeKind::Completed && !row.traced;
-        let mut ids: Vec<&str> = self.rows().filter(counts).map(|row| &*row.id).collect();
-        if ids.is_empty() {
-            ids = self.rows().map(|row| &*row.id).collect();
-        }
-        let phases = store.phases(&Filter {
-            series: Some(self.first.series.clone()),
-            ..Filter::default()
-        })?;
-        let mut rates = means(phases.iter().filter(|phase| ids.contains(&&*phase.run)));
-        if rates.is_empty() && self.first.imported {
-            rates = reported_rates(store, &self.first.series);
-        }
-        Ok(rates)
-    }
-
-    fn listed(&self, store: &Store) -> Result<ListedSeries> {
-        let completed = |row: &&RunRow| row.outcome == OutcomeKind::Completed;
-        let last = self.rows().map(|row| row.started_unix_ms).max();
-        Ok(ListedSeries {
-            id: self.first.short.clone(),
-            label: self.first.target.clone(),
-            layer: self.first.layer.clone(),
-            completed: self.rows().filter(completed).count() as u32,
-            runs: self.rows().count() as u32,
-            traced: self.rows().any(|row| row.traced),
-            scenario: self.first.scenario.clone(),
-            rates: self.rates(store)?,
-            started_unix_ms: last.unwrap_or(self.first.started_unix_ms),
-        })
-    }
-}
-
-/// Returns the mean rates of each phase and operation, in the order of phases.
-fn means<'a>(phases: impl Iterator<Item = &'a PhaseRow>) -> Vec<ListedRate> {
-    let mut sums: Vec<(u32, ListedRate, f64)> = Vec::new();
-    for phase in phases.filter(|phase| phase.runtime_ns > 0 && phase.ios > 0) {
-        let seconds = phase.runtime_ns as f64 / 1e9;
-        let (bandwidth, iops) = (phase.bytes as f64 / seconds, phase.ios as f64 / seconds);
-        let same = |(index, rate, _): &&mut (u32, ListedRate, f64)| {
-            (*index, &*rate.phase, rate.op) == (phase.index, &*phase.name, phase.op)
-        };
-        match sums.iter_mut().find(same) {
-            Some((_, rate, runs)) => {
-                rate.bandwidth.0 += bandwidth;
-                rate.iops.0 += iops;
-                *runs += 1.0;
-            }
-            None => {
-                let rate = ListedRate {
-                    phase: phase.name.clone(),
-                    op: phase.op,
-                    bandwidth: BytesPerSec(bandwidth),
-                    iops: Iops(iops),
-                };
-                sums.push((phase.index, rate, 1.0));
-            }
-        }
-    }
-    sums.sort_by_key(|(index, rate, _)| (*index, rate.op));
-    let mean = |(_, rate, runs): (u32, ListedRate, f64)| ListedRate {
-        bandwidth: BytesPerSec(rate.bandwidth.0 / runs),
-        iops: Iops(rate.iops.0 / runs),
-        ..rate
-    };
-    sums.into_iter().map(mean).collect()
-}
-
-/// Returns the rates that an imported result states without counting I/Os. A result that cannot be read has none here;
-/// the commands that show it report the error.
-fn reported_rates(store: &Store, series: &str) -> Vec<ListedRate> {
-    let records = store.readable_series(series).map(|found| found.records);
-    let summary = hakaru_analysis::summarize(&records.unwrap_or_default());
-    let rate = |phase: hakaru_model::finding::PhaseSummary| ListedRate {
-        phase: phase.phase,
-        op: phase.op,
-        bandwidth: BytesPerSec(phase.bandwidth.mean),
-        iops: Iops(phase.iops.mean),
-    };
-    summary.phases.into_iter().map(rate).collect()
-}
-
-/// The verifications of targets with the wanted name, newest first.
-fn verifications(
-    store: &Store,
-    args: &ListArgs,
-    unreadable: &mut Unreadable,
-) -> Result<Vec<Verification>> {
-    let is_wanted = |v: &Verification| {
-        let wanted = args.target.as_ref().map(|text| text.to_lowercase());
-        let target = hakaru_report::verified_target(v).to_lowercase();
-        wanted.is_none_or(|wanted| target.contains(&wanted))
-    };
-    let mut found = unreadable.skip("verification", store.verifications(u32::MAX)?);
-    found.retain(is_wanted);
-    found.truncate(args.limit as usize);
-    Ok(found)
-}
-
-/// Output of `hakaru list --json`.
-#[derive(Serialize)]
-struct ListJson {
-    series: Vec<SeriesJson>,
-    verifications: Vec<VerificationJson>,
-}
-
-#[derive(Serialize)]
-struct SeriesJson {
-    series: String,
-    label: String,
-    annotations: Annotations,
-    layer: String,
-    scenario: String,
-    origin: String,
-    imported: bool,
-    started_unix_ms: i64,
-    rates: Vec<RateJson>,
-    runs: Vec<ListedRunJson>,
-}
-
-#[derive(Serialize)]
-struct RateJson {
-    phase: String,
-    op: &'static str,
-    bytes_per_s: f64,
-    iops: f64,
-}
-
-#[derive(Serialize)]
-struct ListedRunJson {
-    id: String,
-    repeat: u32,
-    started_unix_ms: i64,
-    outcome: &'static str,
-    traced: bool,
-    ios: u64,
-    bytes: u64,
-    errors: u64,
-    caveats: u32,
-}
-
-#[derive(Serialize)]
-struct VerificationJson {
-    id: String,
-    label: String,
-    started_unix_ms: i64,
-    completed: bool,
-    defects: bool,
-}
-
-impl ListJson {
-    fn of(
-        store: &Store,
-        series: &[StoredSeries],
-        verifications: &[Verification],
-    ) -> Result<ListJson> {
-        let series = series.iter().map(|series| series_json(store, series));
-        let verification = |of: &Verification| VerificationJson {
-            id: of.id.clone(),
-            label: of.target.display_name(),
-            started_unix_ms: of.started_unix_ms,
-            completed: of.completed,
-            defects: of.verdict.has_defects(),
-        };
-        Ok(ListJson {
-            series: series.collect::<Result<_>>()?,
-            verifications: verifications.iter().map(verification).collect(),
-        })
-    }
-}
-
-fn series_json(store: &Store, series: &StoredSeries) -> Result<SeriesJson> {
-    let first = &series.first;
-    let rate = |rate: ListedRate| RateJson {
-        phase: rate.phase,
-        op: rate.op.name(),
-        bytes_per_s: rate.bandwidth.0,
-        iops: rate.iops.0,
-    };
-    let run = |row: &RunRow| ListedRunJson {
-        id: row.id.clone(),
-        repeat: row.repeat,
-        started_unix_ms: row.started_unix_ms,
-        outcome: row.outcome.name(),
-        traced: row.traced,
-        ios: row.ios,
-        bytes: row.bytes,
-        errors: row.errors,
-        caveats: row.caveats,
-    };
-    Ok(SeriesJson {
-        series: first.series.clone(),
-        label: first.target.clone(),
-        annotations: store.annotations(&first.series)?,
-        layer: first.layer.clone(),
-        scenario: first.scenario.clone(),
-        origin: first.origin.clone(),
-        imported: first.imported,
-        started_unix_ms: first.started_unix_ms,
-        rates: series.rates(store)?.into_iter().map(rate).collect(),
-        runs: series.rows().map(run).collect(),
-    })
 }

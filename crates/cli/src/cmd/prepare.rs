@@ -4,6 +4,7 @@ use super::{erase, json, print, recover};
 use crate::exit::{Exit, complain};
 use crate::scan_reporter::ScanReporter;
 use crate::status_reporter::ProgressMode;
+use crate::{live, place};
 use anyhow::Result;
 use clap::ValueEnum;
 use hakaru_device::guard::{Candidate, Erasable, Refusal};
@@ -13,6 +14,7 @@ use hakaru_device::prepare::{
     PrepareStep, StepDone, ToolError,
 };
 use hakaru_device::{Roots, SpeedMap};
+use hakaru_store::live::LiveVerb;
 use std::path::{Path, PathBuf};
 
 const AFTER: &str = "Steps run in the order listed here, whatever the order of the options. If a step fails, it and the steps before it are undone as far as possible. What remains after success (a mount, filler files) is recorded in a journal, and `hakaru recover` undoes it.
@@ -354,7 +356,7 @@ fn mount_request(at: &Path, fs: FsType, options: &str) -> Result<MountRequest> {
 }
 
 /// Plans the steps, asks for permission, and runs them.
-pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
+pub(crate) fn main(args: &PrepareArgs, db: Option<&Path>) -> Result<Exit> {
     let roots = Roots::live();
     if args.only_drops_caches() {
         return drop_caches(args, roots);
@@ -388,16 +390,20 @@ pub(crate) fn main(args: &PrepareArgs) -> Result<Exit> {
     if id.is_empty() && !args.quiet {
         anstream::eprint!("Would do:\n{steps}");
     }
+    let identity = candidate.identity().clone();
     let erasable = erase::ask(&args.device, id)?;
     // The reporter takes signals, which must come before the journal, as in `verify`.
-    let mut reporter = ScanReporter::new(ProgressMode::of(args.quiet));
+    let live = place::database(db).ok();
+    let live = live.and_then(|database| live::begin_on(&database, LiveVerb::Prepare, &identity));
+    let mut reporter = ScanReporter::new(ProgressMode::of(args.quiet), live.clone());
     let mut preparation = Preparation::begin(&recover::state_directory()?, roots.clone())?;
     let done = carry_out(&plan, erasable, &mut preparation, &mut reporter, &roots);
     reporter.end();
-    match done {
-        Ok(done) => ready(args, done, preparation),
-        Err(error) => Ok(undo(error, preparation)),
-    }
+    let exit = match done {
+        Ok(done) => ready(args, done, preparation)?,
+        Err(error) => undo(error, preparation),
+    };
+    Ok(live::ended(live.as_ref(), exit))
 }
 
 impl PrepareArgs {

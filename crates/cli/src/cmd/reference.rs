@@ -5,11 +5,12 @@ use crate::exit::{Exit, complain, not_there};
 use crate::place;
 use anyhow::{Context, Result, bail};
 use hakaru_model::references::{ReferenceEntry, ReferenceSet, ReferenceSource};
+use hakaru_results::references::{own, own_path as path, with_published as both};
 use hakaru_store::Store;
 use rustix::fs::FlockOperation;
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Arguments of `hakaru reference`.
 #[derive(Debug, clap::Args)]
@@ -77,36 +78,6 @@ pub(crate) fn load(store: &Store) -> ReferenceSet {
         ReferenceSet::default()
     });
     both(&own)
-}
-
-fn both(own: &ReferenceSet) -> ReferenceSet {
-    let mut all = hakaru_analysis::published_references();
-    all.sources.extend(own.sources.iter().cloned());
-    all.entries.extend(own.entries.iter().cloned());
-    all
-}
-
-fn path(store: &Store) -> PathBuf {
-    store.path().with_file_name("shelf.json")
-}
-
-/// Loads the user's own reference results; empty if there are none.
-fn own(store: &Store) -> Result<ReferenceSet> {
-    let path = path(store);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(ReferenceSet::default());
-        }
-        Err(error) => {
-            return Err(error).with_context(|| {
-                both!("cannot read your reference results in {}", "参考値{}を読み込めません"; path.display())
-            });
-        }
-    };
-    serde_json::from_str(&text).with_context(|| {
-        both!("{} holds no reference results; help: repair it, or move it away to start a new file", "{}に参考値がありません; help: 修復するか、別の場所に移して新しく始めてください"; path.display())
-    })
 }
 
 /// Locks the user's file: two processes that read, change and write it at once would lose one change.

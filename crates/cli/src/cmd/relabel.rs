@@ -2,16 +2,17 @@
 //!
 //! The records stay as they were measured.
 
-use super::{CountedNoun, counted, print};
+use super::{CountedNoun, counted, json, print};
 use crate::exit::Exit;
 use crate::names;
 use crate::place;
-use crate::select::{self, Term};
 use anyhow::{Result, bail};
 use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
 use hakaru_report::plain;
 use hakaru_report::text::{self, MessagePrefix};
+use hakaru_results::select::{self, Term};
 use hakaru_store::Store;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -33,6 +34,26 @@ pub(crate) struct RelabelArgs {
     also: Option<String>,
     #[command(flatten)]
     text: names::DescriptionArgs,
+    /// Print the names as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Output of `hakaru relabel --json`.
+#[derive(Serialize)]
+struct RelabelJson {
+    /// Whether a name is different now.
+    changed: bool,
+    results: Vec<NamedJson>,
+}
+
+/// The names of a series or a verification.
+#[derive(Serialize)]
+struct NamedJson {
+    id: String,
+    label: String,
+    annotations: Annotations,
+    history: Vec<Annotation>,
 }
 
 /// Parses a label; an empty one removes the label.
@@ -54,8 +75,10 @@ pub(crate) fn main(args: &RelabelArgs, db: Option<&Path>) -> Result<Exit> {
     if changes.iter().all(|(_, value)| value.is_none()) {
         let store = place::read(db)?;
         let subjects = subjects(&store, &args.results)?;
-        print(&shown(&store, &subjects)?)?;
-        return Ok(Exit::Ok);
+        return match args.json {
+            true => print_json(&store, &subjects, false),
+            false => print(&shown(&store, &subjects)?).map(|()| Exit::Ok),
+        };
     }
     // Reading first: a wrong name must not create a database.
     drop(place::read(db)?);
@@ -67,6 +90,9 @@ pub(crate) fn main(args: &RelabelArgs, db: Option<&Path>) -> Result<Exit> {
         .flat_map(|(kind, value)| names::annotations(&subjects, kind, value))
         .collect();
     let changed = store.annotate(&new)?;
+    if args.json {
+        return print_json(&store, &subjects, changed > 0);
+    }
     let mut text = shown_now(&store, &subjects)?;
     text += &match changed {
         0 => both!("Nothing changed.\n", "変更はありません。\n"),
@@ -111,6 +137,19 @@ fn subjects(store: &Store, words: &[String]) -> Result<Vec<String>> {
     Ok(subjects)
 }
 
+fn print_json(store: &Store, subjects: &[String], changed: bool) -> Result<Exit> {
+    let named = |subject: &String| -> Result<NamedJson> {
+        Ok(NamedJson {
+            id: subject.clone(),
+            label: id_and_label(store, subject)?.1,
+            annotations: store.annotations(subject)?,
+            history: store.annotation_history(subject)?,
+        })
+    };
+    let results = subjects.iter().map(named).collect::<Result<_>>()?;
+    json::print(json::RELABEL, &RelabelJson { changed, results }).map(|()| Exit::Ok)
+}
+
 /// Formats the current names, one line each.
 fn shown_now(store: &Store, subjects: &[String]) -> Result<String> {
     let mut text = String::new();
@@ -134,13 +173,25 @@ fn shown(store: &Store, subjects: &[String]) -> Result<String> {
         {
             let (at, kind) = (hakaru_report::time::utc(at_unix_ms), kind.name());
             let value = match value.as_str() {
-                "" => "(removed)",
-                value => value,
+                "" => both!("(removed)", "（削除）"),
+                value => value.to_owned(),
             };
             text += &(plain(&format!("  {at}  {kind}: {value}")) + "\n");
         }
     }
     Ok(text)
+}
+
+/// Short ID and label of a series or a verification.
+fn id_and_label(store: &Store, subject: &str) -> Result<(String, String)> {
+    let rows = names::rows_of(store, subject)?;
+    Ok(match rows.iter().min_by_key(|row| row.repeat) {
+        Some(row) => (row.short.clone(), row.target.clone()),
+        None => (
+            subject.to_owned(),
+            store.verification(subject)?.target.display_name(),
+        ),
+    })
 }
 
 fn now(store: &Store, subject: &str) -> Result<String> {
@@ -150,14 +201,7 @@ fn now(store: &Store, subject: &str) -> Result<String> {
         note,
         ..
     } = store.annotations(subject)?;
-    let rows = names::rows_of(store, subject)?;
-    let (id, label) = match rows.iter().min_by_key(|row| row.repeat) {
-        Some(row) => (row.short.clone(), row.target.clone()),
-        None => (
-            subject.to_owned(),
-            store.verification(subject)?.target.display_name(),
-        ),
-    };
+    let (id, label) = id_and_label(store, subject)?;
     let mut line = format!("{id}  {label}");
     for alias in aliases {
         line += &both!(", also {alias}", "、別名: {alias}");

@@ -13,8 +13,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
+use hakaru_results::report::ReportJson;
 use hakaru_store::Store;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -147,22 +147,6 @@ fn summaries(store: &Store, names: &[String], unreadable: &mut Unreadable) -> Re
         }
     }
     Ok(all)
-}
-
-/// Output of `hakaru report --json`: the rows are those of the CSV form.
-#[derive(Serialize)]
-pub(crate) struct ReportJson<'a> {
-    series: Vec<json::SeriesHead<'a>>,
-    rows: Vec<serde_json::Map<String, serde_json::Value>>,
-}
-
-impl ReportJson<'_> {
-    pub(crate) fn of<'a>(summaries: &'a [Summary], findings: &[RunFindings]) -> ReportJson<'a> {
-        ReportJson {
-            series: summaries.iter().map(json::SeriesHead::of).collect(),
-            rows: json::rows(&hakaru_report::csv_with(summaries, findings)),
-        }
-    }
 }
 
 /// Writes the report.

@@ -7,11 +7,10 @@ use crate::place;
 use anyhow::Result;
 use hakaru_dialects::fio::JobExtras;
 use hakaru_dialects::fio::output::{RunView, normal};
-use hakaru_model::annotation::Annotations;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::references::ReferenceSet;
+use hakaru_results::lookup::{AnnotatedResult, record_json};
 use hakaru_store::Store;
-use serde::Serialize;
 use std::path::Path;
 
 /// Arguments of `hakaru show`.
@@ -73,34 +72,11 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(unreadable.exit())
 }
 
-/// A record or verification as stored, with its current labels, title and note.
-#[derive(Serialize)]
-struct AnnotatedResult<'a, T> {
-    #[serde(flatten)]
-    result: &'a T,
-    #[serde(skip_serializing_if = "Annotations::is_empty")]
-    annotations: Annotations,
-}
-
-impl<'a, T> AnnotatedResult<'a, T> {
-    fn new(result: &'a T, annotations: Annotations) -> AnnotatedResult<'a, T> {
-        AnnotatedResult {
-            result,
-            annotations,
-        }
-    }
-}
-
 /// Formats one record as an object, and the runs of a series as a list of objects.
 fn records_json(store: &Store, records: &[RunRecord], series: bool) -> Result<String> {
     let mut texts = Vec::new();
     for record in records {
-        let raw = store.raw_run(&record.id)?;
-        let annotations = store.annotations(&raw.series)?;
-        texts.push(json::text(
-            json::RECORD,
-            &AnnotatedResult::new(&raw, annotations),
-        )?);
+        texts.push(record_json(store, record)?);
     }
     Ok(match (&texts[..], series) {
         ([only], false) => only.clone(),

@@ -2,7 +2,8 @@
 
 use crate::exit::{Exit, complain};
 use hakaru_report::text::{self, FailedAction};
-use hakaru_store::{FindError, Readable};
+pub(crate) use hakaru_results::lookup::one;
+use hakaru_store::Readable;
 
 /// Counts unreadable records, so that the program ends with an error after it processed the others.
 #[derive(Debug, Default)]
@@ -49,9 +50,4 @@ impl Unreadable {
             Exit::Failed
         }
     }
-}
-
-/// Converts the result of one lookup, with the error listed separately if only this record is unreadable.
-pub(crate) fn one<T>(name: &str, found: Result<T, FindError>) -> Result<Readable<T>, FindError> {
-    Readable::collect([(name.to_owned(), found)])
 }

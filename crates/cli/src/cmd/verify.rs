@@ -2,6 +2,7 @@
 
 use super::{erase, json, print, recover, size, width};
 use crate::exit::{Exit, complain};
+use crate::live;
 use crate::names::LabelArgs;
 use crate::place;
 use crate::scan_reporter::ScanReporter;
@@ -17,6 +18,7 @@ use hakaru_model::integrity::{FORMAT, IntegrityVerdict, Scope, Verification};
 use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::text::{self, FailedAction, VerifyUsage};
 use hakaru_store::Store;
+use hakaru_store::live::{LivePublisher, LiveVerb};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -177,7 +179,8 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     let erasable = erase::ask(&args.path, id)?;
     // The reporter takes signals, which must come before the journal: an interrupt at any later
     // moment undoes what the journal names.
-    let mut reporter = ScanReporter::new(args.progress.mode(args.quiet));
+    let live = live::begin_on(store.path(), LiveVerb::Verify, &identity);
+    let mut reporter = ScanReporter::new(args.progress.mode(args.quiet), live.clone());
     let mut preparation = Preparation::begin(&recover::state_directory()?, roots)?;
     let restored = args.keep;
     let scope = match sampled {
@@ -190,11 +193,17 @@ fn device(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     reporter.end();
     // Release the device before printing, which may wait for a pager.
     drop(erasable);
-    match found {
-        Ok(verdict) => Ok(finish(args, &mut store, &target.verification(verdict))),
-        Err(PrepareError::Verify(error)) => Ok(failed(error)),
-        Err(error) => Err(error.into()),
-    }
+    let exit = match found {
+        Ok(verdict) => finish(
+            args,
+            &mut store,
+            &target.verification(verdict),
+            live.as_ref(),
+        ),
+        Err(PrepareError::Verify(error)) => failed(error),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(live::ended(live.as_ref(), exit))
 }
 
 /// Checks for enough memory to keep the content that is restored afterwards.
@@ -242,22 +251,29 @@ fn directory(args: &VerifyArgs, db: Option<&Path>) -> Result<Exit> {
     })?;
     let announced = hakaru_device::BlockDev::size(&space);
     let folder = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
+    let live = live::begin_on(store.path(), LiveVerb::Verify, &identity);
     let target = VerifyTarget::new(args, identity, Scope::FreeSpace { folder });
-    let mut reporter = ScanReporter::new(args.progress.mode(args.quiet));
+    let mut reporter = ScanReporter::new(args.progress.mode(args.quiet), live.clone());
     let mut report = |progress| reporter.report(progress);
     let found = verify::verify(&mut space, target.seed, &mut report);
     reporter.end();
     drop(space);
-    match found {
+    let exit = match found {
         Ok(verdict) => {
             if verdict.claimed < announced {
                 let room = verdict.claimed;
                 anstream::eprintln!("{}", text::free_space_taken(room, announced));
             }
-            Ok(finish(args, &mut store, &target.verification(verdict)))
+            finish(
+                args,
+                &mut store,
+                &target.verification(verdict),
+                live.as_ref(),
+            )
         }
-        Err(error) => Ok(failed(error)),
-    }
+        Err(error) => failed(error),
+    };
+    Ok(live::ended(live.as_ref(), exit))
 }
 
 fn dry_run_of_free_space(args: &VerifyArgs) -> Result<Exit> {
@@ -286,13 +302,21 @@ fn failed(error: VerifyError) -> Exit {
 }
 
 /// Stores the verification first, then prints it. A failure of either does not hide the verdict.
-fn finish(args: &VerifyArgs, store: &mut Store, verification: &Verification) -> Exit {
+fn finish(
+    args: &VerifyArgs,
+    store: &mut Store,
+    verification: &Verification,
+    live: Option<&LivePublisher>,
+) -> Exit {
     let exit = match (verification.verdict.has_defects(), verification.completed) {
         (true, _) => Exit::Defective,
         (false, true) => Exit::Ok,
         (false, false) => Exit::Interrupted,
     };
     let stored = store.append_verification(verification);
+    if let (Ok(_), Some(live)) = (&stored, live) {
+        live.update(|state| state.stored = Some(verification.id.clone()));
+    }
     // The page and the terminal show title and note.
     let described = args.names.text.store(store, &verification.id);
     exit.and(show(args, store, verification))

@@ -4,22 +4,50 @@
 //! different targets: their names get a distinguishing suffix.
 
 use super::ImportText;
-use super::jobs::same_jobs;
+use super::headings::without_repeat;
 use anyhow::{Result, bail};
 use hakaru_dialects::import::{FoundRun, ImportResult, SourceFormat};
-use hakaru_model::job::Scenario;
+use hakaru_model::hash::fnv1a;
 use hakaru_report::plain;
-use std::collections::{BTreeMap, BTreeSet};
+use hakaru_results::job_hash;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 /// Labels given by the user: `NAME` for everything, `HEADING=NAME` for results below a heading.
 #[derive(Debug, Default)]
 pub(crate) struct LabelRules {
     all: Option<String>,
-    /// Headings, files or disks with their names.
-    of: Vec<(String, String)>,
-    /// Those of them that have matched nothing yet.
-    unused: Vec<String>,
+    /// Names of headings, files or disks.
+    of: Vec<LabelRule>,
+}
+
+/// One option `X=NAME`.
+#[derive(Debug)]
+struct LabelRule {
+    /// `X` and `NAME`: divided at each `=`, because headings and file names may contain it, at the last one first.
+    readings: Vec<(String, String)>,
+    /// Whether it has matched a result.
+    is_used: bool,
+}
+
+impl LabelRule {
+    fn of(option: &str) -> LabelRule {
+        let readings = option.rmatch_indices('=').map(|(at, _)| {
+            let (of, name) = (&option[..at], &option[at + 1..]);
+            (of.trim().to_owned(), name.trim().to_owned())
+        });
+        LabelRule {
+            readings: readings.filter(|(_, name)| !name.is_empty()).collect(),
+            is_used: false,
+        }
+    }
+
+    /// Returns the name that the option gives to a run.
+    fn name(&self, run: &FoundRun, text: &ImportText) -> Option<&String> {
+        let mut readings = self.readings.iter();
+        let found = readings.find(|(of, _)| is_called(run, text, of));
+        found.map(|(_, name)| name)
+    }
 }
 
 /// The name of a run, and whether the user gave it.
@@ -39,46 +67,40 @@ impl LabelRules {
     pub(crate) fn read(options: &[String]) -> Result<LabelRules> {
         let mut rules = LabelRules::default();
         for option in options {
-            match option.split_once('=') {
-                Some((of, name)) if !name.trim().is_empty() => {
-                    let (of, name) = (of.trim().to_owned(), name.trim().to_owned());
-                    rules.of.push((of, name));
-                }
-                _ if rules.all.is_some() => {
-                    bail!(both!(
-                        "--label=NAME is given twice; help: use `--label FILE=NAME` or `--label \
-                        HEADING=NAME` to label a part",
-                        "--label=NAMEが2回指定されています; help: 一部に付けるには--label FILE=NAMEまたは--label HEADING=NAMEを使ってください"
-                    ));
-                }
-                _ => rules.all = Some(option.clone()),
+            let rule = LabelRule::of(option);
+            if !rule.readings.is_empty() {
+                rules.of.push(rule);
+            } else if rules.all.replace(option.clone()).is_some() {
+                bail!(both!(
+                    "--label=NAME is given twice; help: use `--label FILE=NAME` or `--label \
+                    HEADING=NAME` to label a part",
+                    "--label=NAMEが2回指定されています; help: 一部に付けるには--label FILE=NAMEまたは--label HEADING=NAMEを使ってください"
+                ));
             }
         }
-        rules.unused = rules.of.iter().map(|(of, _)| of.clone()).collect();
         Ok(rules)
     }
 
     /// Notes which rules match results of a batch.
     pub(crate) fn see(&mut self, texts: &[ImportText], found: &ImportResult) {
-        let is_there = |of: &String| {
+        for rule in self.of.iter_mut().filter(|rule| !rule.is_used) {
             let mut runs = found.runs.iter();
-            runs.any(|run| is_called(run, &texts[run.source], of))
-        };
-        self.unused.retain(|of| !is_there(of));
+            rule.is_used = runs.any(|run| rule.name(run, &texts[run.source]).is_some());
+        }
     }
 
     /// Returns an error if `X` in `X=NAME` matches nothing in any batch, of which these are the last.
     pub(crate) fn check(&self, texts: &[ImportText], found: &ImportResult) -> Result<()> {
-        match self.unused.first() {
-            Some(of) => bail!("{}", unknown(of, texts, found)),
+        let unused = self.of.iter().find(|rule| !rule.is_used);
+        match unused.and_then(|rule| rule.readings.last()) {
+            Some((of, _)) => bail!("{}", unknown(of, texts, found)),
             None => Ok(()),
         }
     }
 
     fn asked(&self, run: &FoundRun, text: &ImportText) -> Option<String> {
-        let of = self.of.iter().find(|(of, _)| is_called(run, text, of));
-        of.map(|(_, name)| name.clone())
-            .or_else(|| self.all.clone())
+        let named = self.of.iter().find_map(|rule| rule.name(run, text));
+        named.or(self.all.as_ref()).cloned()
     }
 }
 
@@ -113,20 +135,8 @@ fn is_called(run: &FoundRun, text: &ImportText, name: &str) -> bool {
 /// Returns the names that match a run: its headings, file, disk and file system.
 fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     let context = &run.run.context;
-    let file = Path::new(&text.name);
-    let part =
-        |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
     let mut names = context.headings.clone();
-    names.extend(
-        [
-            Some(text.name.clone()),
-            part(file.file_name()),
-            part(file.file_stem()),
-            label_of(&text.name),
-        ]
-        .into_iter()
-        .flatten(),
-    );
+    names.extend(names_of_file(text));
     names.extend(context.disks.iter().cloned());
     names.extend(
         [context.filesystem.clone(), context.device.clone()]
@@ -136,6 +146,20 @@ fn names(run: &FoundRun, text: &ImportText) -> Vec<String> {
     names.extend(raw_device(run));
     names.retain(|name| !name.is_empty());
     names
+}
+
+/// Returns the names that match all runs of a file: its path, its name with and without extension, and its label.
+fn names_of_file(text: &ImportText) -> Vec<String> {
+    let file = Path::new(&text.name);
+    let part =
+        |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    let names = [
+        Some(text.name.clone()),
+        part(file.file_name()),
+        part(file.file_stem()),
+        label_of(&text.name),
+    ];
+    names.into_iter().flatten().collect()
 }
 
 /// Returns the device that was measured without a file system.
@@ -162,30 +186,56 @@ fn label_of(name: &str) -> Option<String> {
     )
 }
 
-/// Names of the runs of earlier batches, by what these runs would be called without a suffix.
+/// Names of the runs of earlier batches, by the hash of what these runs would be called without a suffix. Many files can
+/// have many names, so only hashes of their jobs are kept.
 #[derive(Debug, Default)]
-pub(crate) struct KnownLabels(BTreeMap<String, Vec<LabelledJob>>);
+pub(crate) struct KnownLabels(HashMap<u64, Vec<KnownJob>>);
 
 /// A job under one heading, on one disk and file system, with the name of its runs.
-#[derive(Clone, Debug)]
-struct LabelledJob {
-    scenario: Scenario,
-    /// The values of [`aspects`].
-    values: Vec<String>,
-    name: String,
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KnownJob {
+    /// Hash of the jobs of the scenario.
+    job: u64,
+    /// Indexes in [`PROPERTIES`] and hashes of the values that are known.
+    values: Box<[(u8, u64)]>,
+    /// The name with a suffix; `None` without one.
+    name: Option<Box<str>>,
 }
 
-impl LabelledJob {
-    fn of(run: &FoundRun, base: Option<&str>) -> LabelledJob {
-        LabelledJob {
-            scenario: run.run.scenario.clone(),
-            values: aspects().iter().map(|(_, value)| value(run)).collect(),
-            name: base.unwrap_or_default().to_owned(),
-        }
+impl KnownJob {
+    /// The hash of a value; 0 if it is unknown.
+    fn value(&self, at: usize) -> u64 {
+        let mut values = self.values.iter();
+        let found = values.find(|(property, _)| usize::from(*property) == at);
+        found.map_or(0, |(_, hash)| *hash)
     }
+}
 
-    fn is_job_of(&self, other: &LabelledJob) -> bool {
-        same_jobs(&self.scenario, &other.scenario)
+/// A run of this batch with the values that can distinguish it.
+struct LabelledRun<'a> {
+    run: &'a FoundRun,
+    text: &'a ImportText,
+    /// In the order of [`PROPERTIES`]; empty if unknown.
+    values: Vec<String>,
+    job: KnownJob,
+}
+
+impl<'a> LabelledRun<'a> {
+    fn of(run: &'a FoundRun, text: &'a ImportText) -> LabelledRun<'a> {
+        let values = values_of(run);
+        let known = (0..).zip(&values).filter(|(_, value)| !value.is_empty());
+        let hash = |value: &String| fnv1a(value.as_bytes()) | 1;
+        let job = KnownJob {
+            job: job_hash(&run.run.scenario),
+            values: known.map(|(at, value)| (at, hash(value))).collect(),
+            name: None,
+        };
+        LabelledRun {
+            run,
+            text,
+            values,
+            job,
+        }
     }
 }
 
@@ -220,27 +270,30 @@ pub(crate) fn labels(
         let mut none = Vec::new();
         let earlier = match &base {
             Some(base) if alone.is_none() && !members.iter().any(is_table) => {
-                known.0.entry(base.clone()).or_default()
+                known.0.entry(fnv1a(base.as_bytes())).or_default()
             }
             _ => &mut none,
         };
-        let jobs = members.iter().map(|&index| &found.runs[index]);
-        let jobs = jobs.map(|run| LabelledJob::of(run, base.as_deref()));
-        let (named, aspects) = distinguished(&base, earlier, jobs.collect());
-        if !aspects.is_empty() {
-            for (&index, job) in members.iter().zip(&named.jobs) {
-                labels[index].name = Some(job.name.clone());
+        let runs = members.iter().map(|&index| &found.runs[index]);
+        let runs = runs.map(|run| LabelledRun::of(run, &texts[run.source]));
+        let mut runs: Vec<LabelledRun<'_>> = runs.collect();
+        let named = distinguish(base.as_deref(), earlier, &mut runs);
+        for (&index, run) in members.iter().zip(&runs) {
+            if let Some(name) = &run.job.name {
+                labels[index].name = Some(name.to_string());
             }
         }
         if named.has_new {
-            let file = plain(&texts[found.runs[members[0]].source].name);
-            let names: Vec<String> = named.jobs.iter().map(|job| job.name.clone()).collect();
-            notes += &not_repeats(&file, &aspects, &names, &named.suffixes);
+            notes += &not_repeats(base.as_deref(), &named, &runs);
         }
-        for job in named.jobs {
-            let is_known =
-                |other: &LabelledJob| other.values == job.values && other.is_job_of(&job);
-            if !earlier.iter().any(is_known) {
+        let mut seen: HashSet<(u64, Box<[(u8, u64)]>)> = HashSet::new();
+        seen.extend(
+            earlier
+                .iter()
+                .map(|known| (known.job, known.values.clone())),
+        );
+        for LabelledRun { job, .. } in runs {
+            if seen.insert((job.job, job.values.clone())) {
                 earlier.push(job);
             }
         }
@@ -248,72 +301,117 @@ pub(crate) fn labels(
     (labels, notes)
 }
 
-/// Jobs with their names.
-struct NamedJobs {
-    jobs: Vec<LabelledJob>,
-    suffixes: Vec<String>,
+/// How the runs of a group are distinguished.
+struct NamedRuns {
+    /// The properties in which they differ.
+    properties: Vec<Property>,
+    /// The values of each run that make its suffix.
+    suffixes: Vec<Vec<String>>,
     /// Whether a name was not used before.
     has_new: bool,
 }
 
 /// Names the runs of a group so that only repeats share a name; also with runs of earlier batches, whose names stay.
-/// Returns the properties in which they differ too.
-fn distinguished(
-    base: &Option<String>,
-    earlier: &[LabelledJob],
-    mut jobs: Vec<LabelledJob>,
-) -> (NamedJobs, Vec<Property>) {
-    let all: Vec<&LabelledJob> = earlier.iter().chain(&jobs).collect();
-    let (mut suffixes, aspects) = suffixes(&all);
-    let of_jobs = suffixes.split_off(earlier.len());
-    let mut has_new = false;
-    if !aspects.is_empty() {
-        for (job, suffix) in jobs.iter_mut().zip(&of_jobs) {
-            let mut named = earlier.iter().zip(&suffixes);
-            let same = named.find(|(other, of)| *of == suffix && other.is_job_of(job));
-            has_new |= same.is_none();
-            job.name = match same {
-                Some((other, _)) => other.name.clone(),
-                None => with_suffix(base, suffix),
-            };
-        }
-    }
-    let named = NamedJobs {
-        jobs,
-        suffixes: of_jobs,
-        has_new,
+fn distinguish(
+    base: Option<&str>,
+    earlier: &[KnownJob],
+    runs: &mut [LabelledRun<'_>],
+) -> NamedRuns {
+    let all: Vec<&KnownJob> = earlier
+        .iter()
+        .chain(runs.iter().map(|run| &run.job))
+        .collect();
+    let which = differences(&all);
+    // The values of a suffix are those that are known.
+    let suffix = |job: &KnownJob| -> Vec<u64> {
+        let values = which.iter().map(|&at| job.value(at));
+        values.filter(|value| *value != 0).collect()
     };
-    (named, aspects)
+    let mut properties: Vec<Property> = which.iter().map(|&at| PROPERTIES[at]).collect();
+    properties.dedup();
+    let mut named = NamedRuns {
+        properties,
+        suffixes: Vec::new(),
+        has_new: false,
+    };
+    if which.is_empty() {
+        return named;
+    }
+    let mut names: HashMap<(u64, Vec<u64>), Option<&str>> = HashMap::new();
+    for known in earlier {
+        let name = names.entry((known.job, suffix(known)));
+        name.or_insert(known.name.as_deref());
+    }
+    for run in runs {
+        let values = which.iter().map(|&at| run.values[at].clone());
+        let values: Vec<String> = values.filter(|value| !value.is_empty()).collect();
+        run.job.name = match names.get(&(run.job.job, suffix(&run.job))) {
+            Some(name) => name.map(Box::from),
+            None => {
+                named.has_new = true;
+                Some(with_suffix(base, &values).into())
+            }
+        };
+        named.suffixes.push(values);
+    }
+    named
 }
 
 /// The name of a run, with what distinguishes it from the others of its file.
-fn with_suffix(base: &Option<String>, suffix: &str) -> String {
-    let suffix = if suffix.is_empty() { "other" } else { suffix };
+fn with_suffix(base: Option<&str>, values: &[String]) -> String {
+    let suffix = match values {
+        [] => "other".to_owned(),
+        values => values.join(", "),
+    };
     match base {
         Some(base) => format!("{base} ({suffix})"),
-        None => suffix.to_owned(),
+        None => suffix,
     }
 }
 
 /// A note that the runs of a file are not repeats of each other.
-fn not_repeats(file: &str, aspects: &[Property], names: &[String], suffixes: &[String]) -> String {
+fn not_repeats(base: Option<&str>, named: &NamedRuns, runs: &[LabelledRun<'_>]) -> String {
     let mut distinct: Vec<&str> = Vec::new();
-    for name in names {
-        if !distinct.contains(&name.as_str()) {
+    for run in runs {
+        let name = run.job.name.as_deref().or(base).unwrap_or_default();
+        if !distinct.contains(&name) {
             distinct.push(name);
         }
     }
-    let named = suffixes.iter().find(|suffix| !suffix.is_empty());
-    let first = named.map_or("", |suffix| suffix.split(", ").next().unwrap_or_default());
+    let file = runs.first().map_or("", |run| run.text.name.as_str());
+    let of = advised(named, runs).unwrap_or_else(|| "FILE".to_owned());
     both!(
-        "{file}: runs of one job differ in their {}, so they are not repeats: {}; label one \
+        "{}: runs of one job differ in their {}, so they are not repeats: {}; label one \
         of them with --label \"{}=NAME\"\n",
-        "{file}: 同じジョブの測定の{}が異なり、繰り返しではありません（{}）。--label \"{}=NAME\"で\
+        "{}: 同じジョブの測定の{}が異なり、繰り返しではありません（{}）。--label \"{}=NAME\"で\
         名前を付けてください\n";
-        names_of(aspects).join(&both!(" and ", "と")),
+        plain(file),
+        names_of(&named.properties).join(&both!(" and ", "と")),
         plain(&distinct.join(", ")),
-        plain(first),
+        plain(&of),
     )
+}
+
+/// Returns an `X` for `--label X=NAME` that names a part of the runs: what distinguishes one of them, or its file.
+fn advised(named: &NamedRuns, runs: &[LabelledRun<'_>]) -> Option<String> {
+    // Spaces around it would be removed.
+    let can_be_typed = |name: &&String| name.trim() == name.as_str();
+    let is_called = |run: &LabelledRun<'_>, name: &str| is_called(run.run, run.text, name);
+    let is_part = |name: &str| runs.len() == 1 || !runs.iter().all(|run| is_called(run, name));
+    for (run, suffix) in runs.iter().zip(&named.suffixes) {
+        let mut values = suffix.iter().filter(can_be_typed);
+        if let Some(value) = values.find(|value| is_called(run, value) && is_part(value)) {
+            return Some(value.clone());
+        }
+    }
+    let of = |run: &LabelledRun<'_>| names(run.run, run.text);
+    let mut parts = runs.iter().flat_map(of).filter(|name| is_part(name));
+    let found = parts.find(|name| runs.len() > 1 && can_be_typed(&name));
+    found.or_else(|| {
+        let run = runs.first()?;
+        let mut files = names_of_file(run.text).into_iter();
+        files.find(|name| can_be_typed(&name))
+    })
 }
 
 /// What can differ between the runs of one job.
@@ -324,6 +422,18 @@ enum Property {
     Disk,
     Device,
 }
+
+/// The properties of the values of a run: headings of eight levels, and the others.
+const PROPERTIES: [Property; HEADINGS + 3] = {
+    let mut all = [Property::Heading; HEADINGS + 3];
+    all[HEADINGS] = Property::FileSystem;
+    all[HEADINGS + 1] = Property::Disk;
+    all[HEADINGS + 2] = Property::Device;
+    all
+};
+
+/// Levels of headings that distinguish runs.
+const HEADINGS: usize = 8;
 
 /// Returns the names of the properties for a message.
 fn names_of(properties: &[Property]) -> Vec<String> {
@@ -336,127 +446,51 @@ fn names_of(properties: &[Property]) -> Vec<String> {
     properties.iter().map(name).collect()
 }
 
-/// A distinguishing property: its name and accessor; empty if unknown.
-type Aspect = (Property, Box<dyn Fn(&FoundRun) -> String>);
-
-fn aspects() -> Vec<Aspect> {
-    let heading = |level: usize| -> Aspect {
-        (
-            Property::Heading,
-            Box::new(move |run| {
-                run.run
-                    .context
-                    .headings
-                    .get(level)
-                    .map_or_else(String::new, |text| without_repeat(text))
-            }),
-        )
+/// Returns the values of the properties of a run; empty if unknown.
+fn values_of(run: &FoundRun) -> Vec<String> {
+    let context = &run.run.context;
+    let mut headings = 0;
+    let value = |property: &Property| match property {
+        Property::Heading => {
+            headings += 1;
+            let text = context.headings.get(headings - 1);
+            text.map_or_else(String::new, |text| without_repeat(text))
+        }
+        Property::FileSystem => context.filesystem.clone().unwrap_or_default(),
+        Property::Disk => context.disks.join("+"),
+        Property::Device => raw_device(run).unwrap_or_default(),
     };
-    let mut all: Vec<Aspect> = (0..8).map(heading).collect();
-    all.push((
-        Property::FileSystem,
-        Box::new(|run| run.run.context.filesystem.clone().unwrap_or_default()),
-    ));
-    all.push((
-        Property::Disk,
-        Box::new(|run| run.run.context.disks.join("+")),
-    ));
-    all.push((
-        Property::Device,
-        Box::new(|run| raw_device(run).unwrap_or_default()),
-    ));
-    all
+    PROPERTIES.iter().map(value).collect()
 }
 
-/// Returns the distinguishing suffixes of the runs of one job and the names of the properties;
-/// empty if there are none.
-fn suffixes(runs: &[&LabelledJob]) -> (Vec<String>, Vec<Property>) {
-    let mut jobs: Vec<usize> = Vec::with_capacity(runs.len());
-    for (at, run) in runs.iter().enumerate() {
-        let same = |&other: &usize| runs[other].is_job_of(run);
-        jobs.push((0..at).find(same).unwrap_or(at));
-    }
-    let mut suffixes: Vec<Vec<String>> = vec![Vec::new(); runs.len()];
-    let mut names = Vec::new();
-    for (at, (name, _)) in aspects().into_iter().enumerate() {
-        let values: Vec<String> = runs.iter().map(|run| run.values[at].clone()).collect();
-        let mut known: BTreeMap<(usize, &[String]), BTreeSet<&str>> = BTreeMap::new();
-        for ((job, suffix), value) in jobs.iter().zip(&suffixes).zip(&values) {
+/// Returns the indexes of the properties in which runs of one job differ.
+fn differences(runs: &[&KnownJob]) -> Vec<usize> {
+    // The runs that are not distinguished yet share a number.
+    let mut groups: Vec<u64> = runs.iter().map(|run| run.job).collect();
+    let mut which = Vec::new();
+    for (at, property) in PROPERTIES.iter().enumerate() {
+        let mut known: HashMap<u64, u64> = HashMap::new();
+        let mut differs = false;
+        for (group, run) in groups.iter().zip(runs) {
+            let value = run.value(at);
             // An unknown disk is not a different disk; a missing heading is a value of its own.
-            if !value.is_empty() || name == Property::Heading {
-                let of_job = known.entry((*job, suffix.as_slice())).or_default();
-                of_job.insert(value);
+            if value != 0 || *property == Property::Heading {
+                differs |= *known.entry(*group).or_insert(value) != value;
             }
         }
-        if known.values().all(|values| values.len() < 2) {
+        if !differs {
             continue;
         }
-        for (suffix, value) in suffixes.iter_mut().zip(values) {
-            suffix.extend(Some(value).filter(|value| !value.is_empty()));
-        }
-        if names.last() != Some(&name) {
-            names.push(name);
+        which.push(at);
+        for (group, run) in groups.iter_mut().zip(runs) {
+            let value = run.value(at);
+            if value != 0 {
+                let both = [group.to_le_bytes(), value.to_le_bytes()].concat();
+                *group = fnv1a(&both);
+            }
         }
     }
-    let suffixes = suffixes.into_iter().map(|parts| parts.join(", "));
-    (suffixes.collect(), names)
-}
-
-/// Words in headings that count repeats of one target.
-const REPEATS: [&str; 18] = [
-    "run", "runs", "trial", "try", "test", "repeat", "round", "pass", "attempt", "take", "no",
-    "nr", "number", "first", "second", "third", "time", "again",
-];
-
-/// Longer ones.
-const LONG_REPEATS: [&str; 2] = ["repetition", "iteration"];
-
-/// Removes words that count repeats from a heading: `SD card, run 3` becomes `SD card`; `Run 2` and `2nd run` become
-/// empty.
-fn without_repeat(heading: &str) -> String {
-    let words: Vec<&str> = heading.split_whitespace().collect();
-    let all = words.iter();
-    if all
-        .copied()
-        .all(|word| is_number(word) || is_repeat(word) || bare(word).is_empty())
-    {
-        return String::new();
-    }
-    let beside = |at: usize, is: fn(&str) -> bool| {
-        let places = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
-        places.filter_map(|at| words.get(at)).any(|word| is(word))
-    };
-    let counts = |at: usize| {
-        is_number(words[at]) && beside(at, is_repeat)
-            || is_repeat(words[at]) && beside(at, is_number)
-    };
-    let kept = (0..words.len()).filter(|&at| !counts(at));
-    let kept: Vec<&str> = kept.map(|at| words[at]).collect();
-    let kept = kept.join(" ");
-    kept.trim_end_matches([',', ':', '-', '–', '(', ')', ' '])
-        .to_owned()
-}
-
-/// A word without punctuation around it, in lower case.
-fn bare(word: &str) -> String {
-    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    word.to_lowercase()
-}
-
-/// Whether a word is a number, such as `2`, `2nd` or `2回目`.
-fn is_number(word: &str) -> bool {
-    let word = bare(word);
-    let digits = word.trim_end_matches(|c: char| c.is_alphabetic() || c == '回' || c == '目');
-    !digits.is_empty()
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && ["", "st", "nd", "rd", "th", "回目", "回"].contains(&&word[digits.len()..])
-}
-
-fn is_repeat(word: &str) -> bool {
-    let word = bare(word);
-    [&REPEATS[..], &LONG_REPEATS]
-        .concat()
-        .contains(&word.as_str())
+    which
 }
 
 #[cfg(test)]
@@ -470,24 +504,5 @@ mod tests {
         assert_eq!(of("pi5-1-seqrw-ssd.txt"), "pi5-1-seqrw-ssd");
         assert_eq!(of("md5.txt"), "md5");
         assert_eq!(of("7.txt"), "7");
-    }
-
-    #[test]
-    fn headings_that_count_repeats_are_ignored() {
-        for repeat in [
-            "Run 1",
-            "run #2",
-            "2nd run",
-            "Second test",
-            "3",
-            "No. 4",
-            "3回目",
-            "Try again",
-        ] {
-            assert_eq!(without_repeat(repeat), "", "{repeat}");
-        }
-        assert_eq!(without_repeat("SD card, run 3"), "SD card");
-        assert_eq!(without_repeat("Card 2"), "Card 2");
-        assert_eq!(without_repeat("1. SD card"), "1. SD card");
     }
 }

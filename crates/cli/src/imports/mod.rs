@@ -5,7 +5,7 @@
 mod counts;
 mod describe;
 mod duplicates;
-mod jobs;
+mod headings;
 mod labels;
 mod own;
 mod record;
@@ -15,7 +15,6 @@ mod texts;
 pub(crate) use counts::{ImportNotes, ImportedIds, SHOWN};
 pub(crate) use describe::describe;
 pub(crate) use duplicates::{DuplicateResults, KnownRuns, without_duplicates};
-pub(crate) use jobs::same_jobs;
 pub(crate) use labels::{KnownLabels, LabelRules, labels};
 pub(crate) use own::{OwnSource, each_run, split};
 pub(crate) use record::{EqualResults, Imported, about_the_clock, records_of};
@@ -141,7 +140,7 @@ impl OwnRecords {
             let bare = RecordText::read(text).map_err(|error| error.to_string())?;
             self.records.push(bare);
         }
-        if let Ok(of) = serde_json::from_str::<AnnotatedRecord>(line) {
+        if let Ok(of) = hakaru_model::json::from_str::<AnnotatedRecord>(line) {
             self.annotate(subject, of.annotations);
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! Joins imported runs to series: runs of one target and scenario are repeats.
 
-use super::jobs::same_jobs;
 use super::record::Imported;
 use anyhow::Result;
 use hakaru_analysis::summarize::reported_disks;
@@ -8,6 +7,7 @@ use hakaru_model::facts::Filesystem;
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_model::reported::UnstatedJob;
 use hakaru_report::plain;
+use hakaru_results::same_jobs;
 use hakaru_store::Store;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,6 +19,9 @@ const LONGEST: Bytes = Bytes(256 << 20);
 /// Length of the texts after which a batch ends.
 const BATCH: u64 = 4 << 20;
 
+/// Length that every text counts as besides its own: what is made of a short one takes much more memory.
+const PER_TEXT: u64 = 8 << 10;
+
 /// Length of a part of a table: each of its lines becomes a record, which is many times as long.
 const PART: u64 = 64 << 10;
 
@@ -91,7 +94,7 @@ impl TextBatches {
             match open(&path, self.has_mapping)? {
                 Opened::Table(table) => self.table = Some(table),
                 Opened::Text(text) => {
-                    length += text.text.len() as u64;
+                    length += text.text.len() as u64 + PER_TEXT;
                     texts.push(text);
                 }
             }

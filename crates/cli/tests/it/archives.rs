@@ -168,6 +168,44 @@ fn headings_separate_devices_across_batches() {
     assert!(notes.contains("differ in their heading"), "{notes}");
 }
 
+/// Regression: a note advised `--label "=NAME"`, which was refused, for a run without a heading after one with a heading.
+#[test]
+fn advised_labels_are_accepted() {
+    let log =
+        std::fs::read_to_string(Path::new(&logs()).join("pi5-4-sustain-microsd.txt")).unwrap();
+    let log = log.split("Disk stats").next().unwrap();
+    // Longer than what is read at a time.
+    let more = ("no result ".repeat(100) + "\n").repeat(5_000);
+    for headings in [
+        ["# SanDisk\n", ""],
+        ["# SanDisk, A1\n", "# Kingston, A2\n"],
+        ["# Card, run 1\n", "# Other card, run 2\n"],
+        ["# bs=4k\n", "# bs=8k\n"],
+    ] {
+        let home = Home::new();
+        for (file, (heading, ios)) in ["card-1.md", "card-2.md"]
+            .iter()
+            .zip(headings.iter().zip(["3756", "3700"]))
+        {
+            let run = log.replace("3756", ios);
+            let page = format!("{heading}```\n{run}```\n{more}");
+            std::fs::write(home.work().join(file), page).unwrap();
+        }
+        let work = home.work().display().to_string();
+        let notes = said(&home, &["import", "--dry-run", &work]);
+        let advised = notes.split_once("--label \"").unwrap().1;
+        let of = advised.split_once("=NAME\"").unwrap().0;
+        let label = format!("{of}=renamed");
+        said(&home, &["import", "--label", &label, &work]);
+        let mut names: Vec<String> = records(&home)
+            .iter()
+            .map(|run| run.target.display_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["card", "renamed"], "{notes}");
+    }
+}
+
 /// Rows of a table with some in each part that cannot be read, and some that are repeats of another part.
 fn table(path: &Path, comment: &str, rows: usize) {
     let mut text = format!("{comment}target,rw,bs,bandwidth,bandwidth_unit\n");
@@ -328,5 +366,32 @@ fn a_table_from_a_pipe_is_stored_part_by_part() {
     assert!(
         again.ends_with("0 runs imported, 2793 were stored already.\n"),
         "{again}"
+    );
+}
+
+/// Regression: what was kept of each file with a label of its own was as long as the file, and many short files were
+/// read at once.
+#[test]
+fn the_memory_of_an_import_does_not_grow_with_the_labels() {
+    let home = Home::new();
+    let directory = |files: usize| home.path().join(format!("{files} files"));
+    for files in [500, 4_000] {
+        std::fs::create_dir(directory(files)).unwrap();
+        for file in 0..files {
+            let dd = format!("1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5{file:06} s, 2.0 MB/s\n");
+            let name = format!("card {file} of the batch.txt");
+            std::fs::write(directory(files).join(name), dd).unwrap();
+        }
+    }
+    let memory = |files: usize| {
+        let directory = directory(files).display().to_string();
+        peak(&home, &["import", "--dry-run", &directory], Stdio::null())
+    };
+    let (few, many) = (memory(500), memory(4_000));
+    assert!(
+        many < few + (8 << 20),
+        "{} MiB for 500 files, {} MiB for 4,000",
+        few >> 20,
+        many >> 20
     );
 }

@@ -123,6 +123,18 @@ fn other_commands_print_json() {
         "hakaru.reference/1",
         &json(&home, "reference --json"),
     );
+    let renamed = json(&home, "relabel latest --label=disk --json");
+    check("relabel", "hakaru.relabel/1", &renamed);
+    let named = &renamed["results"][0];
+    assert_eq!(
+        (&renamed["changed"], &named["label"]),
+        (&true.into(), &"disk".into())
+    );
+    assert_eq!(named["history"][0]["value"], "disk");
+    let shown = json(&home, "relabel disk --json");
+    assert_eq!(shown["changed"], false);
+    assert_eq!(shown["results"], renamed["results"]);
+    assert_eq!(json(&home, "info . --json")["schema"], "hakaru.info/1");
     let verified = json(&home, "verify . --size=16MiB --quiet --json --label=tmp");
     assert_eq!(verified["schema"], "hakaru.verification/1");
     assert_eq!(json(&home, "show tmp --json")["id"], verified["id"]);

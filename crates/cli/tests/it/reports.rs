@@ -4,7 +4,7 @@ use crate::support::two_cards::measured;
 use crate::support::{self, Home, hakaru, text};
 use hakaru_model::record::RunRecord;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 fn run(home: &Home, words: &[&str]) -> Output {
     hakaru(home)
@@ -318,6 +318,28 @@ fn png_charts_are_twice_as_wide_or_name_the_missing_font() {
     assert!(picture.starts_with(b"\x89PNG"));
     assert_eq!(picture[16..20], 800u32.to_be_bytes());
     assert!(read(&home, "p.md").contains("](<png/bandwidth.png>)"));
+}
+
+/// Japanese needs a font that has it: without one, the note names the characters and what to install.
+#[test]
+fn png_charts_in_japanese_have_all_glyphs_or_name_those_that_no_font_has() {
+    let home = measured();
+    let words = "report latest -o j.md --charts ja --format png --lang=ja";
+    let output = run_words(&home, words);
+    let said = text(&output.stderr);
+    if !output.status.success() {
+        assert!(said.contains("フォントなし"), "{said}");
+        return;
+    }
+    let listed = Command::new("fc-list")
+        .args([":lang=ja", "family"])
+        .output();
+    let has_japanese = listed.is_ok_and(|fonts| !fonts.stdout.is_empty());
+    match has_japanese {
+        true => assert!(!said.contains("を持つフォントがありません"), "{said}"),
+        false => eprintln!("SKIPPED png_charts_in_japanese: no Japanese font: {said}"),
+    }
+    assert!(home.path().join("ja/bandwidth.png").exists());
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn samples_are_put_back_when_that_is_asked_for() {
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     assert!(
-        said.contains("going by samples") && said.contains("was put back"),
+        said.contains("according to samples") && said.contains("was restored"),
         "{said}"
     );
     assert!(before == content(&home), "something was not put back");
@@ -254,7 +254,7 @@ fn free_space_is_verified_and_given_back() {
     let (said, errors) = (text(&out.stdout), text(&out.stderr));
     assert_eq!(out.status.code(), Some(0), "{errors}");
     assert!(
-        said.contains("all 24 MiB of free space") && said.contains("only free space"),
+        said.contains("all 24 MiB of free space") && said.contains("Only free space"),
         "{said}"
     );
     assert_eq!(home.left_behind(), 0);

@@ -368,7 +368,7 @@ fn lock_patiently(file: &File, path: &Path) -> Result<(), JournalError> {
 /// Parses lines up to the first invalid one.
 fn parse(text: &str) -> Vec<JournalLine> {
     text.lines()
-        .map_while(|line| serde_json::from_str(line).ok())
+        .map_while(|line| hakaru_model::json::from_str(line).ok())
         .collect()
 }
 

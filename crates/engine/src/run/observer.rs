@@ -4,7 +4,7 @@ use crate::iolog::LogChunk;
 use hakaru_model::io_path::{DiskTotals, TracedOperation};
 use hakaru_model::job::PerOp;
 use hakaru_model::plan::{FilePlan, PhasePlan};
-use hakaru_model::record::{Interval, PhaseRecord};
+use hakaru_model::record::{Interval, LatencyStepCounts, PhaseRecord};
 use std::time::Duration;
 
 /// Reply of an observer: whether the run continues.
@@ -110,6 +110,8 @@ pub trait Observer {
     fn progress(&mut self, _phase: &PhasePlan, _progress: &PhaseProgress) -> Flow {
         Flow::Continue
     }
+    /// Called with the latencies of an interval, immediately before the interval itself.
+    fn latencies(&mut self, _worker: usize, _latencies: &PerOp<LatencyStepCounts>) {}
     /// Called when a worker has ended an interval.
     fn interval(&mut self, _worker: usize, _interval: &Interval) {}
     /// Called with new log entries of a worker.

@@ -158,8 +158,13 @@ impl PhaseWatch<'_> {
                     self.shared.gate.decide(false);
                     self.shared.stop.store(true, Relaxed);
                 }
-                Ok(Message::Interval { worker, interval }) => {
+                Ok(Message::Interval {
+                    worker,
+                    interval,
+                    latencies,
+                }) => {
                     self.take_interval(worker, &interval);
+                    observer.latencies(worker, &latencies);
                     observer.interval(worker, &interval);
                 }
                 Ok(Message::Operations { worker, operations }) => {

@@ -49,14 +49,14 @@ struct FormerFields {
 
 /// Parses a job from text in either case: from a tree of values, all of its types would be compiled a second time.
 fn parse(text: &str) -> serde_json::Result<Job> {
-    match serde_json::from_str(text)? {
+    match crate::json::from_str(text)? {
         FormerFields {
             rules: None,
             cpus_allowed: None,
-        } => serde_json::from_str(text),
+        } => crate::json::from_str(text),
         _ => {
             let job = in_todays_form(serde_json::from_str(text)?);
-            serde_json::from_str(&job.to_string())
+            crate::json::from_str(&job.to_string())
         }
     }
 }

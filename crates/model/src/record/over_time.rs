@@ -149,6 +149,27 @@ impl LatencyStepCounts {
         counts.fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
+    /// Returns the latency that this share of the latencies does not exceed, such as 0.99 for P99; `None` if nothing was
+    /// counted.
+    ///
+    /// Within a step, latencies are taken as evenly spread over its logarithm. The error is that of a step: at most a
+    /// factor of 1.78.
+    pub fn percentile(&self, share: f64) -> Option<Nanos> {
+        let rank = share.clamp(0.0, 1.0) * self.count() as f64;
+        let mut below = 0.0;
+        for (step, count) in self.iter() {
+            let count = count as f64;
+            if below + count >= rank {
+                let start = latency_step_start(step).0.max(1) as f64;
+                let end = latency_step_start(step + 1).0.max(1) as f64;
+                let part = ((rank - below) / count).clamp(0.0, 1.0);
+                return Some(Nanos((start * (end / start).powf(part)).round() as u64));
+            }
+            below += count;
+        }
+        None
+    }
+
     /// Adds the counts of another interval.
     pub fn add(&mut self, other: &LatencyStepCounts) {
         for &(step, count) in &other.0 {
@@ -290,6 +311,29 @@ mod tests {
         let wanted = [(0, &2), (3, &1), (5, &1), (27, &1), (28, &1), (39, &1)];
         assert_eq!(found, wanted);
         assert_eq!(counts.iter().sum::<u64>(), histogram.count());
+    }
+
+    #[test]
+    fn percentiles_are_within_the_step_that_contains_them() {
+        let none = LatencyStepCounts::default();
+        assert_eq!(none.percentile(0.5), None);
+        // 98 latencies from 100 to 178 us, and 2 from 10 to 17.8 ms.
+        let counts = LatencyStepCounts::of([(12, 98), (20, 2)]);
+        let at = |share| counts.percentile(share).unwrap();
+        assert_eq!(at(0.0), Nanos(100_000));
+        assert!(
+            (Nanos(130_000)..Nanos(136_000)).contains(&at(0.5)),
+            "{:?}",
+            at(0.5)
+        );
+        assert_eq!(at(0.98), Nanos(177_800));
+        assert!((Nanos(13_000_000)..Nanos(13_700_000)).contains(&at(0.99)));
+        assert_eq!(at(1.0), Nanos(17_780_000));
+        let last = LatencyStepCounts::of([(LATENCY_STEPS - 1, 1)]);
+        assert_eq!(
+            last.percentile(0.99),
+            Some(latency_step_start(LATENCY_STEPS - 1))
+        );
     }
 
     #[test]

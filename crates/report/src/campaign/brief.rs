@@ -221,7 +221,7 @@ pub(super) fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
     if !blocks.is_empty() {
         let mut legend = text::fitness_legend().to_owned();
         if view.names.len() > 1 {
-            legend = text::two_sentences(&legend, text::use_ranks_legend());
+            legend = text::two_sentences(&legend, &text::use_ranks_legend());
         }
         blocks.push(DocumentBlock::Quiet(legend));
     }

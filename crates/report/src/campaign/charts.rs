@@ -295,6 +295,7 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         title: text::chart_title(&ChartTitle::Rated {
             met: judged(ClaimVerdict::Kept),
             missed: judged(ClaimVerdict::Missed),
+            untested: judged(ClaimVerdict::NotShown),
             of: all.len(),
             low: words::percent(low),
             high: words::percent(high),

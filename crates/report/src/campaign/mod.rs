@@ -30,6 +30,7 @@ use crate::matrix::Matrix;
 use crate::merged::RankedCaveat;
 use crate::table::DataTable;
 use crate::text::{self, ComparedThing, CountedThing, Head, PagePart, with_compared};
+use crate::workload::with_workloads_of;
 use crate::{compare, merged, path, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
 use hakaru_model::finding::Summary;
@@ -62,7 +63,9 @@ fn about<T>(summary: &CampaignSummary, print: impl FnOnce() -> T) -> T {
         true => ComparedThing::Sets,
         false => ComparedThing::Cards,
     };
-    with_compared(things, print)
+    let layers = summary.cards.iter().flat_map(|card| &card.layers);
+    let series = layers.map(|layer| &layer.summary);
+    with_workloads_of(series, || with_compared(things, print))
 }
 
 /// Renders a campaign as CSV: one line for each figure of each point, for each single run, and for each comparison.
@@ -90,7 +93,9 @@ pub fn ranking_terminal(
     width: usize,
     color: bool,
 ) -> String {
-    ranks::document(&View::of(summary), only).terminal(width, color)
+    about(summary, || {
+        ranks::document(&View::of(summary), only).terminal(width, color)
+    })
 }
 
 /// All charts of a campaign, to be saved individually.
@@ -110,7 +115,7 @@ pub fn campaign_chart_source(summary: &CampaignSummary) -> String {
 
 /// Summarizes the campaign in a few sentences, each with its subject.
 pub fn campaign_in_short(summary: &CampaignSummary) -> Vec<(String, String)> {
-    words::in_short(&View::of(summary))
+    about(summary, || words::in_short(&View::of(summary)))
 }
 
 /// Number of bars from which the key chart is as high as the boxes beside it.
@@ -244,7 +249,7 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     let mut blocks = match best.is_empty() {
         true => Vec::new(),
         false => vec![
-            DocumentBlock::Title(text::best_title().to_owned()),
+            DocumentBlock::Title(text::best_title()),
             DocumentBlock::Facts(best),
         ],
     };

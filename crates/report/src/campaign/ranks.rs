@@ -43,7 +43,7 @@ pub(super) fn best(view: &View<'_>, layer: &str) -> Vec<(String, String)> {
     if !open.is_empty() {
         let titles: Vec<String> = open.iter().map(title).collect();
         let titles = text::enumerated(&titles);
-        sentences.push((subject(&titles), text::no_best_card().to_owned()));
+        sentences.push((subject(&titles), text::no_best_card()));
     }
     sentences
 }
@@ -51,7 +51,7 @@ pub(super) fn best(view: &View<'_>, layer: &str) -> Vec<(String, String)> {
 /// The best card for a use, the reason, and the cards whose order is not proven.
 pub(super) fn best_for(view: &View<'_>, ranking: &UseRanking) -> String {
     let Some(first) = ranked(ranking).next() else {
-        return text::no_best_card().to_owned();
+        return text::no_best_card();
     };
     let leading = letters(&first.letters);
     let shares = |place: &&UsePlace| {
@@ -139,7 +139,7 @@ pub(super) fn money(view: &View<'_>) -> Vec<DocumentBlock> {
         }
     }
     if !blocks.is_empty() {
-        blocks.push(DocumentBlock::Quiet(text::money_legend().to_owned()));
+        blocks.push(DocumentBlock::Quiet(text::money_legend()));
     }
     part(text::money_title(), blocks)
 }
@@ -236,7 +236,7 @@ fn one_use(view: &View<'_>, id: &str) -> Vec<DocumentBlock> {
             facts.push((String::new(), best_for(view, ranking)));
         }
         let table = DocumentBlock::Table(TableStyle::Words, in_full(view, ranking));
-        let legend = DocumentBlock::Quiet(text::use_ranks_legend().to_owned());
+        let legend = DocumentBlock::Quiet(text::use_ranks_legend());
         part(title, vec![DocumentBlock::Facts(facts), table, legend])
     });
     blocks.collect()
@@ -245,6 +245,56 @@ fn one_use(view: &View<'_>, id: &str) -> Vec<DocumentBlock> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_of_sets_say_sets() {
+        use crate::text::{ComparedThing, Language, with_compared, with_language};
+        let five: Vec<String> = (0..5).map(|n| format!("no. {n}")).collect();
+        let all = || {
+            let best = text::best_card(&text::BestCard {
+                card: "a",
+                reason: None,
+                suitable: false,
+                level: &five,
+                unranked: &five,
+            });
+            let parts = [
+                best,
+                text::ranking_title(3),
+                text::no_best_card(),
+                text::money_legend(),
+                text::use_ranks_legend(),
+                text::best_title(),
+                text::use_ranking_heads().join(" "),
+            ];
+            parts.join("\n")
+        };
+        let sets = with_compared(ComparedThing::Sets, all);
+        assert!(!sets.to_lowercase().contains("card"), "{sets}");
+        assert!(sets.contains("not proven better than 5 sets"), "{sets}");
+        with_language(Language::Japanese, || {
+            let sets = with_compared(ComparedThing::Sets, all);
+            assert!(!sets.contains("カード") && !sets.contains('枚'), "{sets}");
+        });
+    }
+
+    #[test]
+    fn unsuitable_is_said_of_the_ranked_cards_only() {
+        let said = |unranked: &[String]| {
+            text::best_card(&text::BestCard {
+                card: "a",
+                reason: None,
+                suitable: false,
+                level: &[],
+                unranked,
+            })
+        };
+        assert_eq!(said(&[]), "none is suitable; closest: a");
+        assert_eq!(
+            said(&["b".to_owned()]),
+            "none of the ranked cards is suitable; closest: a; not ranked, because figures are missing: b"
+        );
+    }
 
     #[test]
     fn a_letter_may_have_a_number() {

@@ -18,6 +18,10 @@ use hakaru_model::finding::{Comparison, PhaseSummary, Summary, Verdict};
 
 /// All charts of a report on these series, in display order.
 pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
+    workload::with_workloads_of(summaries, || charts_of(summaries))
+}
+
+fn charts_of(summaries: &[Summary]) -> Vec<Chart> {
     let names = naming::series(summaries);
     let all = naming::phases(summaries);
     if all.is_empty() {
@@ -67,17 +71,16 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
 
 /// All charts of a comparison of two series. The titles of the bar charts state its verdicts.
 pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> {
+    workload::with_workloads_of([a, b], || compared(a, b, comparisons))
+}
+
+fn compared(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> {
     let summaries = [in_common(a, b), in_common(b, a)];
     let mut charts = charts(&summaries);
     let names = naming::series(&summaries);
     let (a, b) = (names[0].clone(), names[1].clone());
-    let rates = comparisons
-        .iter()
-        .filter(|c| c.primary && !c.unit.ends_with('s'));
-    let rates: Vec<&Comparison> = match rates.clone().count() {
-        0 => comparisons.iter().filter(|c| c.primary).collect(),
-        _ => rates.collect(),
-    };
+    // Primary figures are rates.
+    let rates: Vec<&Comparison> = comparisons.iter().filter(|c| c.primary).collect();
     let count = |wanted: &dyn Fn(&Comparison) -> bool| rates.iter().filter(|c| wanted(c)).count();
     let differs = |c: &Comparison| c.verdict == Verdict::Different;
     let (faster, slower) = (

@@ -7,7 +7,7 @@ use crate::svg::{LineWeight, SpeedLevel, Timeline, TimelineLine, TimelineMark};
 use crate::table::{self, DataTable};
 use crate::text::{self, RunOrder};
 use hakaru_model::finding::{Cliff, PhaseSummary};
-use hakaru_model::units::{Bytes, BytesPerSec};
+use hakaru_model::units::BytesPerSec;
 use std::ops::Range;
 
 /// Minimum number of points of a line.
@@ -230,7 +230,7 @@ fn time_title(phase: &str, names: &[String], cells: &[Option<&PhaseSummary>]) ->
                 phase,
                 before: speed(cliff.before),
                 after: speed(cliff.after),
-                at: decimal(cliff.at),
+                at: number::decimal_bytes(cliff.at),
             },
             (None, Some(swing)) => ChartTitle::Swings {
                 phase,
@@ -310,18 +310,10 @@ fn speed(BytesPerSec(value): BytesPerSec) -> String {
     number::significant(value / 1e6)
 }
 
-/// Bytes in decimal units, as on the axis: `6.01 GB`.
-fn decimal(bytes: Bytes) -> String {
-    match bytes.0 as f64 / 1e6 {
-        megabytes if megabytes >= 1000.0 => format!("{} GB", number::significant(megabytes / 1e3)),
-        megabytes => format!("{} MB", number::significant(megabytes)),
-    }
-}
-
 fn mark(phase: &PhaseSummary, axis: TimeAxis) -> Option<TimelineMark> {
     let cliff = phase.sustained.as_ref()?.cliff.as_ref()?;
     let [before, after] = [cliff.before, cliff.after].map(speed);
-    let text = text::drop_mark(&before, &after, &decimal(cliff.at));
+    let text = text::drop_mark(&before, &after, &number::decimal_bytes(cliff.at));
     Some(TimelineMark {
         at: axis.place(cliff),
         text,

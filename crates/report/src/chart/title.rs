@@ -19,11 +19,12 @@ pub(crate) enum ChartTitle {
         low: String,
         high: String,
     },
-    /// Rated speeds that are proven to be reached and to be missed, and the smallest and largest share of a rated speed in
-    /// percent.
+    /// Rated speeds that are proven to be reached and to be missed, those that are not reached in other conditions than
+    /// the maker's, and the smallest and largest share of a rated speed in percent.
     Rated {
         met: usize,
         missed: usize,
+        untested: usize,
         of: usize,
         low: String,
         high: String,

@@ -9,7 +9,7 @@ use crate::text::{self, Head};
 use crate::workload;
 use hakaru_model::finding::{Comparison, Estimate, Verdict};
 
-/// The matrix of these comparisons; the better side of a proven difference is framed.
+/// The matrix of these comparisons of rates; the faster side of a proven difference is framed.
 pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> DocumentBlock {
     let column = |name: &str| MatrixColumn {
         name: plain(name),
@@ -52,15 +52,10 @@ fn runs(comparisons: &[&Comparison]) -> Option<u64> {
 
 fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
     // Of latencies, the shorter one is better.
-    let is_time = *of.unit == *"ns";
-    let (value, best) = match is_time {
-        true => (this.mean.min(other.mean), this.mean),
-        false => (this.mean, this.mean.max(other.mean)),
-    };
     let spread = MeanText::of(this, readable(of).1);
-    let mut cell = MatrixCell::of(&spread, shade(value, best));
-    let is_better = (this.mean > other.mean) != is_time;
-    cell.best = is_better && of.verdict == Verdict::Different;
+    let best = this.mean.max(other.mean);
+    let mut cell = MatrixCell::of(&spread, shade(this.mean, best));
+    cell.best = this.mean > other.mean && of.verdict == Verdict::Different;
     cell
 }
 

@@ -6,7 +6,8 @@ use crate::escape::markup;
 use crate::findings::ConclusionRow;
 use crate::matrix::{Mark, MarkRow, MarkTable, Matrix, MatrixCell, MatrixRow};
 use crate::rate_card::{RateCard, RateCell, RateRow};
-use crate::text;
+use crate::terminal::heading_parts;
+use crate::text::{self, Language};
 
 /// Rows of a matrix that a page does not collapse.
 const MATRIX_ROWS: usize = 8;
@@ -56,7 +57,7 @@ impl HtmlPage {
 
     fn heat_table(&mut self, of: &Matrix, rows: &[MatrixRow]) -> String {
         let columns = of.columns.iter().map(|column| {
-            let (name, unit) = (markup(&column.name), markup(&column.unit));
+            let (name, unit) = (heading(&column.name), markup(&column.unit));
             match unit.is_empty() {
                 true => format!("<th scope=\"col\">{name}</th>"),
                 false => format!("<th scope=\"col\">{name} <small>{unit}</small></th>"),
@@ -80,7 +81,7 @@ impl HtmlPage {
     /// Verdicts as marks, whose words only screen readers read.
     pub(super) fn marks(&mut self, of: &MarkTable) -> String {
         let columns = of.columns.iter();
-        let columns = columns.map(|name| format!("<th scope=\"col\">{}</th>", markup(name)));
+        let columns = columns.map(|name| format!("<th scope=\"col\">{}</th>", heading(name)));
         let columns: String = columns.collect();
         let rows: String = of.rows.iter().map(mark_row).collect();
         let (corner, caption) = (markup(&of.corner), markup(&of.caption));
@@ -91,6 +92,15 @@ impl HtmlPage {
              <thead><tr><th scope=\"col\">{corner}</th>{columns}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n</div>\n"
         )
     }
+}
+
+/// The heading of a narrow column; on a Japanese page with the places where its lines may break.
+fn heading(name: &str) -> String {
+    if text::language() != Language::Japanese {
+        return markup(name);
+    }
+    let parts: Vec<String> = heading_parts(name).into_iter().map(markup).collect();
+    parts.join("<wbr>")
 }
 
 fn mark_row(row: &MarkRow) -> String {

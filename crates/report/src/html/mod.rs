@@ -4,9 +4,12 @@
 //! twice, for wide and for narrow screens; the style rules show one of them. Collapsed charts are small and embedded
 //! once.
 
+mod embed;
 mod first_screen;
 mod style;
 mod units;
+
+pub use embed::{EmbeddedPage, embedded, stylesheet};
 
 use crate::chart::Chart;
 use crate::document::{
@@ -18,6 +21,7 @@ use crate::findings;
 use crate::svg;
 use crate::table::DataTable;
 use crate::text::{self, PagePart};
+use embed::{BODY_END, BODY_START, MAIN_START};
 use std::collections::BTreeSet;
 
 /// Width of charts on wide screens, where two are side by side, in pixels.
@@ -47,6 +51,7 @@ impl Document {
             regions: BTreeSet::new(),
             footer: String::new(),
             key_width: KEY,
+            room: FULL,
             folded: false,
         };
         let body = units::joined(&page.blocks(&self.blocks));
@@ -67,8 +72,8 @@ impl Document {
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; {pictures}style-src 'unsafe-inline'\">\n\
-             <title>{title}</title>\n<style>{}{}{rules}</style>\n</head>\n<body>\n{patterns}\
-             <header class=\"top\"><h1>{title}</h1>\n{under}</header>\n{menu}<main id=\"result\">\n{body}</main>\n{footer}</body>\n</html>\n",
+             <title>{title}</title>\n<style>{}{}{rules}</style>{BODY_START}{patterns}\
+             <header class=\"top\"><h1>{title}</h1>\n{under}</header>\n{menu}{MAIN_START}{body}</main>\n{footer}{BODY_END}",
             style::CSS,
             svg::CSS,
         )
@@ -120,6 +125,8 @@ struct HtmlPage {
     footer: String,
     /// Width of a chart of the first screen.
     key_width: u32,
+    /// Width of a chart without others beside it.
+    room: u32,
     /// Whether the content is collapsed; its charts are drawn once, small enough for every screen.
     folded: bool,
 }
@@ -200,12 +207,12 @@ impl HtmlPage {
             ColumnStyle::Halves => ("two", [WIDE, WIDE]),
             ColumnStyle::Lead => ("lead", [KEY, SIDE]),
         };
-        let outer = self.key_width;
+        let outer = (self.key_width, self.room);
         let [left, right] = [0, 1].map(|side: usize| {
-            self.key_width = widths[side];
+            (self.key_width, self.room) = (widths[side], widths[side]);
             self.blocks(&columns[side])
         });
-        self.key_width = outer;
+        (self.key_width, self.room) = outer;
         format!("<div class=\"{class}\">\n<div>\n{left}</div>\n<div>\n{right}</div>\n</div>\n")
     }
 
@@ -237,9 +244,13 @@ impl HtmlPage {
     /// Charts side by side, each with its data; a note that all share is printed once.
     fn charts(&mut self, all: &[Chart]) -> String {
         let note = shared_note(all);
+        let width = match all {
+            [_] => self.room,
+            _ => WIDE.min(self.room),
+        };
         let figures = all.iter();
         let figures: String = figures
-            .map(|chart| self.figure(chart, note.is_empty(), WIDE))
+            .map(|chart| self.figure(chart, note.is_empty(), width))
             .collect();
         let small = if self.folded { " small" } else { "" };
         format!("{note}<div class=\"charts{small}\">\n{figures}</div>\n")

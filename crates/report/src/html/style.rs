@@ -9,7 +9,7 @@ pub(super) const CSS: &str = "\
 html{scroll-padding-top:56px;-webkit-text-size-adjust:100%}\
 body{overflow-wrap:break-word;max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
 h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
-:lang(ja){line-break:strict}:lang(ja) :is(h1,h2,h3,p,li,th){word-break:auto-phrase}\
+:lang(ja){line-break:strict}:lang(ja) :is(h1,h2,h3,p,li){word-break:auto-phrase}:lang(ja) th{word-break:keep-all;overflow-wrap:anywhere}\
 h2{font-size:1.25rem;line-height:1.3;margin:12px 0 4px;padding-top:8px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
@@ -24,10 +24,10 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .toc ul{display:flex;list-style:none;margin:0;padding:0}\
 .toc a{display:block;padding:12px 6px;font-size:.8125rem;text-decoration:none;color:#1b1f24}.toc a:hover{text-decoration:underline}\
 .answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}\
-.verdict{margin:14px 0;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict.warned{border-color:#e69f00;background:#fdf3dc}.verdict.unknown{border-color:#8a949e;background:#f5f7f9}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
+.verdict{margin:8px 0 12px;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict.warned{border-color:#e69f00;background:#fdf3dc}.verdict.unknown{border-color:#8a949e;background:#f5f7f9}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
 .two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:10px}\
 .two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2:first-child,.lead h2:first-child{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\
-.box{background:#f5f7f9;border-radius:6px;padding:10px 14px;font-size:.875rem}.box+.box{margin-top:12px}.box h3{font-size:.9375rem;margin:0 0 4px}.box p{margin:4px 0 0}\
+.box{background:#f5f7f9;border-radius:6px;padding:10px 14px;font-size:.875rem}.box+.box,.two+.box,.lead+.box{margin-top:12px}.box h3{font-size:.9375rem;margin:0 0 4px}.box p{margin:4px 0 0}\
 .warn{border-left:4px solid #e69f00}.limits{margin:0;padding-left:1.3em}.limits li{margin:0 0 1px;max-width:85ch;overflow-wrap:anywhere}main>.limits{scroll-margin-top:110px}\
 .box dl{display:grid;grid-template-columns:auto 1fr;gap:3px 12px;margin:0;font-size:.8125rem}.box dt{color:#56606b}.box dd{margin:0;font-weight:600;overflow-wrap:anywhere}.box dd small{display:inline;font-size:inherit}\
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:12px;margin:14px 0;padding:0;list-style:none}\
@@ -76,6 +76,7 @@ footer{margin-top:10px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8
 @media(max-width:699px){\
 body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px}.answer,h2.answer{margin-top:8px}\
 figure .wide-chart{display:none}figure .narrow{display:block}\
+.verdicts tbody th{min-width:0}.verdicts td:nth-child(2){white-space:normal}\
 .tiles{grid-template-columns:repeat(2,minmax(0,1fr));gap:8px}.tiles b{font-size:1.2rem}.uses{grid-template-columns:minmax(0,1fr)}\
 .heat{font-size:.8125rem}.heat thead th{font-size:.75rem;padding:2px}.heat td{padding:4px 2px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat tbody th,.marks tbody th{max-width:8em}.heat sup{min-width:.95em;font-size:.6875rem}\
 .heat td small{display:block;min-width:0;margin-right:1.1em;font-size:.75rem;line-height:1.2}\

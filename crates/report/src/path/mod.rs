@@ -18,6 +18,7 @@ pub(crate) use section::{blocks, charts, compared, in_brief};
 
 use crate::document::{Document, DocumentBlock, Pair};
 use crate::escape::plain;
+use crate::workload::with_workloads_of;
 use crate::{facts, naming, text, time};
 use differences::SideDifference;
 use hakaru_model::finding::{Estimate, Summary, TracedPhase};
@@ -25,23 +26,31 @@ use hakaru_model::io_path::{IoPath, PathFigure, TracedSeries};
 
 /// Renders the path of the I/Os of a traced series as one self-contained HTML page.
 pub fn path_html(summary: &Summary) -> String {
-    document(summary, section::Depth::Whole).html()
+    with_workloads_of([summary], || {
+        document(summary, section::Depth::Whole).html()
+    })
 }
 
 /// Renders the path of the I/Os of a traced series as Markdown; `charts` is the directory of the charts of
 /// [`path_charts`], which are linked as `NAME.svg`, if they are saved.
 pub fn path_markdown(summary: &Summary, charts: Option<&str>) -> String {
-    document(summary, section::Depth::Whole).markdown(charts)
+    with_workloads_of([summary], || {
+        document(summary, section::Depth::Whole).markdown(charts)
+    })
 }
 
 /// Renders the path of the I/Os of a traced series for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn path_terminal(summary: &Summary, width: usize, color: bool) -> String {
-    document(summary, section::Depth::Terminal).terminal(width, color)
+    with_workloads_of([summary], || {
+        document(summary, section::Depth::Terminal).terminal(width, color)
+    })
 }
 
 /// The charts of the path of the I/Os, to be saved individually.
 pub fn path_charts(summary: &Summary) -> Vec<crate::Chart> {
-    charts(&subjects(std::slice::from_ref(summary)))
+    with_workloads_of([summary], || {
+        charts(&subjects(std::slice::from_ref(summary)))
+    })
 }
 
 /// The report on the path only.

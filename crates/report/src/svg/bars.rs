@@ -8,6 +8,7 @@ use super::paint::Paint;
 use super::scale::{Scale, labels_within};
 use crate::{number, text};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// Data of a bar chart.
@@ -223,20 +224,70 @@ pub(crate) fn between_extremes(groups: usize) -> Option<Range<usize>> {
     (between.len() > 1).then_some(between)
 }
 
-/// The data with a line in place of the groups between the highest and the lowest ones.
+/// Which of many groups are drawn: those whose bar is among the highest or the lowest ones of any series, because a title
+/// may name the extremes of each series.
+fn are_drawn(groups: &[BarGroup]) -> Vec<bool> {
+    let series = groups.iter().map(|group| group.bars.len()).max();
+    let mut from_top = vec![usize::MAX; groups.len()];
+    let mut from_bottom = from_top.clone();
+    for series in 0..series.unwrap_or(0) {
+        let value = |at: &usize| Some(groups[*at].bars.get(series)?.as_ref()?.value);
+        let mut ranked: Vec<usize> = (0..groups.len()).filter(|at| value(at).is_some()).collect();
+        ranked.sort_by(|a, b| value(b).partial_cmp(&value(a)).unwrap_or(Ordering::Equal));
+        for (rank, &at) in ranked.iter().enumerate() {
+            from_top[at] = from_top[at].min(rank);
+            from_bottom[at] = from_bottom[at].min(ranked.len() - 1 - rank);
+        }
+    }
+    // With more series than there is room for, the extremes of each are drawn nevertheless.
+    let mut drawn: Vec<bool> = from_top
+        .iter()
+        .zip(&from_bottom)
+        .map(|(&top, &bottom)| top == 0 || bottom == 0)
+        .collect();
+    let mut all: Vec<usize> = (0..groups.len()).collect();
+    all.sort_by_key(|&at| from_top[at]);
+    all.iter().take(DRAWN_ENDS).for_each(|&at| drawn[at] = true);
+    all.sort_by_key(|&at| (from_bottom[at], std::cmp::Reverse(at)));
+    all.iter().take(DRAWN_ENDS).for_each(|&at| drawn[at] = true);
+    // A single group takes no more place than the line that counts it.
+    for at in 0..drawn.len() {
+        let (before, after) = (at.checked_sub(1), drawn.get(at + 1));
+        drawn[at] |= before.is_none_or(|at| drawn[at]) && after.is_none_or(|&after| after);
+    }
+    drawn
+}
+
+/// Number of groups that are drawn; `None` if all are.
+pub(crate) fn number_drawn(groups: &[BarGroup]) -> Option<usize> {
+    between_extremes(groups.len())?;
+    let drawn = are_drawn(groups).into_iter().filter(|drawn| *drawn).count();
+    (drawn < groups.len()).then_some(drawn)
+}
+
+/// The data with a line in place of the groups that are not drawn.
 fn drawn(data: &Bars) -> Cow<'_, Bars> {
-    let Some(between) = between_extremes(data.groups.len()) else {
+    if between_extremes(data.groups.len()).is_none() {
         return Cow::Borrowed(data);
-    };
-    let more = BarGroup {
-        label: text::groups_between(between.len()),
-        bars: Vec::new(),
-    };
-    let [first, last] = [&data.groups[..between.start], &data.groups[between.end..]];
+    }
+    let drawn = are_drawn(&data.groups);
+    let mut groups: Vec<BarGroup> = Vec::new();
+    let mut rest = &data.groups[..];
+    for part in drawn.chunk_by(|a, b| a == b) {
+        let (these, others) = rest.split_at(part.len());
+        rest = others;
+        match part[0] {
+            true => groups.extend_from_slice(these),
+            false => groups.push(BarGroup {
+                label: text::groups_between(these.len()),
+                bars: Vec::new(),
+            }),
+        }
+    }
     Cow::Owned(Bars {
         unit: data.unit.clone(),
         series: data.series.clone(),
-        groups: [first, &[more], last].concat(),
+        groups,
         missing: data.missing,
     })
 }

@@ -423,7 +423,7 @@ pub(super) fn width_of(text: &str) -> f64 {
 /// Shortens a text to the available width, with an ellipsis if needed.
 pub(super) fn fitted(text: &str, room: f64) -> String {
     // Layouts compute the room from the text by scaling it back and forth.
-    if width_of(text) <= room + 0.01 {
+    if text.is_empty() || width_of(text) <= room + 0.01 {
         return text.to_owned();
     }
     let mut kept = String::new();

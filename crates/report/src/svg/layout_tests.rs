@@ -218,6 +218,62 @@ fn overlaps_and_long_texts_are_found() {
     assert!(check(&text(90, "three"), 100.0).is_err());
 }
 
+#[test]
+fn a_group_without_a_name_has_no_label() {
+    let bars_of = |label: &str| Bars {
+        unit: "IOPS".to_owned(),
+        series: vec!["a".to_owned()],
+        groups: vec![BarGroup {
+            label: label.to_owned(),
+            bars: vec![None],
+        }],
+        missing: "not measured",
+    };
+    assert!(!bars(&bars_of(""), &frame(720)).contains('…'));
+}
+
+#[test]
+fn the_extremes_of_every_series_are_drawn_and_the_others_counted() {
+    const SERIES: usize = 20;
+    // The fastest and the slowest group of each series lie between the ends of the first one.
+    let value = |group: usize, series: usize| match group {
+        group if group == 20 + series => 1e6,
+        group if group == 60 + series => 1e-6,
+        group => 100.0 - group as f64,
+    };
+    let group = |group: usize| BarGroup {
+        label: format!("group {group}."),
+        bars: (0..SERIES)
+            .map(|series| {
+                Some(Bar {
+                    value: value(group, series),
+                    ..Bar::default()
+                })
+            })
+            .collect(),
+    };
+    let groups: Vec<BarGroup> = (0..100).map(group).collect();
+    let drawn = number_drawn(&groups).unwrap();
+    assert!((2 * SERIES..100).contains(&drawn), "{drawn}");
+    let svg = bars(
+        &Bars {
+            unit: "IOPS".to_owned(),
+            series: (0..SERIES).map(|series| format!("s{series}")).collect(),
+            groups,
+            missing: "not measured",
+        },
+        &frame(720),
+    );
+    for group in (20..20 + SERIES).chain(60..60 + SERIES) {
+        assert!(svg.contains(&format!(">group {group}.<")), "{group}");
+    }
+    let counted = svg.split(" more<").filter_map(|part| {
+        let (_, number) = part.rsplit_once('>')?;
+        number.parse::<usize>().ok()
+    });
+    assert_eq!(counted.sum::<usize>(), 100 - drawn);
+}
+
 /// Width on a desk, and on a phone.
 const WIDTHS: [u32; 3] = [720, 540, 332];
 

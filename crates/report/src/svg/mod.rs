@@ -23,7 +23,7 @@ mod sweep;
 mod texts;
 mod timeline;
 
-pub(crate) use bars::{Bar, BarGroup, Bars, DRAWN_ENDS, MOST_DOTS, bars, between_extremes};
+pub(crate) use bars::{Bar, BarGroup, Bars, MOST_DOTS, bars, between_extremes, number_drawn};
 pub(crate) use card::rate_card;
 pub(crate) use heat::heat;
 pub(crate) use latency::{LatencyChart, LatencyLine, latency};

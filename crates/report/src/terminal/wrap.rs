@@ -85,6 +85,40 @@ fn pieces(word: &str, room: usize) -> Vec<&str> {
     fitting.flat_map(|piece| cut(piece, room)).collect()
 }
 
+/// Japanese words of more columns than this may be divided in the heading of a narrow column.
+const LONG_WORD: usize = 12;
+
+/// Splits the heading of a narrow column where its lines may break: Japanese breaks between words, and long words near
+/// their middle.
+pub(crate) fn heading_parts(text: &str) -> Vec<&str> {
+    let between_words = split(text, |before, after| !is_one_word(before, after));
+    let parts = between_words.into_iter().flat_map(|word| {
+        let is_long = word.contains(is_wide) && columns_of(word) > LONG_WORD;
+        match halves(word).filter(|_| is_long) {
+            Some((first, last)) => vec![first, last],
+            None => vec![word],
+        }
+    });
+    parts.collect()
+}
+
+/// Divides a word without blanks near its middle: a compound between two of its Kanji, otherwise between any characters.
+fn halves(word: &str) -> Option<(&str, &str)> {
+    let is_kanji = |before, after| [before, after].map(Script::of) == [Script::Kanji; 2];
+    let places = |allowed: fn(char, char) -> bool| {
+        let mut at = 0;
+        let ends = split(word, allowed).into_iter().map(move |piece| {
+            at += piece.len();
+            at
+        });
+        let inside = ends.filter(|at| *at < word.len() && !word[*at..].starts_with('ン'));
+        // Of two places as near, the later one: 長時間連続|書き込み.
+        inside.min_by_key(|at| (word.len().abs_diff(2 * at), std::cmp::Reverse(*at)))
+    };
+    let at = places(is_kanji).or_else(|| places(|_, _| true))?;
+    Some(word.split_at(at))
+}
+
 /// Splits a text without blanks next to wide characters, where `allowed` permits it.
 fn split(text: &str, allowed: impl Fn(char, char) -> bool) -> Vec<&str> {
     let places = text.char_indices().zip(text.chars().skip(1));
@@ -129,8 +163,8 @@ impl Script {
 /// with its counter.
 fn is_one_word(before: char, after: char) -> bool {
     match (Script::of(before), Script::of(after)) {
-        // 書き込み, 読み込み
-        (Script::Hiragana, Script::Kanji) => after == '込',
+        // 書き込み, 読み込み, 読み書き
+        (Script::Hiragana, Script::Kanji) => after == '込' || (before, after) == ('み', '書'),
         (Script::Katakana | Script::Kanji, Script::Hiragana) => true,
         (Script::Other, Script::Kanji) => before.is_ascii_digit(),
         (Script::Other, _) => false,
@@ -162,6 +196,20 @@ mod tests {
             lines,
             "Options  rw,relatime,discard,\n         resv_strict,\n         resuid=65534 and\n         more"
         );
+    }
+
+    #[test]
+    fn headings_break_between_words_and_in_the_middle_of_long_ones() {
+        for (text, parts) in [
+            ("シーケンシャル書き込み", "シーケン|シャル|書き込み"),
+            ("ランダム読み込み", "ランダム|読み込み"),
+            ("長時間連続書き込み", "長時間連続|書き込み"),
+            ("読み書き混合の書き込み", "読み書き|混合の|書き込み"),
+            ("NAS・写真保管", "NAS・|写真保管"),
+            ("Sequential writes", "Sequential writes"),
+        ] {
+            assert_eq!(heading_parts(text).join("|"), parts);
+        }
     }
 
     #[test]

@@ -57,6 +57,11 @@ fn verdict_text(verification: &Verification) -> VerdictText {
     }
 }
 
+/// Returns the verdict in one or two sentences.
+pub fn verified_sentence(verification: &Verification) -> String {
+    verdict_text(verification).verdict
+}
+
 /// Headline of the report: `verify of SanDisk SE32G`.
 fn headline(verification: &Verification) -> String {
     plain(&text::verification_of(&verified_target(verification)))
@@ -81,7 +86,7 @@ fn begins_at(verification: &Verification) -> Bytes {
 /// Formats an offset briefly.
 fn place(offset: Bytes) -> String {
     if offset.0 == 0 {
-        "0".to_owned()
+        text::beginning().to_owned()
     } else {
         offset.to_string()
     }

@@ -13,7 +13,7 @@ use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, VerificationLabel as Label};
 use crate::{facts, number, time};
 use hakaru_model::annotation::Annotations;
-use hakaru_model::integrity::{Span, SpeedMap, SpeedPoint, Verification};
+use hakaru_model::integrity::{IntegrityVerdict, Span, SpeedMap, SpeedPoint, Verification};
 use hakaru_model::units::Bytes;
 
 /// Maximum number of bad segments on a page; the record has up to 1000.
@@ -230,11 +230,30 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
     Some(Chart {
         name: "speed-map".to_owned(),
         section: Section::Map,
-        title: Label::Map.into(),
+        title: map_title(&verification.verdict),
         note: text::segments_note(!found.bad.is_empty()).to_owned(),
         plot: Plot::Along(timeline, strips(verification)),
         table: table(verification),
     })
+}
+
+/// The range of the speeds along the device.
+fn map_title(found: &IntegrityVerdict) -> String {
+    let range = |what: Label, map: &SpeedMap| {
+        let (slowest, fastest) = map.extremes()?;
+        let [slowest, fastest] = [slowest, fastest].map(megabytes);
+        Some(text::speed_range(what.text(), &slowest, &fastest))
+    };
+    let write = range(Label::Writing, &found.write_speed);
+    let read = match write {
+        Some(_) => Label::ReadingLine,
+        None => Label::Reading,
+    };
+    let ranges = write.into_iter().chain(range(read, &found.read_speed));
+    match &ranges.collect::<Vec<_>>()[..] {
+        [] => Label::Map.into(),
+        ranges => text::enumerated(ranges),
+    }
 }
 
 /// The center of each segment in units of `scale` bytes, with its speed in MB/s.

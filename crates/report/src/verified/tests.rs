@@ -122,7 +122,7 @@ fn verdict(verification: &Verification) -> String {
 #[test]
 fn every_scope_says_what_was_looked_at() {
     let good = |scope| verdict(&verification(scope, Capacity::AsClaimed, Vec::new()));
-    insta::assert_snapshot!(good(Scope::Samples { restored: true }), @"Good: it holds the 64 GiB that it claims, going by samples of 64 GiB in all.");
+    insta::assert_snapshot!(good(Scope::Samples { restored: true }), @"Good: it holds the 64 GiB that it claims, according to samples of 64 GiB.");
     insta::assert_snapshot!(good(Scope::FreeSpace { folder: "/mnt".into() }), @"Good: all 64 GiB of free space came back as written.");
     insta::assert_snapshot!(good(Scope::Range { start: Bytes(1 << 20), end: Bytes(64 << 30), of: Bytes(1 << 40) }), @"Good: all from 1 MiB to 64 GiB came back as written.");
     let ends = verification(
@@ -132,7 +132,7 @@ fn every_scope_says_what_was_looked_at() {
         },
         Vec::new(),
     );
-    insta::assert_snapshot!(verdict(&ends), @"False capacity: it claims 64 GiB and holds 31 GiB. What is written beyond that is lost.");
+    insta::assert_snapshot!(verdict(&ends), @"False capacity: it claims 64 GiB and holds 31 GiB. Writes beyond that are lost.");
 }
 
 #[test]
@@ -145,10 +145,10 @@ fn what_was_ended_early_is_no_verdict() {
     early.completed = false;
     early.verdict.good = Bytes(10 << 30);
     early.verdict.read_speed.points.truncate(10);
-    insta::assert_snapshot!(verdict(&early), @"Ended early: no defect in the first 10 GiB of 64 GiB that were read back.");
+    insta::assert_snapshot!(verdict(&early), @"Ended early: no defect in the first 10 GiB of 64 GiB.");
     early.verdict.bad_bytes = Bytes(512);
     early.verdict.bad = vec![span(0, 512, BlockState::Damaged)];
-    insta::assert_snapshot!(verdict(&early), @"Defective: 512 B of the 10.0 GiB looked at did not come back as written before it was ended early.");
+    insta::assert_snapshot!(verdict(&early), @"Defective: 512 B of the 10.0 GiB checked did not come back as written (ended early).");
     early.verdict = IntegrityVerdict {
         good: Bytes(0),
         bad_bytes: Bytes(0),
@@ -156,7 +156,7 @@ fn what_was_ended_early_is_no_verdict() {
         ..early.verdict
     };
     early.verdict.read_speed = SpeedMap::default();
-    insta::assert_snapshot!(verdict(&early), @"Ended before anything was read back: nothing can be said of it yet.");
+    insta::assert_snapshot!(verdict(&early), @"Ended before anything was read back: no verdict yet.");
     assert!(shown(&early).contains("Written at") && !shown(&early).contains("Read at"));
 }
 

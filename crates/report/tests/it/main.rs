@@ -3,6 +3,7 @@
 
 mod answers;
 mod charts;
+mod foreign_names;
 mod heat_maps;
 mod hostile;
 mod hostile_campaign;

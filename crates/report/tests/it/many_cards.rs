@@ -26,12 +26,12 @@ fn many_cards_are_drawn_from_both_ends() {
         (
             Language::English,
             "8 more",
-            "The 16 highest and the 16 lowest of 40",
+            "32 of 40 are drawn, the highest and the lowest",
         ),
         (
             Language::Japanese,
             "ほか8件",
-            "40件のうち上位16件と下位16件",
+            "40件のうち上位と下位の32件を表示",
         ),
     ] {
         let all = with_language(language, || campaign_charts(&campaign));

@@ -47,12 +47,19 @@ pub(super) fn unpack(
     into: &Path,
 ) -> Result<(), KitError> {
     unpack_package(package, &kernel_files(arch, version), into)?;
+    let rename =
+        |from: &Path, to: &Path| std::fs::rename(from, to).map_err(io_error("cannot move", from));
+    let merged = into.join("usr/lib/modules");
+    if merged.exists() {
+        let lib = into.join("lib");
+        std::fs::create_dir_all(&lib).map_err(io_error("cannot make", &lib))?;
+        rename(&merged, &lib.join("modules"))?;
+    }
+    decompress_modules(&into.join("lib/modules"))?;
     run(command("depmod").arg("-b").arg(into).arg(version))?;
     let boot = into.join("boot");
     let image = boot.join(format!("vmlinuz-{version}"));
     let kernel = into.join("kernel");
-    let rename =
-        |from: &Path, to: &Path| std::fs::rename(from, to).map_err(io_error("cannot move", from));
     match arch {
         Arch::X86_64 => decompress(&image, &kernel)?,
         Arch::Aarch64 => {
@@ -66,7 +73,8 @@ pub(super) fn unpack(
 
 /// Patterns of the files to extract from a kernel package.
 fn kernel_files(arch: Arch, version: &str) -> Vec<String> {
-    let modules = format!("./lib/modules/{version}");
+    // Since Debian 13, packages have `usr/lib`.
+    let modules = format!("./*lib/modules/{version}");
     let mut files = vec![
         format!("./boot/vmlinuz-{version}"),
         format!("{modules}/modules.*"),
@@ -85,6 +93,28 @@ fn kernel_files(arch: Arch, version: &str) -> Vec<String> {
     files
 }
 
+/// Decompresses the modules below a directory: since Debian 13 they are compressed, which takes an emulated CPU long.
+fn decompress_modules(dir: &Path) -> Result<(), KitError> {
+    const AT_ONCE: usize = 200;
+    let mut compressed = Vec::new();
+    let mut dirs = vec![dir.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(&dir).map_err(io_error("cannot read", &dir))? {
+            let entry = entry.map_err(io_error("cannot read", &dir))?;
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                dirs.push(path);
+            } else if path.to_string_lossy().ends_with(".ko.xz") {
+                compressed.push(path);
+            }
+        }
+    }
+    for modules in compressed.chunks(AT_ONCE) {
+        run(command("xz").arg("-d").args(modules))?;
+    }
+    Ok(())
+}
+
 /// Extracts busybox from its package.
 pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError> {
     unpack_package(package, &["./*bin/busybox".to_owned()], into)?;
@@ -99,7 +129,8 @@ pub(super) fn unpack_busybox(package: &Path, into: &Path) -> Result<(), KitError
     std::fs::rename(&file, into.join("busybox")).map_err(io_error("cannot move", &file))
 }
 
-/// Decompresses a self-extracting kernel: on an emulated CPU, decompression takes half of the boot time.
+/// Decompresses a self-extracting kernel: on an emulated CPU, decompression takes half of the boot time. A kernel that is
+/// not compressed with xz is kept as it is.
 ///
 /// Source: the kernel's `Documentation/x86/boot.rst`, fields `setup_sects`, `payload_offset` and `payload_length`.
 fn decompress(image: &Path, kernel: &Path) -> Result<(), KitError> {
@@ -108,6 +139,9 @@ fn decompress(image: &Path, kernel: &Path) -> Result<(), KitError> {
         path: image.to_owned(),
         because,
     })?;
+    let Some(payload) = payload else {
+        return std::fs::rename(image, kernel).map_err(io_error("cannot move", image));
+    };
     let start = RigToolError::start("xz");
     let file = std::fs::File::create(kernel).map_err(io_error("cannot make", kernel))?;
     let mut xz = command("xz")
@@ -131,8 +165,8 @@ fn decompress(image: &Path, kernel: &Path) -> Result<(), KitError> {
     Ok(())
 }
 
-/// The xz-compressed kernel inside a bzImage.
-fn payload(image: &[u8]) -> Result<&[u8], String> {
+/// The xz-compressed kernel inside a bzImage; `None` if it is compressed in another way, as since Debian 13.
+fn payload(image: &[u8]) -> Result<Option<&[u8]>, String> {
     let field = |at: usize| {
         let bytes: Option<[u8; 4]> = image
             .get(at..at + 4)
@@ -154,10 +188,7 @@ fn payload(image: &[u8]) -> Result<&[u8], String> {
     let payload = image
         .get(start..end)
         .ok_or_else(|| "its payload is truncated".to_owned())?;
-    if !payload.starts_with(b"\xfd7zXZ\0") {
-        return Err("its payload is not compressed with xz".to_owned());
-    }
-    Ok(payload)
+    Ok(payload.starts_with(b"\xfd7zXZ\0").then_some(payload))
 }
 
 /// The modules to load for `wanted`, each after its dependencies.
@@ -215,12 +246,9 @@ mod tests {
         image[0x248..0x24c].copy_from_slice(&64u32.to_le_bytes());
         image[0x24c..0x250].copy_from_slice(&14u32.to_le_bytes());
         image[1600..1606].copy_from_slice(b"\xfd7zXZ\0");
-        assert_eq!(payload(&image).map(<[u8]>::len), Ok(10));
+        assert_eq!(payload(&image), Ok(Some(&image[1600..1610])));
         image[1600] = 0;
-        assert_eq!(
-            payload(&image),
-            Err("its payload is not compressed with xz".to_owned())
-        );
+        assert_eq!(payload(&image), Ok(None));
         assert_eq!(
             payload(&image[..1604]),
             Err("its payload is truncated".to_owned())

@@ -185,7 +185,7 @@ fn lines(file: File) -> io::Result<(String, Vec<SpoolLine>)> {
     while reader.read_until(b'\n', &mut text)? > 0 {
         // From text like everything else: each kind of input adds its own copy of the parser to the program.
         let line = std::str::from_utf8(&text).ok();
-        let Some(line) = line.and_then(|line| serde_json::from_str(line).ok()) else {
+        let Some(line) = line.and_then(|line| hakaru_model::json::from_str(line).ok()) else {
             break;
         };
         rest.push(line);

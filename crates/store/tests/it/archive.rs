@@ -2,6 +2,7 @@
 
 use crate::support::{self, BEGUN, fixtures, holding, record, repeat_of};
 use hakaru_model::annotation::{Annotation, AnnotationKind};
+use hakaru_model::price::Price;
 use hakaru_store::{Filter, RecordText, Store, export};
 
 fn ids(store: &Store) -> Vec<String> {
@@ -86,6 +87,8 @@ fn text_records_of_older_versions_are_compressed_without_a_change() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.db");
     std::fs::copy(fixtures().join("schema-4.db"), &path).unwrap();
+    // Closed after its upgrade, so that the file has its size with the newest schema.
+    drop(Store::open(&path).unwrap());
     let mut store = Store::open(&path).unwrap();
     let texts = |store: &Store| -> Vec<String> {
         let all = ids(store).into_iter().map(|id| store.raw_run(&id).unwrap());
@@ -149,4 +152,97 @@ fn runs_of_a_campaign_with_a_definition_are_needed() {
     store.copy_definitions(&mut archive).unwrap();
     let copied = archive.kept_campaign("cards").unwrap();
     assert_eq!(copied.as_deref(), Some("definition"));
+}
+
+/// Regression: an archive kept the definition of a campaign and the price of a card that it got first.
+#[test]
+fn later_definitions_replace_those_of_the_archive() {
+    let (dir, mut store) = holding(&[]);
+    let mut archive = Store::open(dir.path().join("archive.db")).unwrap();
+    for (definition, price) in [("first", "680 JPY"), ("second", "700 JPY")] {
+        store.keep_campaign("cards", definition).unwrap();
+        let price: Price = price.parse().unwrap();
+        store.set_price("card", &price).unwrap();
+        store.copy_definitions(&mut archive).unwrap();
+        let copied = archive.kept_campaign("cards").unwrap();
+        assert_eq!(copied.as_deref(), Some(definition));
+        assert_eq!(archive.price("card").unwrap(), Some(price));
+    }
+}
+
+/// Regression: a copy that was written in another way, but says the same, kept its series from the archive.
+#[test]
+fn equal_copies_may_be_written_differently() {
+    let text = export(&record(1)).unwrap();
+    let with = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        let text = text.replacen(from, to, 1);
+        let read = RecordText::read(text).unwrap();
+        assert_eq!(*read.record(), record(1), "{to}");
+        read
+    };
+    let plain = RecordText::read(text.clone()).unwrap();
+    // A field of a later version that has no value, and numbers in another form.
+    let spaced = with("{\"format\":", "{ \"format\" : ");
+    let null = with("{", "{\"invented_later\":null,");
+    let number = with("\"per_io_ps\":81250", "\"invented\":1,\"per_io_ps\":81250");
+    let real = with(
+        "\"per_io_ps\":81250",
+        "\"invented\":1.0,\"per_io_ps\":81250",
+    );
+    for (stored, copy) in [
+        (&plain, &spaced),
+        (&null, &plain),
+        (&plain, &null),
+        (&number, &real),
+        (&real, &number),
+    ] {
+        let (dir, mut store) = holding(&[]);
+        store.append_texts([stored]).unwrap();
+        let mut archive = Store::open(dir.path().join("archive.db")).unwrap();
+        archive.append_texts([copy]).unwrap();
+        let moved = store.move_series(&record(1).series, &mut archive);
+        assert_eq!(moved.unwrap(), 1, "{}", stored.text());
+    }
+}
+
+/// Regression: a copy that lacked a field with its default value, as earlier versions write it, kept its series from the
+/// archive.
+#[test]
+fn equal_copies_may_lack_default_values() {
+    let text = export(&record(1)).unwrap();
+    let without = |field: &str| {
+        assert!(text.contains(field), "{field}");
+        let read = RecordText::read(text.replacen(field, "", 1)).unwrap();
+        assert_eq!(*read.record(), record(1), "{field}");
+        read
+    };
+    let with = |from: &str, field: &str| {
+        let read = RecordText::read(text.replacen(from, &format!("{from}{field}"), 1)).unwrap();
+        assert_eq!(*read.record(), record(1), "{field}");
+        read
+    };
+    let moves = |stored: &RecordText, copy: &RecordText| {
+        let (dir, mut store) = holding(&[]);
+        store.append_texts([stored]).unwrap();
+        let mut archive = Store::open(dir.path().join("archive.db")).unwrap();
+        archive.append_texts([copy]).unwrap();
+        store.move_series(&record(1).series, &mut archive).is_ok()
+    };
+    let plain = RecordText::read(text.clone()).unwrap();
+    assert!(moves(&plain, &without("\"startdelay_max\":0,")));
+    // A default value that this version leaves out.
+    assert!(moves(
+        &with("\"extent\":{", "\"draws_anew\":false,"),
+        &plain
+    ));
+    // A field of a later version beside it is not lost, at whatever place.
+    assert!(!moves(
+        &with("\"extent\":{", "\"invented_later\":false,"),
+        &plain
+    ));
+    assert!(!moves(
+        &with("\"timing\":{", "\"invented/later\":[{}],"),
+        &plain
+    ));
 }

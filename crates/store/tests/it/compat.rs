@@ -4,7 +4,7 @@
 //! existing ones never change.
 
 use crate::support::{fixtures, record, repeat_of};
-use hakaru_store::{ImportError, Store, export, import, import_lines};
+use hakaru_store::{ImportError, RunTerm, Store, export, import, import_lines};
 
 /// The runs in the fixtures of format 1.
 fn known() -> Vec<hakaru_model::record::RunRecord> {
@@ -52,6 +52,27 @@ fn databases_of_schema_1_are_opened() {
     assert_eq!(store.series(&record(1).id).unwrap().len(), 2);
     assert_eq!(store.rebuild().unwrap(), 3);
     store.append(&record(0x4001)).unwrap();
+}
+
+/// Regression: `layer=raw` missed runs on simulated cards that an earlier version had listed without a layer.
+#[test]
+fn earlier_runs_on_simulated_cards_have_a_layer() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("old.db");
+    std::fs::copy(fixtures().join("schema-7.db"), &path).unwrap();
+    let old = rusqlite::Connection::open(&path).unwrap();
+    let unknown = "UPDATE run SET layer = '' WHERE layer = 'raw'; DELETE FROM point";
+    old.execute_batch(unknown).unwrap();
+    drop(old);
+    let raw = [vec![RunTerm::Layer("raw".to_owned())]];
+    assert_eq!(
+        Store::read(&path).unwrap().runs_with(&raw).unwrap().len(),
+        1
+    );
+    assert_eq!(
+        Store::open(&path).unwrap().runs_with(&raw).unwrap().len(),
+        1
+    );
 }
 
 #[test]

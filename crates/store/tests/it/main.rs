@@ -1,11 +1,13 @@
-//! Tests of the database and of spools, in one binary: `cargo test -p hakaru-store --test it records::` runs one file.
+//! Tests of the database, of spools and of live states, in one binary: `cargo test -p hakaru-store --test it records::` runs one file.
 
 mod annotations;
 mod archive;
 mod compat;
 mod crash;
+mod live;
 mod records;
 mod select;
 mod spool;
 mod support;
+mod upgrade;
 mod verified;

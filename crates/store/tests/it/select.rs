@@ -1,9 +1,10 @@
 //! Selection of runs by SQL, compared with the properties of the records.
 
-use crate::support::{BEGUN, holding, record};
+use crate::support::{BEGUN, holding, record, repeat_of};
+use hakaru_model::annotation::{Annotation, AnnotationKind};
 use hakaru_model::campaign::CampaignPoint;
 use hakaru_model::record::{Outcome, RunRecord};
-use hakaru_store::RunTerm;
+use hakaru_store::{Filter, RunTerm, Store};
 
 fn records() -> Vec<RunRecord> {
     let mut of_point = record(2);
@@ -102,4 +103,73 @@ fn all_runs_are_listed_page_by_page() {
     }
     let ids: Vec<String> = all.into_iter().map(|record| record.id).collect();
     assert_eq!(found, ids);
+}
+
+/// Series by their last stored run, whatever was renamed, moved or computed again.
+#[test]
+fn series_are_listed_page_by_page() {
+    let first = record(1);
+    let mut other = record(3);
+    other.target.label = Some("Other card".into());
+    let all = [
+        first.clone(),
+        record(2),
+        other.clone(),
+        repeat_of(&first, 9, 1),
+    ];
+    let (dir, mut store) = holding(&all);
+    let page = |store: &Store, target: Option<&str>, skip: u32, limit: u32| {
+        let filter = Filter {
+            target: target.map(str::to_owned),
+            limit: Some(limit),
+            skip,
+            ..Filter::default()
+        };
+        store.newest_series(&filter).unwrap()
+    };
+    let series = |of: &[u64]| -> Vec<String> { of.iter().map(|n| record(*n).series).collect() };
+    assert_eq!(page(&store, None, 0, 9), series(&[1, 3, 2]));
+    assert_eq!(page(&store, None, 1, 1), series(&[3]));
+    assert_eq!(page(&store, Some("OTHER"), 0, 9), series(&[3]));
+    assert_eq!(page(&store, Some("sandisk"), 1, 9), series(&[2]));
+    assert!(page(&store, Some("nothing"), 0, 9).is_empty());
+    // A filter of other properties has the same order and pages.
+    let of_scenario = Filter {
+        scenario: Some(first.scenario.name.clone()),
+        limit: Some(1),
+        skip: 1,
+        ..Filter::default()
+    };
+    assert_eq!(store.newest_series(&of_scenario).unwrap(), series(&[3]));
+    assert_eq!(store.count_series(&of_scenario).unwrap(), 3);
+    assert_eq!(store.count_series(&Filter::default()).unwrap(), 3);
+    let runs = store.runs(&Filter {
+        limit: Some(1),
+        skip: 1,
+        ..Filter::default()
+    });
+    assert_eq!(runs.unwrap()[0].id, record(3).id);
+
+    let label = |store: &mut Store, value: &str| {
+        let label = Annotation {
+            subject: record(2).series,
+            kind: AnnotationKind::Label,
+            value: value.to_owned(),
+            at_unix_ms: BEGUN,
+        };
+        store.annotate(&[label]).unwrap();
+    };
+    label(&mut store, "renamed");
+    assert_eq!(page(&store, Some("rename"), 0, 9), series(&[2]));
+    assert_eq!(store.series_called("RENAMED").unwrap(), series(&[2]));
+    store.rebuild().unwrap();
+    assert_eq!(page(&store, Some("rename"), 0, 9), series(&[2]));
+    assert_eq!(page(&store, None, 0, 9), series(&[1, 3, 2]));
+    label(&mut store, "");
+    assert!(page(&store, Some("rename"), 0, 9).is_empty());
+    assert_eq!(page(&store, Some("sandisk"), 0, 9), series(&[1, 2]));
+    let mut archive = Store::open(dir.path().join("archive.db")).unwrap();
+    store.move_series(&record(1).series, &mut archive).unwrap();
+    assert_eq!(page(&store, None, 0, 9), series(&[3, 2]));
+    assert_eq!(page(&archive, None, 0, 9), series(&[1]));
 }

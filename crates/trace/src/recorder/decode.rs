@@ -17,10 +17,20 @@ pub(super) struct Decoder {
     layouts: Vec<EventLayout>,
     /// Index into `layouts` by the kernel's number of the event.
     by_id: Vec<u16>,
-    /// File system under test and the first sector of its partition.
-    filesystem: Option<(DiskNumber, u64)>,
+    filesystem: Option<FilesystemPlace>,
     /// Threads that queued bios on the disk.
     bio_threads: HashSet<u32>,
+}
+
+/// Where the file system under test lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilesystemPlace {
+    /// Number of its disk or partition.
+    pub(super) number: DiskNumber,
+    /// Number of the whole disk.
+    pub(super) disk: DiskNumber,
+    /// First sector on the disk.
+    pub(super) start: u64,
 }
 
 /// How the records of one event are decoded.
@@ -34,8 +44,8 @@ struct EventLayout {
 }
 
 impl Decoder {
-    /// Creates a decoder without events. `filesystem` is its number, and where its partition begins.
-    pub(super) fn new(filesystem: Option<(DiskNumber, u64)>) -> Decoder {
+    /// Creates a decoder without events.
+    pub(super) fn new(filesystem: Option<FilesystemPlace>) -> Decoder {
         Decoder {
             filesystem,
             ..Decoder::default()
@@ -190,15 +200,17 @@ impl Fields<'_> {
         }
     }
 
-    /// The file system counts sectors from the start of its partition, and may lie on several devices.
-    fn f2fs_bio(&self, filesystem: Option<(DiskNumber, u64)>) -> Option<EventKind> {
-        let (number, start) = filesystem?;
+    /// The file system counts sectors from the start of its partition, and may lie on several devices. The kernel gives
+    /// the whole disk as the target, even for a partition.
+    fn f2fs_bio(&self, filesystem: Option<FilesystemPlace>) -> Option<EventKind> {
+        let place = filesystem?;
+        let known = [place.disk, place.number].map(|number| u64::from(number.kernel()));
         let target = self.places[3].number(self.record);
-        if target.is_some_and(|target| target != u64::from(number.kernel())) {
+        if target.is_some_and(|target| !known.contains(&target)) {
             return None;
         }
         Some(EventKind::F2fsBio {
-            sector: self.number(0).saturating_add(start),
+            sector: self.number(0).saturating_add(place.start),
             size: self.number(1) as u32,
             page_type: self.number(2) as u32,
         })

@@ -1,6 +1,6 @@
 //! Formats and records of the events of several kernels, for tests.
 
-use super::decode::Decoder;
+use super::decode::{Decoder, FilesystemPlace};
 use super::format::EventFormat;
 use super::options::DiskNumber;
 use super::table::EVENTS;
@@ -70,9 +70,16 @@ pub(super) static KERNELS: [Kernel; 6] = [
     },
 ];
 
+/// The partition of the file system under test.
 pub(super) const FILESYSTEM: DiskNumber = DiskNumber {
     major: 179,
     minor: 2,
+};
+
+/// The whole disk.
+pub(super) const DISK: DiskNumber = DiskNumber {
+    major: 179,
+    minor: 0,
 };
 
 impl Kernel {
@@ -103,7 +110,11 @@ impl Kernel {
     }
 
     pub(super) fn decoder(&self) -> Decoder {
-        let mut decoder = Decoder::new(Some((FILESYSTEM, 8_192)));
+        let mut decoder = Decoder::new(Some(FilesystemPlace {
+            number: FILESYSTEM,
+            disk: DISK,
+            start: 8_192,
+        }));
         for (_, text) in self.texts() {
             let format = EventFormat::parse(text).unwrap();
             let event = EVENTS.iter().position(|spec| spec.name == format.name);

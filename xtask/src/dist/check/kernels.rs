@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Kernels by their version, with the Debian release that has them.
-pub(super) const KERNELS: &[(&str, &str)] = &[
+pub(crate) const KERNELS: &[(&str, &str)] = &[
     ("linux-5.10", "bullseye"),
     ("linux-6.1", "bookworm"),
     ("linux-6.12", "trixie"),

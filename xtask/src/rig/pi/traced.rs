@@ -10,7 +10,7 @@ use crate::rig::host::{HostBusy, HostWatch};
 use crate::rig::layers::RigLayer;
 use crate::rig::product::record;
 use crate::rig::trace::{TOLERANCE, TimeComparison, by_class, commands, ensure_attributed};
-use crate::rig::traced::path_of;
+use crate::rig::traced::{gate_that_runs, gates, path_of};
 use anyhow::{Context, Result, bail, ensure};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::Op;
@@ -21,22 +21,34 @@ use hakaru_rig::kit::Kit;
 use std::path::Path;
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// Place of the marks, before the first partition.
 const MARK: u64 = 1 << 20;
 
-const LAYERS: [RigLayer; 3] = [RigLayer::Raw, RigLayer::Vfat, RigLayer::Ext4];
+/// A workload: its name, options of fio, and the number of workers.
+type PiWorkload = (&'static str, &'static str, usize);
 
-/// A workload: its name, and options of fio.
-const WORKLOADS: [(&str, &str); 2] = [
+const WORKLOADS: [PiWorkload; 4] = [
+    (
+        "sequential",
+        "--rw=write --bs=64k --size=256k --direct=1 --end_fsync=1",
+        1,
+    ),
     (
         "random",
         "--rw=randwrite --bs=4k --size=128k --direct=1 --end_fsync=1",
+        1,
     ),
     (
         "synced",
         "--rw=randwrite --bs=4k --size=64k --fsync=1 --end_fsync=1",
+        1,
+    ),
+    (
+        "sixteen",
+        "--rw=randwrite --bs=4k --size=8k --direct=1 --end_fsync=1 --numjobs=16",
+        16,
     ),
 ];
 
@@ -44,7 +56,7 @@ const WORKLOADS: [(&str, &str); 2] = [
 pub(super) fn main(checks: &mut Checks, hakaru: &Path) -> Result<()> {
     let card = cards::paced(DeviceModel {
         capacity: Bytes(1 << 30),
-        ..cards::slow()
+        ..cards::very_slow()
     })?;
     partition(&card)?;
     let watch = HostWatch::begin();
@@ -54,8 +66,8 @@ pub(super) fn main(checks: &mut Checks, hakaru: &Path) -> Result<()> {
     let busy = watch.busy();
     let jobs = between_marks(&ledger.commands);
     let mut number = 0;
-    for layer in LAYERS {
-        for (workload, _) in WORKLOADS {
+    for layer in RigLayer::ALL {
+        for (workload, ..) in WORKLOADS {
             let name = format!("trace on the Raspberry Pi: {}, {workload}", layer.name());
             let commands = jobs.get(number).map(Vec::as_slice);
             number += 1;
@@ -81,14 +93,13 @@ fn script() -> String {
         "dd if=/dev/zero of=/dev/mmcblk0 bs=4096 seek={} count=1 conv=notrunc,fsync",
         MARK / 4096
     );
+    // The gates leave files in a directory that a machine with access to the host has.
+    let gate = gate_that_runs(&format!("{mark} 2>/dev/null"));
     let mut lines = vec![
-        format!("echo '{mark} 2>/dev/null' >/tmp/mark.sh"),
+        format!("mkdir -p /out; cat >/out/gate.sh <<'END'\n{gate}END"),
         "code=0".to_owned(),
     ];
     for (number, layer) in RigLayer::ALL.into_iter().enumerate() {
-        if !LAYERS.contains(&layer) {
-            continue;
-        }
         let (name, device) = (layer.name(), format!("/dev/mmcblk0p{}", number + 1));
         let target = if layer == RigLayer::Raw {
             format!("--filename={device}")
@@ -96,11 +107,17 @@ fn script() -> String {
             lines.push(format!("mount -t {name} {device} /mnt || code=1"));
             "--directory=/mnt".to_owned()
         };
-        for (workload, options) in WORKLOADS {
+        for (workload, options, workers) in WORKLOADS {
+            // Workers share the device, but each has a file of its own.
+            let apart = match layer {
+                RigLayer::Raw if workers > 1 => "--offset_increment=1m",
+                _ => "",
+            };
+            let [before, after] = gates(&format!("{name}-{workload}"), workers);
             let hakaru = format!("hakaru --db /tmp/{name}-{workload}.db");
             lines.push(format!(
-                "{hakaru} fio --hakaru-trace=whole --name=job {target} {options} \\
-                 --exec_prerun='sync; sh /tmp/mark.sh' --exec_postrun='sh /tmp/mark.sh' >&2 || code=1
+                "{hakaru} fio --hakaru-trace=whole --name=job {target} {options} {apart} \\
+                 '--{before}' '--{after}' >&2 || code=1
                  echo '=== {name}-{workload}'
                  {hakaru} export",
             ));

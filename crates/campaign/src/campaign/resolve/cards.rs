@@ -187,7 +187,8 @@ fn device_model(
             "{file}はデバイスモデルではありません: {why}"
         ))
     };
-    let model: DeviceModel = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let model: DeviceModel =
+        hakaru_model::json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     model.check().map_err(bad)?;
     Ok(model)
 }

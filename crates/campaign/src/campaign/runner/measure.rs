@@ -16,13 +16,15 @@ impl Runner<'_> {
         let left = estimate::left(campaign, &self.journal, |card| self.cards[card].size);
         let left = Duration::try_from_secs_f64(left).unwrap_or_default();
         let number = self.journal.done_of(campaign) + 1;
-        self.operator.begins(&CampaignStatus {
+        let status = CampaignStatus {
             point: *point,
             names,
             number,
             of: campaign.count(),
             left,
-        });
+        };
+        self.publish_begin(&status);
+        self.operator.begins(&status);
     }
 
     pub(super) fn pause(&self, target: &PreparedTarget) -> Duration {
@@ -121,6 +123,7 @@ impl Runner<'_> {
             caveats,
             campaign: Some(self.point_of_record(point, cell, prepared)),
             trace: self.campaign.trace.filter(|_| point.is_traced()),
+            live: self.operator.live(),
             ..RunRequest::single(self.clock, self.stop)
         };
         let planned =
@@ -161,6 +164,7 @@ impl Runner<'_> {
                 self.journal.note(cell, label, &record);
                 self.stored += 1;
                 self.cards[point.card].disconnects = 0;
+                self.publish_stored(point, &record.series);
                 self.operator.stored(&record);
                 Ok(())
             }
@@ -189,6 +193,7 @@ impl Runner<'_> {
             self.campaign.layers[layer].name,
             hakaru_report::workload_words(&self.campaign.workloads[workload].name)
         );
+        self.publish_failure(point, why);
         self.operator.note(&format!("{what}: {why}"));
         if gone {
             self.operator.note(&both!(

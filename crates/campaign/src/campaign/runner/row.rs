@@ -177,6 +177,7 @@ impl Runner<'_> {
                 OperatorReply::LookAgain => self.finder().look(card),
                 OperatorReply::Here(node) => self.finder().take(card, &node),
                 OperatorReply::Skip => {
+                    self.publish_skip(&card.label, &why);
                     self.skipped.push((card.label.clone(), why));
                     return NextCard::Without(place);
                 }

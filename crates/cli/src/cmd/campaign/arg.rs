@@ -1,12 +1,9 @@
-//! The arguments that name a campaign, and its stored progress.
+//! The arguments that name a campaign.
 
 use super::load::{self, Loaded};
 use crate::exit::{Ended, Exit};
 use anyhow::Result;
 use hakaru_campaign::campaign::file::RepeatRule;
-use hakaru_campaign::campaign::journal::CampaignProgress;
-use hakaru_campaign::campaign::spec::Campaign;
-use hakaru_device::Roots;
 use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::Store;
 use std::path::PathBuf;
@@ -39,12 +36,4 @@ impl CampaignArg {
         }
         Ok(loaded)
     }
-}
-
-/// Returns the stored progress of a campaign on this host.
-pub(super) fn journal(campaign: &Campaign, store: &Store) -> Result<CampaignProgress> {
-    let roots = Roots::live();
-    let clock = hakaru_engine::ClockChoice::best();
-    let host = hakaru_device::environment(&roots, clock.name()).hostname;
-    Ok(CampaignProgress::read(campaign, store, &host)?)
 }

@@ -41,8 +41,7 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
             .unwrap_or(0);
         let lines = ready.map(|ready| {
             let name = padded(ready.name, widest);
-            let purpose = purpose(ready.text);
-            wrapped(&format!("{name}  "), purpose, width()) + "\n"
+            wrapped(&format!("{name}  "), ready.purpose(), width()) + "\n"
         });
         print(&lines.collect::<String>())?;
         return Ok(Exit::Ok);
@@ -73,18 +72,19 @@ pub(super) fn main(args: &CampaignInitArgs) -> Result<Exit> {
 /// Name and text of a template.
 fn ready_made(name: &str) -> Result<(String, String)> {
     let Some(ready) = ready::ready(name) else {
-        let names = READY.map(|ready| ready.name).join(", ");
+        let names: Vec<&str> = READY.iter().map(|ready| ready.name).collect();
+        let names = names.join(", ");
         return Err(not_there(both!(
             "no ready-made campaign is named {name}: expected one of {names}",
             "{name}という既製のキャンペーンはありません（指定できる名前: {names}）"
         )));
     };
-    Ok((ready.name.to_owned(), ready.text.to_owned()))
+    Ok((ready.name.to_owned(), ready.localized()))
 }
 
 /// Name and text of a campaign from the answers to questions.
 fn interactive() -> Result<(String, String)> {
-    if !LineReader::is_there() {
+    let Some(reader) = LineReader::new(None) else {
         let prefix = hakaru_report::text::prefix(MessagePrefix::Error);
         let why = both!(
             "no terminal for questions, and no ready-made campaign named",
@@ -99,9 +99,9 @@ fn interactive() -> Result<(String, String)> {
             )
         );
         return Err(Ended(Exit::Usage).into());
-    }
+    };
     let mut questions = Questions {
-        reader: LineReader::default(),
+        reader,
         stop: stop::flag(),
     };
     questions.campaign().ok_or_else(|| {
@@ -111,12 +111,6 @@ fn interactive() -> Result<(String, String)> {
         );
         Ended(Exit::Interrupted).into()
     })
-}
-
-/// Returns the description line of a template.
-fn purpose(text: &str) -> &str {
-    let line = text.lines().find_map(|line| line.strip_prefix("about = "));
-    line.map_or("", |line| line.trim_matches('"'))
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
@@ -427,10 +421,5 @@ mod tests {
             ..Answers::default()
         };
         assert_eq!(check(&directory).workloads.len(), 7);
-    }
-
-    #[test]
-    fn each_ready_one_says_what_it_is_for() {
-        assert!(READY.iter().all(|ready| purpose(ready.text).len() > 20));
     }
 }

@@ -1,9 +1,12 @@
 //! Reads input line by line with a timeout, so that the caller notices an inserted card or Ctrl-C meanwhile.
 
+use crate::live;
+use hakaru_report::plain;
+use hakaru_store::live::LivePublisher;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Result of waiting for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,43 +19,76 @@ pub(super) enum InputLine {
     End,
 }
 
-/// Reads answers from a terminal or a script.
-#[derive(Debug, Default)]
+/// Interval of looks for an answer from another process.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Reads answers from a terminal, and from another process.
+#[derive(Debug)]
 pub(super) struct LineReader {
     buffer: Vec<u8>,
+    has_terminal: bool,
+    live: Option<LivePublisher>,
 }
 
 impl LineReader {
-    /// Whether a user can answer questions.
-    pub(super) fn is_there() -> bool {
-        std::io::stdin().is_terminal()
+    /// Returns a reader if a user can answer questions: on a terminal, or of a process that was started without one.
+    pub(super) fn new(live: Option<LivePublisher>) -> Option<LineReader> {
+        let has_terminal = std::io::stdin().is_terminal();
+        let can_answer = has_terminal || (live.is_some() && live::is_detached());
+        can_answer.then(|| LineReader {
+            buffer: Vec::new(),
+            has_terminal,
+            live,
+        })
     }
 
     /// Waits for a line.
     pub(super) fn wait(&mut self, time: Duration) -> InputLine {
-        if let Some(line) = self.line() {
-            return InputLine::Line(line);
+        let until = Instant::now() + time;
+        loop {
+            if let Some(line) = self.line() {
+                return InputLine::Line(line);
+            }
+            if let Some(answer) = self.live.as_ref().and_then(LivePublisher::take_answer) {
+                let answer = answer.trim().to_owned();
+                // The terminal shows what was answered elsewhere.
+                anstream::eprintln!("{}", plain(&answer));
+                return InputLine::Line(answer);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return InputLine::Nothing;
+            }
+            if !self.has_terminal {
+                std::thread::sleep(left.min(LOOK));
+            } else if let Some(end) = self.read(left.min(LOOK)) {
+                return end;
+            }
         }
+    }
+
+    /// Reads from the terminal what arrives in this time. Returns what ends the wait.
+    fn read(&mut self, time: Duration) -> Option<InputLine> {
         let stdin = rustix::stdio::stdin();
         let timeout = Timespec {
             tv_sec: time.as_secs() as i64,
             tv_nsec: time.subsec_nanos().into(),
         };
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&timeout)) {
-            Ok(0) => return InputLine::Nothing,
+            Ok(0) => return None,
             Ok(_) => {}
             // A signal interrupted the wait.
-            Err(_) => return InputLine::Nothing,
+            Err(_) => return Some(InputLine::Nothing),
         }
         let mut bytes = [0; 256];
         match rustix::io::read(stdin, &mut bytes) {
-            Ok(0) => InputLine::End,
+            Ok(0) => Some(InputLine::End),
             Ok(count) => {
                 self.buffer.extend(&bytes[..count]);
-                self.line().map_or(InputLine::Nothing, InputLine::Line)
+                None
             }
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => InputLine::Nothing,
-            Err(_) => InputLine::End,
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Some(InputLine::Nothing),
+            Err(_) => Some(InputLine::End),
         }
     }
 

@@ -5,6 +5,7 @@ mod init;
 mod line_reader;
 mod load;
 mod operator;
+mod prompts;
 mod report;
 mod run;
 mod status;

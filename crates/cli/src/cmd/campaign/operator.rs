@@ -3,6 +3,7 @@
 //! All output goes to standard error: a progress line on a terminal, plain lines elsewhere.
 
 use super::line_reader::{InputLine, LineReader};
+use super::prompts;
 use crate::status_reporter::{ProgressEvent, ProgressMode, bar, rates, seconds, speeds};
 use hakaru_campaign::campaign::estimate::words;
 use hakaru_campaign::campaign::file::RepeatRule;
@@ -17,6 +18,7 @@ use hakaru_model::plan::PhasePlan;
 use hakaru_model::record::{PhaseRecord, RunRecord};
 use hakaru_model::units::Bytes;
 use hakaru_report::{Language, columns_of, padded, plain, text, with_language, workload_words};
+use hakaru_store::live::{LiveActivity, LivePublisher};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,6 +38,7 @@ pub(super) struct CliOperator<'a> {
     erase: &'a [String],
     reader: Option<LineReader>,
     stop: &'a AtomicBool,
+    live: Option<LivePublisher>,
     mode: ProgressMode,
     bar: ProgressBar,
     current: Option<CampaignStatus>,
@@ -57,11 +60,13 @@ impl<'a> CliOperator<'a> {
         erase: &'a [String],
         mode: ProgressMode,
         stop: &'a AtomicBool,
+        live: Option<LivePublisher>,
     ) -> CliOperator<'a> {
         CliOperator {
             campaign,
             erase,
-            reader: LineReader::is_there().then(LineReader::default),
+            reader: LineReader::new(live.clone()),
+            live,
             stop,
             mode,
             bar: bar(mode, TWO_LINES),
@@ -239,7 +244,10 @@ fn question(wanted: &Card, number: usize, of: usize, why: &str, seen: &[Candidat
 }
 
 /// Returns the disk that an empty answer selects.
-fn default_of<'s>(wanted: &Card, seen: &'s [CandidateDisk]) -> Option<&'s CandidateDisk> {
+pub(super) fn default_of<'s>(
+    wanted: &Card,
+    seen: &'s [CandidateDisk],
+) -> Option<&'s CandidateDisk> {
     let strangers: Vec<&CandidateDisk> = seen.iter().filter(|seen| seen.label.is_none()).collect();
     match strangers[..] {
         [one] if wanted.id.is_none() => Some(one),
@@ -315,9 +323,13 @@ impl Operator for CliOperator<'_> {
         let place = cards.iter().position(|card| card.label == wanted.label);
         let number = place.map_or(0, |place| place + 1);
         let question = question(wanted, number, cards.len(), why, seen);
+        let prompt = prompts::insert(wanted, (number, cards.len()), why, seen);
         let Some(reader) = &mut self.reader else {
             return OperatorReply::Skip;
         };
+        if let Some(live) = &self.live {
+            live.ask(prompt);
+        }
         if question != self.asked {
             self.bar.finish_and_clear();
             anstream::eprint!("{question}");
@@ -326,6 +338,7 @@ impl Operator for CliOperator<'_> {
         match reader.wait(LOOK) {
             InputLine::Line(line) => {
                 self.asked.clear();
+                self.live.iter().for_each(LivePublisher::withdraw);
                 let answer = understood(&line, wanted, seen);
                 if answer.is_none() {
                     anstream::eprintln!(
@@ -369,8 +382,13 @@ impl Operator for CliOperator<'_> {
             "\n{label}: {called}\n{losses}Type {name} or its ID to erase it, or press Enter to skip: ",
             "\n{label}: {called}\n{losses}消去するには「{name}」またはIDを入力してください（Enterでスキップ）: "
         );
+        let mut wrong: Option<String> = None;
         loop {
+            if let Some(live) = &self.live {
+                live.ask(prompts::erase(card, candidate, wrong.as_deref()));
+            }
             let typed = reader.ask(&question, self.stop).unwrap_or_default();
+            self.live.iter().for_each(LivePublisher::withdraw);
             if typed.is_empty() {
                 self.refused = true;
                 return None;
@@ -384,11 +402,13 @@ impl Operator for CliOperator<'_> {
                 "{}",
                 both!("You typed `{}`, and the name is `{name}`.", "入力「{}」が「{name}」と一致しません。"; plain(&typed))
             );
+            wrong = Some(typed);
         }
     }
 
     fn begins(&mut self, progressed: &CampaignStatus) {
         self.asked.clear();
+        self.live.iter().for_each(LivePublisher::withdraw);
         self.offered = None;
         self.current = Some(progressed.clone());
         let [card, layer, workload] = &progressed.names;
@@ -409,6 +429,7 @@ impl Operator for CliOperator<'_> {
     }
 
     fn preparing(&mut self, step: PreparingStep, progress: Option<Preparing>) {
+        self.publish_preparing(step, progress);
         self.wake();
         let done = progress.map_or(0, |p| p.done.0.saturating_mul(1000) / p.total.0.max(1));
         let what = both!("preparing: {}", "前処理: {}"; step.text());
@@ -450,16 +471,35 @@ impl Operator for CliOperator<'_> {
     }
 
     fn note(&mut self, text: &str) {
-        let line = format!("! {}", plain(text));
+        let note = plain(text);
+        let line = format!("! {note}");
+        if let Some(live) = &self.live {
+            live.update(|state| state.note(&note));
+        }
         if self.mode == ProgressMode::Quiet {
             anstream::eprintln!("{line}")
         } else {
             self.say(&line)
         }
     }
+
+    fn live(&self) -> Option<LivePublisher> {
+        self.live.clone()
+    }
 }
 
 impl CliOperator<'_> {
+    fn publish_preparing(&self, step: PreparingStep, progress: Option<Preparing>) {
+        let Some(live) = &self.live else { return };
+        live.withdraw();
+        let activity = LiveActivity {
+            doing: step.text(),
+            done: progress.map_or(0, |progress| progress.done.0),
+            total: progress.map_or(0, |progress| progress.total.0),
+        };
+        live.update(|state| state.activity = Some(activity));
+    }
+
     fn remember(&mut self, candidate: &Candidate) {
         // The ID of a card in a USB reader belongs to the reader, and would also confirm the next card.
         if let Some(id) = candidate.ids().first().filter(|_| candidate.tells_itself()) {
@@ -545,7 +585,7 @@ mod tests {
         };
         let campaign = resolve::campaign(text, &around).unwrap();
         let (erase, stop) = (["0x1234".to_owned()], AtomicBool::new(false));
-        let mut operator = CliOperator::new(&campaign, &erase, ProgressMode::Quiet, &stop);
+        let mut operator = CliOperator::new(&campaign, &erase, ProgressMode::Quiet, &stop, None);
         // Questions are never possible in this test.
         operator.reader = None;
         let [known, asked_for] = &campaign.cards[..] else {

@@ -14,8 +14,8 @@ use hakaru_campaign::campaign::published::{self, PublishedTable};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_report::text;
+use hakaru_results::campaign::documents::CampaignReportJson;
 use hakaru_store::Store;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -51,16 +51,6 @@ pub(super) struct CampaignReportArgs {
     published: Option<PathBuf>,
 }
 
-/// Output of `hakaru campaign report --json`: the rows are those of the CSV form.
-#[derive(Serialize)]
-struct CampaignReportJson<'a> {
-    campaign: &'a str,
-    name: &'a str,
-    runs: u64,
-    planned: Option<u64>,
-    rows: Vec<serde_json::Map<String, serde_json::Value>>,
-}
-
 /// Writes the report of a campaign.
 pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
@@ -76,13 +66,7 @@ pub(super) fn main(args: &CampaignReportArgs, db: Option<&Path>) -> Result<Exit>
     }
     let output = args.output.as_deref();
     if args.json {
-        let body = CampaignReportJson {
-            campaign: &summary.id,
-            name: &summary.name,
-            runs: summary.runs,
-            planned: summary.planned,
-            rows: json::rows(&hakaru_report::campaign_csv(&summary)),
-        };
+        let body = CampaignReportJson::of(&summary);
         json::write(output, json::CAMPAIGN_REPORT, &body)?;
         return Ok(unreadable.exit());
     }

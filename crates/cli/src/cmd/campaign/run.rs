@@ -1,18 +1,20 @@
 //! `hakaru campaign run`: runs or resumes a campaign.
 
-use super::arg::{CampaignArg, journal};
+use super::arg::CampaignArg;
 use super::load::Loaded;
 use super::operator::CliOperator;
 use crate::cmd::{CountedNoun, counted, json};
 use crate::exit::Exit;
 use crate::status_reporter::{ProgressFormat, ProgressMode};
-use crate::{place, stop};
+use crate::{live, place, stop};
 use anyhow::Result;
 use hakaru_campaign::campaign::runner::{self, CampaignOutcome, CampaignResult, CampaignRun};
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_campaign::campaign::{check, estimate};
 use hakaru_device::Roots;
+use hakaru_results::campaign::documents::journal;
 use hakaru_store::Store;
+use hakaru_store::live::LiveVerb;
 use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
@@ -96,7 +98,8 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     store.keep_campaign(&campaign.id, &asked)?;
     let (state, stop) = (crate::cmd::recover::state_directory()?, stop::flag());
     let mode = args.progress.mode(args.quiet);
-    let mut operator = CliOperator::new(&campaign, &args.erase, mode, stop);
+    let live = live::begin(store.path(), LiveVerb::Campaign, &campaign.name);
+    let mut operator = CliOperator::new(&campaign, &args.erase, mode, stop, live.clone());
     let for_people = !matches!(mode, ProgressMode::Quiet | ProgressMode::Json);
     if for_people {
         announce(&campaign, &store)?;
@@ -118,12 +121,13 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         json::print(json::CAMPAIGN_RUN, &CampaignRunJson::of(&campaign, &ended))?;
     }
     let only_refused = operator.refused && ended.failures.is_empty();
-    Ok(match ended.end {
+    let exit = match ended.end {
         CampaignOutcome::Complete | CampaignOutcome::TimeUp => Exit::Ok,
         CampaignOutcome::Incomplete if only_refused => Exit::Refused,
         CampaignOutcome::Incomplete => Exit::Failed,
         CampaignOutcome::Stopped => Exit::Interrupted,
-    })
+    };
+    Ok(live::ended(live.as_ref(), exit))
 }
 
 /// Prints the progress so far, the time left, and the weaknesses of the design.

@@ -1,6 +1,6 @@
 //! `hakaru campaign check` and `status`: the plan and the progress of a campaign.
 
-use super::arg::{CampaignArg, journal};
+use super::arg::CampaignArg;
 use super::load;
 use crate::cmd::{CountedNoun, counted, json, print, width};
 use crate::exit::Exit;
@@ -9,6 +9,7 @@ use anyhow::Result;
 use hakaru_campaign::campaign::{check, status};
 use hakaru_device::Roots;
 use hakaru_report::{columns_of, padded};
+use hakaru_results::campaign::documents::{StatusJson, journal};
 use hakaru_store::Store;
 use serde::Serialize;
 use std::path::Path;
@@ -57,30 +58,6 @@ pub(super) fn check(named: &CampaignArg, json: bool, db: Option<&Path>) -> Resul
     Ok(Exit::Ok)
 }
 
-/// Output of `hakaru campaign status --json`.
-#[derive(Serialize)]
-struct StatusJson {
-    campaigns: Vec<CampaignStatusJson>,
-}
-
-#[derive(Serialize)]
-struct CampaignStatusJson {
-    campaign: String,
-    stored: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    layers: Vec<LayerJson>,
-}
-
-#[derive(Serialize)]
-struct LayerJson {
-    card: String,
-    layer: String,
-    stored: u64,
-    open: u64,
-}
-
 /// Prints the progress of one campaign or of all campaigns.
 pub(super) fn main(name: Option<&Path>, json: bool, db: Option<&Path>) -> Result<Exit> {
     let store = place::read_or_empty(db)?;
@@ -93,21 +70,7 @@ pub(super) fn main(name: Option<&Path>, json: bool, db: Option<&Path>) -> Result
         print(&status::status(&campaign, &mut journal, &store)?)?;
         return Ok(Exit::Ok);
     }
-    let layer = |of: status::LayerProgress| LayerJson {
-        card: of.card,
-        layer: of.layer,
-        stored: of.stored,
-        open: of.open,
-    };
-    let layers = status::progress(&campaign, &mut journal, &store)?;
-    let body = StatusJson {
-        campaigns: vec![CampaignStatusJson {
-            stored: journal.done_of(&campaign),
-            layers: layers.into_iter().map(layer).collect(),
-            name: Some(campaign.name),
-            campaign: campaign.id,
-        }],
-    };
+    let body = StatusJson::of(&campaign, &mut journal, &store)?;
     json::print(json::CAMPAIGN_STATUS, &body)?;
     Ok(Exit::Ok)
 }
@@ -116,14 +79,7 @@ pub(super) fn main(name: Option<&Path>, json: bool, db: Option<&Path>) -> Result
 fn all(store: &Store, json: bool) -> Result<Exit> {
     let campaigns = store.campaigns()?;
     if json {
-        let one = |(campaign, stored): (String, u64)| CampaignStatusJson {
-            campaign,
-            stored,
-            name: None,
-            layers: Vec::new(),
-        };
-        let campaigns = campaigns.into_iter().map(one).collect();
-        json::print(json::CAMPAIGN_STATUS, &StatusJson { campaigns })?;
+        json::print(json::CAMPAIGN_STATUS, &StatusJson::of_all(campaigns))?;
         return Ok(Exit::Ok);
     }
     let widths = campaigns.iter().map(|(id, _)| columns_of(id));

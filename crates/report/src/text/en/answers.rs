@@ -43,7 +43,7 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
                 let things = things();
                 format!("{card} is the fastest of {of} {things} for {workload} ({detail})")
             }
-            (false, true) => format!("for {workload} ({detail})"),
+            (false, true) => format!("and for {workload} ({detail})"),
             (false, false) => format!("{card} for {workload} ({detail})"),
         });
         subject = card;
@@ -222,6 +222,7 @@ pub(in crate::text) fn writes_fall(
 ) -> String {
     let level = |rate: BytesPerSec| number::quantity(rate.0 / 1e6);
     let (before, after) = (level(before), level(after));
+    let at = number::decimal_bytes(at);
     format!("The speed of {workload} falls from {before} to {after} MB/s after {at}.")
 }
 

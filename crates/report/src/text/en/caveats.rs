@@ -91,7 +91,8 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "Writes without fsync may be faster than the flash: the device has a volatile write cache".to_owned()
         }
         Cliff { at, before, after } => format!(
-            "Speed dropped from {before} to {after} after {at} written: quote both, not the mean"
+            "Speed dropped from {before} to {after} after {} written: quote both, not the mean",
+            number::decimal_bytes(*at)
         ),
         ReadElsewhere { share_permille } => format!(
             "Read speed is overstated: only {} came from the device, the rest from a cache or unwritten space",

@@ -102,8 +102,10 @@ pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
     format!(" {drawn} of {of} {} are drawn.", things())
 }
 
-pub(in crate::text) fn extremes_drawn(ends: usize, of: usize) -> String {
-    format!(" The {ends} highest and the {ends} lowest of {of} are drawn; the table has all.")
+pub(in crate::text) fn extremes_drawn(drawn: usize, of: usize) -> String {
+    format!(
+        " {drawn} of {of} are drawn, the highest and the lowest; the data of the chart has all."
+    )
 }
 
 pub(in crate::text) fn groups_between(n: usize) -> String {

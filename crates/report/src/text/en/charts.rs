@@ -34,6 +34,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::Rated {
             met,
             missed,
+            untested,
             of,
             low,
             high,
@@ -46,6 +47,11 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 }
                 (met, _, of) if met == of => {
                     format!("Every rated speed is reached: {share}% of it")
+                }
+                (0, missed, of) if missed + untested == of => {
+                    format!(
+                        "No rated speed is reached: {share}% of it, but test conditions are not met"
+                    )
                 }
                 (0, ..) => format!("Measured: {share}% of the rated speed; nothing is proven"),
                 (met, _, of) => {

@@ -278,10 +278,10 @@ fn swings(swing: &Swing) -> String {
     format!("swings between {high} and {low} MB/s and recovers {times}, {why}")
 }
 
-/// A drop: `falls from 34.1 to 11.9 MB/s after 5.60 GiB (2 min 56 s)`.
+/// A drop: `falls from 34.1 to 11.9 MB/s after 6.01 GB (2 min 56 s)`.
 fn cliff(cliff: &Cliff) -> String {
     let (before, after) = (megabytes(&cliff.before), megabytes(&cliff.after));
-    let (at, time) = (cliff.at, duration(cliff.after_time));
+    let (at, time) = (number::decimal_bytes(cliff.at), duration(cliff.after_time));
     let how = match cliff.proven {
         true => "",
         false => ", at the end: not proven lasting",

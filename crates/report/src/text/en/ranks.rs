@@ -1,8 +1,9 @@
 //! Order of cards for uses and by price.
 
+use super::answers::{thing, things};
 use super::{claims::figure, counted, listed};
 use crate::campaign::amount;
-use crate::text::BestCard;
+use crate::text::{BestCard, capital};
 use hakaru_model::figure::Figure;
 use hakaru_model::price::Price;
 
@@ -11,7 +12,7 @@ const NAMED: usize = 4;
 
 fn cards(names: &[String]) -> String {
     match names.len() {
-        n if n > NAMED => counted(n as u64, "card"),
+        n if n > NAMED => counted(n as u64, thing()),
         _ => listed(names),
     }
 }
@@ -24,9 +25,13 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         level,
         unranked,
     } = best;
-    let mut text = match suitable {
-        true => format!("best: {card}"),
-        false => format!("none is suitable; best: {card}"),
+    let mut text = match (suitable, unranked.is_empty()) {
+        (true, _) => format!("best: {card}"),
+        (false, true) => format!("none is suitable; closest: {card}"),
+        (false, false) => format!(
+            "none of the ranked {} is suitable; closest: {card}",
+            things()
+        ),
     };
     if let Some(reason) = reason {
         text += &format!(" ({}: {})", reason.verdict, reason.because);
@@ -43,12 +48,12 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
     text
 }
 
-pub(in crate::text) fn no_best_card() -> &'static str {
-    "no card can be ranked: figures are missing"
+pub(in crate::text) fn no_best_card() -> String {
+    format!("no {} can be ranked: figures are missing", thing())
 }
 
 pub(in crate::text) fn use_ranking_heads() -> [&'static str; 5] {
-    ["Card", "Rank", "Verdict", "Reason", "Price"]
+    [super::card_column(), "Rank", "Verdict", "Reason", "Price"]
 }
 
 pub(in crate::text) fn price_head() -> &'static str {
@@ -67,18 +72,24 @@ pub(in crate::text) fn money_title() -> &'static str {
     "Speed for the money"
 }
 
-pub(in crate::text) fn money_legend() -> &'static str {
-    "Mean ± deviation over runs, divided by the price. Cards that share a letter: no difference is proven (all figures \
-     of this section as one family)."
+pub(in crate::text) fn money_legend() -> String {
+    format!(
+        "Mean ± deviation over runs, divided by the price. {} that share a letter: no difference is proven (all figures \
+         of this section as one family).",
+        capital(things())
+    )
 }
 
-pub(in crate::text) fn best_title() -> &'static str {
-    "Best for each use"
+pub(in crate::text) fn best_title() -> String {
+    "Best for each use".to_owned()
 }
 
-pub(in crate::text) fn use_ranks_legend() -> &'static str {
-    "Numbers: rank for the use, by the figure that falls shortest of what good needs. Cards that share a letter: their \
-     order is not proven (all uses and pairs as one family)"
+pub(in crate::text) fn use_ranks_legend() -> String {
+    format!(
+        "Numbers: rank for the use, by the figure that falls shortest of what good needs. {} that share a letter: their \
+         order is not proven (all uses and pairs as one family)",
+        capital(things())
+    )
 }
 
 pub(in crate::text) fn left_out_by_price(cards: &[String], limit: &Price) -> String {
@@ -90,5 +101,5 @@ pub(in crate::text) fn left_out_by_price(cards: &[String], limit: &Price) -> Str
 }
 
 pub(in crate::text) fn ranking_title(cards: usize) -> String {
-    format!("Ranking of {}", counted(cards as u64, "card"))
+    format!("Ranking of {}", counted(cards as u64, thing()))
 }

@@ -38,7 +38,7 @@ pub(in crate::text) fn figures_legend(single: bool, open_loop: bool) -> String {
 }
 
 pub(in crate::text) fn drop_at(at: Bytes) -> String {
-    format!("after {at}")
+    format!("after {}", number::decimal_bytes(at))
 }
 
 pub(in crate::text) fn errors_counted(what: ErrorCount, n: u64) -> String {
@@ -231,7 +231,11 @@ pub(in crate::text) fn figure_of(figure: &str, statistic: &str) -> String {
 }
 
 pub(in crate::text) fn speeds_along(slowest: &str, fastest: &str) -> String {
-    format!("{slowest} to {fastest} along it")
+    format!("{slowest} to {fastest} by position")
+}
+
+pub(in crate::text) fn speed_range(what: &str, slowest: &str, fastest: &str) -> String {
+    format!("{what}: {} MB/s", super::span(slowest, fastest))
 }
 
 pub(in crate::text) fn holds(real: Bytes) -> String {
@@ -239,12 +243,16 @@ pub(in crate::text) fn holds(real: Bytes) -> String {
 }
 
 pub(in crate::text) fn of_checked(checked: Bytes) -> String {
-    format!("of {checked} looked at")
+    format!("of {checked} checked")
 }
 
 pub(in crate::text) fn bad_range(span: &Span) -> String {
     let state = super::block_state(span.state);
     format!("{} from {}: {state}", span.len, span.offset)
+}
+
+pub(in crate::text) fn beginning() -> &'static str {
+    "beginning"
 }
 
 pub(in crate::text) fn from_beginning(unit: &str) -> String {

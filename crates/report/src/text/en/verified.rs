@@ -13,7 +13,7 @@ pub(in crate::text) fn verified_good(verification: &Verification) -> String {
         }
         Scope::Samples { .. } => {
             format!(
-                "Good: it holds the {all} that it claims, going by samples of {} in all.",
+                "Good: it holds the {all} that it claims, according to samples of {}.",
                 verdict.checked()
             )
         }
@@ -26,23 +26,22 @@ pub(in crate::text) fn verified_bad(verification: &Verification) -> String {
     let claimed = verdict.claimed;
     match verdict.capacity {
         Capacity::Wraps { real } => format!(
-            "False capacity: it claims {claimed} and holds {real}. What is written beyond that overwrites what was \
-             written before."
+            "False capacity: it claims {claimed} and holds {real}. Writes beyond that overwrite earlier data."
         ),
         Capacity::Ends { real } => {
             format!(
-                "False capacity: it claims {claimed} and holds {real}. What is written beyond that is lost."
+                "False capacity: it claims {claimed} and holds {real}. Writes beyond that are lost."
             )
         }
         Capacity::AsClaimed => {
             let ended = if verification.completed {
                 ""
             } else {
-                " before it was ended early"
+                " (ended early)"
             };
             let (bad, checked) = (verdict.bad_bytes, verdict.checked());
             format!(
-                "Defective: {bad} of the {checked} looked at did not come back as written{ended}."
+                "Defective: {bad} of the {checked} checked did not come back as written{ended}."
             )
         }
     }
@@ -51,9 +50,9 @@ pub(in crate::text) fn verified_bad(verification: &Verification) -> String {
 pub(in crate::text) fn verified_in_part(verification: &Verification) -> String {
     let verdict = &verification.verdict;
     match verdict.checked().0 {
-        0 => "Ended before anything was read back: nothing can be said of it yet.".to_owned(),
+        0 => "Ended before anything was read back: no verdict yet.".to_owned(),
         _ => format!(
-            "Ended early: no defect in the first {} of {} that were read back.",
+            "Ended early: no defect in the first {} of {}.",
             verdict.checked(),
             verdict.claimed
         ),
@@ -64,13 +63,13 @@ pub(in crate::text) fn verified_advice(verification: &Verification) -> String {
     let verdict = &verification.verdict;
     match (verdict.capacity.real(), verdict.has_defects()) {
         (Some(real), _) => format!(
-            "Keep nothing on it, and ask for the money back. Whoever must use it makes one partition over the first \
-             {} at most.",
+            "Store nothing on it, and ask for a refund. To use it nevertheless, create a single partition within the \
+             first {}.",
             real.to_type_in()
         ),
-        (None, true) => "Copy what matters off it while it can be read, and replace it.".to_owned(),
+        (None, true) => "Copy your data while it can be read, and replace it.".to_owned(),
         (None, false) if was_restored(&verification.scope) => {
-            "What was there before was put back.".to_owned()
+            "The earlier content was restored.".to_owned()
         }
         (None, false) => String::new(),
     }
@@ -79,13 +78,15 @@ pub(in crate::text) fn verified_advice(verification: &Verification) -> String {
 pub(in crate::text) fn verified_limits(scope: &Scope) -> Vec<&'static str> {
     let mut limits = match scope {
         Scope::Whole { .. } => Vec::new(),
-        Scope::Range { .. } => vec!["nothing outside of this range was looked at"],
-        Scope::Samples { .. } => vec!["bad places between the samples are not found"],
+        Scope::Range { .. } => vec!["Data outside of this range was not checked"],
+        Scope::Samples { .. } => vec!["Bad ranges between the samples are not found"],
         Scope::FreeSpace { .. } => {
-            vec!["only free space was looked at: a false end that lies in used space is not found"]
+            vec![
+                "Only free space was checked: false capacity that begins in used space is not found",
+            ]
         }
     };
-    limits.push("a cache that lies about having flushed is only found by cutting the power");
+    limits.push("Only a power cut reveals a cache that ignores flush requests");
     limits
 }
 
@@ -93,12 +94,12 @@ pub(in crate::text) fn block_state(state: BlockState) -> String {
     match state {
         BlockState::Good => "as written".to_owned(),
         BlockState::Overwritten { distance } => {
-            format!("holds what was written {distance} further on")
+            format!("overwritten with data from {distance} further on")
         }
-        BlockState::Lost => "holds nothing of what was written".to_owned(),
-        BlockState::Damaged => "the right block with wrong bytes".to_owned(),
-        BlockState::Unreadable => "cannot be read".to_owned(),
-        BlockState::Unwritable => "cannot be written".to_owned(),
+        BlockState::Lost => "lost: contains nothing of what was written".to_owned(),
+        BlockState::Damaged => "corrupted: the right block with wrong bytes".to_owned(),
+        BlockState::Unreadable => "unreadable".to_owned(),
+        BlockState::Unwritable => "unwritable".to_owned(),
     }
 }
 

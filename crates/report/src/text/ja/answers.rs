@@ -198,6 +198,7 @@ pub(in crate::text) fn writes_fall(
 ) -> String {
     let level = |rate: BytesPerSec| number::quantity(rate.0 / 1e6);
     let (before, after) = (level(before), level(after));
+    let at = number::decimal_bytes(at);
     format!("{workload}は{at}を超えると{before}から{after} MB/sに低下します。")
 }
 

@@ -84,7 +84,8 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             "fsyncなしの書き込みはフラッシュより速く見えうる（揮発性の書き込みキャッシュあり）".to_owned()
         }
         Cliff { at, before, after } => format!(
-            "{at}書き込んだ後、{before}から{after}に低下。平均ではなく両方の値で比べること"
+            "{}書き込んだ後、{before}から{after}に低下。平均ではなく両方の値で比べること",
+            number::decimal_bytes(*at)
         ),
         ReadElsewhere { share_permille } => format!(
             "読み込み速度は過大（デバイスからの読み込みは{}。残りはキャッシュまたは未書き込み領域）",

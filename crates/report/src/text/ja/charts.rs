@@ -35,6 +35,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::Rated {
             met,
             missed,
+            untested,
             of,
             low,
             high,
@@ -45,6 +46,9 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                     format!("カタログ値に届くものなし（達成率{share}%）")
                 }
                 (met, _, of) if met == of => format!("すべてカタログ値を達成（達成率{share}%）"),
+                (0, missed, of) if missed + untested == of => {
+                    format!("カタログ値に届くものなし（達成率{share}%、ただし測定条件は不成立）")
+                }
                 (0, ..) => format!("測定値はカタログ値の{share}%（達成は未証明）"),
                 (met, _, of) => {
                     format!("測定値はカタログ値の{share}%（{of}件中{met}件で達成を証明）")
@@ -474,8 +478,8 @@ pub(in crate::text) fn cards_drawn(drawn: usize, of: usize) -> String {
     format!("。{of}{0}のうち{drawn}{0}を表示", things().1)
 }
 
-pub(in crate::text) fn extremes_drawn(ends: usize, of: usize) -> String {
-    format!("。{of}件のうち上位{ends}件と下位{ends}件を表示（表には全件を記載）")
+pub(in crate::text) fn extremes_drawn(drawn: usize, of: usize) -> String {
+    format!("。{of}件のうち上位と下位の{drawn}件を表示（グラフのデータには全件を記載）")
 }
 
 pub(in crate::text) fn groups_between(n: usize) -> String {

@@ -281,10 +281,10 @@ fn swings(swing: &Swing) -> String {
     format!("{high}と{low} MB/sの間を変動し、{times}回回復（{why}）")
 }
 
-/// A drop: `5.60 GiB（2分56秒）で34.1から11.9 MB/sに低下`.
+/// A drop: `6.01 GB（2分56秒）で34.1から11.9 MB/sに低下`.
 fn cliff(cliff: &Cliff) -> String {
     let (before, after) = (megabytes(&cliff.before), megabytes(&cliff.after));
-    let (at, time) = (cliff.at, duration(cliff.after_time));
+    let (at, time) = (number::decimal_bytes(cliff.at), duration(cliff.after_time));
     let how = match cliff.proven {
         true => "",
         false => "（終了間際のため持続するかは不明）",

@@ -1,5 +1,6 @@
 //! Order of cards for uses and by price.
 
+use super::answers::things;
 use super::{claims::figure, listed};
 use crate::campaign::amount;
 use crate::text::BestCard;
@@ -11,7 +12,10 @@ const NAMED: usize = 4;
 
 fn cards(names: &[String]) -> String {
     match names.len() {
-        n if n > NAMED => format!("カード{n}枚"),
+        n if n > NAMED => {
+            let (thing, counter) = things();
+            format!("{thing}{n}{counter}")
+        }
         _ => listed(names),
     }
 }
@@ -24,9 +28,13 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         level,
         unranked,
     } = best;
-    let mut text = match suitable {
-        true => format!("最適: {card}"),
-        false => format!("すべて不向き。最も近い: {card}"),
+    let mut text = match (suitable, unranked.is_empty()) {
+        (true, _) => format!("最適: {card}"),
+        (false, true) => format!("すべて不向き。最も近い: {card}"),
+        (false, false) => {
+            let (thing, _) = things();
+            format!("順位のある{thing}はすべて不向き。最も近い: {card}")
+        }
     };
     if let Some(reason) = reason {
         text += &format!("（{}: {}）", reason.verdict, reason.because);
@@ -40,12 +48,12 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
     text
 }
 
-pub(in crate::text) fn no_best_card() -> &'static str {
-    "測定不足のため順位なし"
+pub(in crate::text) fn no_best_card() -> String {
+    "測定不足のため順位なし".to_owned()
 }
 
 pub(in crate::text) fn use_ranking_heads() -> [&'static str; 5] {
-    ["カード", "順位", "判定", "根拠", "価格"]
+    [super::card_column(), "順位", "判定", "根拠", "価格"]
 }
 
 pub(in crate::text) fn price_head() -> &'static str {
@@ -64,16 +72,22 @@ pub(in crate::text) fn money_title() -> &'static str {
     "価格あたりの速度"
 }
 
-pub(in crate::text) fn money_legend() -> &'static str {
-    "平均 ± 標準偏差を価格で割った値。同じ文字のカード間に有意差なし（この節のすべての比較を一つの族として補正）。"
+pub(in crate::text) fn money_legend() -> String {
+    let (thing, _) = things();
+    format!(
+        "平均 ± 標準偏差を価格で割った値。同じ文字の{thing}間に有意差なし（この節のすべての比較を一つの族として補正）。"
+    )
 }
 
-pub(in crate::text) fn best_title() -> &'static str {
-    "用途別の最適なカード"
+pub(in crate::text) fn best_title() -> String {
+    format!("用途別の最適な{}", things().0)
 }
 
-pub(in crate::text) fn use_ranks_legend() -> &'static str {
-    "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字のカード間の順位に有意差なし（全用途と全組み合わせを一つの族として補正）"
+pub(in crate::text) fn use_ranks_legend() -> String {
+    let (thing, _) = things();
+    format!(
+        "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字の{thing}間の順位に有意差なし（全用途と全組み合わせを一つの族として補正）"
+    )
 }
 
 pub(in crate::text) fn left_out_by_price(cards: &[String], limit: &Price) -> String {
@@ -81,5 +95,6 @@ pub(in crate::text) fn left_out_by_price(cards: &[String], limit: &Price) -> Str
 }
 
 pub(in crate::text) fn ranking_title(cards: usize) -> String {
-    format!("カード{cards}枚の順位")
+    let (thing, counter) = things();
+    format!("{thing}{cards}{counter}の順位")
 }

@@ -38,7 +38,7 @@ pub(in crate::text) fn figures_legend(single: bool, open_loop: bool) -> String {
 }
 
 pub(in crate::text) fn drop_at(at: Bytes) -> String {
-    format!("{at}以降")
+    format!("{}以降", number::decimal_bytes(at))
 }
 
 pub(in crate::text) fn errors_counted(what: ErrorCount, n: u64) -> String {
@@ -242,6 +242,10 @@ pub(in crate::text) fn speeds_along(slowest: &str, fastest: &str) -> String {
     format!("位置により{}", span(slowest, fastest))
 }
 
+pub(in crate::text) fn speed_range(what: &str, slowest: &str, fastest: &str) -> String {
+    format!("{what}: {} MB/s", super::span(slowest, fastest))
+}
+
 pub(in crate::text) fn holds(real: Bytes) -> String {
     format!("実容量{real}")
 }
@@ -253,6 +257,10 @@ pub(in crate::text) fn of_checked(checked: Bytes) -> String {
 pub(in crate::text) fn bad_range(found: &Span) -> String {
     let state = super::block_state(found.state);
     format!("{}から{}: {state}", found.offset, found.len)
+}
+
+pub(in crate::text) fn beginning() -> &'static str {
+    "先頭"
 }
 
 pub(in crate::text) fn from_beginning(unit: &str) -> String {

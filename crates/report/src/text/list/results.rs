@@ -148,8 +148,8 @@ texts! {
     pub(crate) fn drop_mark(before: &str, after: &str, at: &str) -> String;
     /// A sentence that only some of the cards are drawn; begins with a separator.
     pub(crate) fn cards_drawn(drawn: usize, of: usize) -> String;
-    /// Part of the subtitle of a chart that draws the N highest and the N lowest bars only.
-    pub(crate) fn extremes_drawn(ends: usize, of: usize) -> String;
+    /// Part of the subtitle of a chart that draws the highest and the lowest bars only.
+    pub(crate) fn extremes_drawn(drawn: usize, of: usize) -> String;
     /// Label in the place of the bars between the highest and the lowest ones.
     pub(crate) fn groups_between(n: usize) -> String;
     /// Name of a run of a series, from 1.
@@ -173,7 +173,7 @@ texts! {
     /// The best card for a use as a sentence.
     pub(crate) fn best_card(best: &BestCard<'_>) -> String;
     /// Text for a use for which no card has a rank.
-    pub(crate) fn no_best_card() -> &'static str;
+    pub(crate) fn no_best_card() -> String;
     /// Heads of the table of one use.
     pub(crate) fn use_ranking_heads() -> [&'static str; 5];
     /// Head of the column of prices.
@@ -185,11 +185,11 @@ texts! {
     /// Title of the tables of speed per unit of money.
     pub(crate) fn money_title() -> &'static str;
     /// Explanation of these tables.
-    pub(crate) fn money_legend() -> &'static str;
+    pub(crate) fn money_legend() -> String;
     /// Title of the best cards.
-    pub(crate) fn best_title() -> &'static str;
+    pub(crate) fn best_title() -> String;
     /// Explanation of ranks for uses.
-    pub(crate) fn use_ranks_legend() -> &'static str;
+    pub(crate) fn use_ranks_legend() -> String;
     /// Cards that a limit of the price leaves out.
     pub fn left_out_by_price(cards: &[String], limit: &Price) -> String;
     /// Title of a ranking of cards.

@@ -83,6 +83,8 @@ texts! {
     pub(crate) fn figure_of(figure: &str, statistic: &str) -> String;
 
     // speed along a device
+    /// The slowest and the fastest segment of a device, in MB/s.
+    pub(crate) fn speed_range(what: &str, slowest: &str, fastest: &str) -> String;
     /// The slowest and the fastest segment.
     pub(crate) fn speeds_along(slowest: &str, fastest: &str) -> String;
     /// The real capacity.
@@ -91,6 +93,8 @@ texts! {
     pub(crate) fn of_checked(checked: Bytes) -> String;
     /// A bad range.
     pub(crate) fn bad_range(span: &Span) -> String;
+    /// Offset 0.
+    pub(crate) fn beginning() -> &'static str;
     /// Axis of addresses in a unit.
     pub(crate) fn from_beginning(unit: &str) -> String;
     /// Axis of addresses of a disk in a unit.

@@ -222,7 +222,7 @@ fn of_the_host() -> Vec<(Caveat, &'static str)> {
                 before: BytesPerSec(34.1e6),
                 after: BytesPerSec(11.9e6),
             },
-            "Sequential writes: Speed dropped from 34.1 MB/s to 11.9 MB/s after 1 GiB written: quote both, not the mean",
+            "Sequential writes: Speed dropped from 34.1 MB/s to 11.9 MB/s after 1.07 GB written: quote both, not the mean",
         ),
         (
             ReadElsewhere {

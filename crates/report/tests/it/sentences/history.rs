@@ -21,6 +21,7 @@ fn trend() -> Trend {
     Trend {
         phase: "rand-write".to_owned(),
         op: Op::Write,
+        shape: None,
         layer: "ext4".to_owned(),
         host: "pi4".to_owned(),
         unit: "1/s".to_owned(),

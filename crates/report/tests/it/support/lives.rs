@@ -93,6 +93,7 @@ pub(crate) fn worn_card() -> CardHistory {
     let trend = Trend {
         phase: "seq-write".to_owned(),
         op: Op::Write,
+        shape: None,
         layer: "ext4".to_owned(),
         host: "raspberrypi".to_owned(),
         unit: "B/s".to_owned(),

@@ -601,7 +601,7 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
         let mut words = tag.trim_start_matches('/').split([' ', '/']);
         let name = words.next().unwrap_or_default();
         match (tag.starts_with('/'), tag.ends_with('/')) {
-            _ if tag.starts_with('!') || name == "meta" => {}
+            _ if tag.starts_with('!') || ["meta", "wbr"].contains(&name) => {}
             (true, _) if open.pop() != Some(name) => {
                 return Err(format!("</{name}> closes nothing: {open:?}"));
             }

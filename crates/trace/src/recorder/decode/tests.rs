@@ -1,7 +1,7 @@
 //! Tests of decoding: the flags of requests.
 
 use super::*;
-use crate::recorder::fixtures::{EventRecord, FILESYSTEM, KERNELS};
+use crate::recorder::fixtures::{DISK, EventRecord, FILESYSTEM, KERNELS};
 
 fn flags(letters: &str) -> (BlockOp, String) {
     let flags = parse_flags(letters.as_bytes());
@@ -158,7 +158,7 @@ fn decodes_what_explains_from_each_kernel() {
 fn decodes_commands_of_each_kernel() {
     for kernel in KERNELS.iter().filter(|kernel| kernel.has_modules) {
         let mut decoder = kernel.decoder();
-        let mrq = 0xffff_8000_1234_5678_u64 as usize;
+        let mrq = 0xffff_8000_1234_5678_u64;
         let mrq = &mrq.to_ne_bytes()[..kernel.pointer];
         let id = match mrq.len() {
             4 => 0x1234_5678,
@@ -219,17 +219,19 @@ fn decodes_the_types_of_f2fs() {
             record.put(32, &1_000u64.to_ne_bytes());
             record
         };
-        // Sectors of the partition become sectors of the disk.
-        assert_eq!(
-            decode(&mut decoder, &bio(FILESYSTEM)),
-            Some(EventKind::F2fsBio {
-                sector: 9_192,
-                size: 4096,
-                page_type: 1,
-            }),
-            "{}",
-            kernel.name
-        );
+        // Sectors of the partition become sectors of the disk, which is the target.
+        for target in [DISK, FILESYSTEM] {
+            assert_eq!(
+                decode(&mut decoder, &bio(target)),
+                Some(EventKind::F2fsBio {
+                    sector: 9_192,
+                    size: 4096,
+                    page_type: 1,
+                }),
+                "{}: {target}",
+                kernel.name
+            );
+        }
         let elsewhere = DiskNumber { major: 8, minor: 1 };
         assert_eq!(decode(&mut decoder, &bio(elsewhere)), None);
     }

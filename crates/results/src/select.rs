@@ -3,7 +3,7 @@
 //! Terms of different kinds narrow the selection, terms of one kind widen it. Names without a kind
 //! are handled by the caller.
 
-use crate::exit::not_there;
+use crate::not_there;
 use anyhow::{Context, Result, bail};
 use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, RunTerm, Store};
@@ -13,14 +13,22 @@ use std::collections::BTreeSet;
 
 /// Kind of a selector term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SelectorKind {
+pub enum SelectorKind {
+    /// Beginning of a series ID.
     Series,
+    /// Label of the target.
     Label,
+    /// Label, name, model or serial number of the card.
     Card,
+    /// File system, `raw`, or layer of a campaign.
     Layer,
+    /// Name of the host.
     Host,
+    /// Day, month, year, or range of them.
     Date,
+    /// ID of a campaign.
     Campaign,
+    /// Scenario, phase, or workload of a campaign.
     Workload,
 }
 
@@ -40,15 +48,17 @@ const SHORTEST_ID: usize = 4;
 
 /// One term of a selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Term {
-    pub(crate) kind: SelectorKind,
-    pub(crate) value: String,
+pub struct Term {
+    /// What the value is compared with.
+    pub kind: SelectorKind,
+    /// The value, in any case of ASCII letters.
+    pub value: String,
 }
 
 impl Term {
     /// Parses `card=sandisk`. `None` if it does not start with a kind; the text before a `=` in a
     /// name or path is not a kind.
-    pub(crate) fn read(text: &str) -> Option<Term> {
+    pub fn read(text: &str) -> Option<Term> {
         let (name, value) = text.split_once('=')?;
         let (_, kind) = KINDS.into_iter().find(|(known, _)| *known == name.trim())?;
         Some(Term {
@@ -153,11 +163,7 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
 ///
 /// # Errors
 /// If a term is invalid or matches no stored run (the error lists the stored values), or if no record can be read.
-pub(crate) fn runs(
-    store: &Store,
-    terms: &[Term],
-    notes: &mut BTreeSet<String>,
-) -> Result<Vec<RunRecord>> {
+pub fn runs(store: &Store, terms: &[Term], notes: &mut BTreeSet<String>) -> Result<Vec<RunRecord>> {
     let mut groups: Vec<Vec<RunTerm>> = Vec::new();
     for (_, kind) in KINDS {
         let mut group = Vec::new();
@@ -222,7 +228,7 @@ fn readable<T>(
 ///
 /// # Errors
 /// See [`runs`].
-pub(crate) fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<RunRecord>> {
+pub fn narrow(mut records: Vec<RunRecord>, terms: &[Term]) -> Result<Vec<RunRecord>> {
     for (_, kind) in KINDS {
         let of_kind: Vec<&Term> = terms.iter().filter(|term| term.kind == kind).collect();
         if of_kind.is_empty() {
@@ -310,7 +316,7 @@ fn days(text: &str) -> Result<Days> {
 ///
 /// # Errors
 /// If the text is not a date.
-pub(crate) fn day_start(text: &str) -> Result<i64> {
+pub fn day_start(text: &str) -> Result<i64> {
     Ok(day(text)?.0)
 }
 

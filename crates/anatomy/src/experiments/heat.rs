@@ -1,0 +1,160 @@
+//! Reads for minutes until the card throttles, then rest until it is back.
+
+use crate::lab::{Findings, Lab, Measured};
+use crate::location::SampleLocation;
+use hakaru_analysis::stats::median;
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, PropertyValue, UnknownReason};
+
+/// Size of a read.
+const READ: u64 = 1 << 20;
+
+/// Longest busy time in ns, and with reads only.
+const LONGEST: f64 = 240e9;
+const LONGEST_READ_ONLY: f64 = 120e9;
+
+/// Slowdown from which reads count as throttled.
+const SLOW: f64 = 1.2;
+
+/// Reads on either side of the step.
+const AROUND: usize = 8;
+
+/// Longest rest in ns.
+const REST: f64 = 400e9;
+
+pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
+    let mut found = Findings::default();
+    // The experiments before warmed the card.
+    let warmth = lab.state.warmth;
+    lab.idle(1.2 * warmth)?;
+    lab.state.warmth = 0.0;
+    let longest = match known.read_only {
+        true => LONGEST_READ_ONLY,
+        false => LONGEST,
+    };
+    let usual = lab.reference_measurement()?;
+    let mut reads: Vec<(f64, f64)> = Vec::new();
+    let mut at = 0;
+    let limit = SLOW.max(1.0 + 5.0 * lab.sigma() * 1.2533 / (AROUND as f64).sqrt());
+    while lab.state.warmth < longest {
+        let latency = lab.read(at, READ)?;
+        at = match at + 2 * READ <= lab.capacity() {
+            true => at + READ,
+            false => 0,
+        };
+        reads.push((lab.state.warmth, latency));
+        if reads.len() % AROUND == 0 && reads.len() >= 48 && is_step(&reads, limit) {
+            let now = lab.reference_measurement()?;
+            if now > limit.min(1.18) * usual {
+                return throttled(lab, &reads, usual, found);
+            }
+        }
+    }
+    for chunk in reads.chunks(reads.len().div_ceil(60).max(1)) {
+        found.points.push((chunk[0].0, middle(chunk)));
+    }
+    let up_to = lab.state.warmth;
+    found.set(CardProperty::ThrottleAfter, CardFinding::Absent { up_to });
+    let none = CardFinding::Absent { up_to: 100.0 };
+    found.set(CardProperty::ThrottlePercent, none);
+    found.set(
+        CardProperty::ThrottleRecovery,
+        CardFinding::Absent { up_to: 0.0 },
+    );
+    Ok(found)
+}
+
+fn middle(reads: &[(f64, f64)]) -> f64 {
+    let latencies: Vec<f64> = reads.iter().map(|(_, latency)| *latency).collect();
+    median(&latencies).unwrap_or(0.0)
+}
+
+/// Returns whether the last reads are slow, and became so at once: a speed that wanders is no throttling.
+fn is_step(reads: &[(f64, f64)], limit: f64) -> bool {
+    let n = reads.len();
+    let now = middle(&reads[n - AROUND..]);
+    let first = middle(&reads[..40.min(n - AROUND)]);
+    let shortly_before = middle(&reads[n.saturating_sub(6 * AROUND)..n - 2 * AROUND]);
+    now > limit * first && now / shortly_before - 1.0 > 0.7 * (now / first - 1.0)
+}
+
+/// Reports busy time and slowdown, then rests until the card is back.
+fn throttled(
+    lab: &mut Lab<'_>,
+    reads: &[(f64, f64)],
+    usual: f64,
+    mut found: Findings,
+) -> Measured<Findings> {
+    let sigma = lab.sigma();
+    let n = reads.len();
+    let level = (middle(&reads[..n - 2 * AROUND]) * middle(&reads[n - AROUND..])).sqrt();
+    let slow = |read: &(f64, f64)| read.1 > level;
+    // The first of the last reads that are all slow, up to stalls and noise.
+    let begin = (n - 2 * AROUND..n)
+        .find(|&i| {
+            slow(&reads[i]) && reads[i..].iter().filter(|r| slow(r)).count() * 4 > (n - i) * 3
+        })
+        .unwrap_or(n - AROUND);
+    let after = reads[begin].0 - reads[begin].1;
+    let mut at = 0;
+    let mut hot = Vec::new();
+    while hot.len() < 48.max((2500.0 * sigma * sigma / 0.02) as usize) {
+        hot.push(lab.read(at, READ)?);
+        at = (at + READ) % (lab.capacity() / 2 / READ * READ).max(READ);
+    }
+    let cold: Vec<f64> = reads[..begin].iter().map(|(_, latency)| *latency).collect();
+    let (Some(hot), Some(cold)) = (
+        SampleLocation::of(&hot, sigma),
+        SampleLocation::of(&cold, sigma),
+    ) else {
+        return Ok(found);
+    };
+    let ratio = hot.times(100.0 / cold.value);
+    found.points = vec![
+        (0.0, cold.value),
+        (after, cold.value),
+        (after, hot.value),
+        (lab.state.warmth, hot.value),
+    ];
+    found.set(CardProperty::ThrottlePercent, ratio.finding(0.0));
+    found.set(
+        CardProperty::ThrottleAfter,
+        CardFinding::Known(PropertyValue {
+            value: after,
+            low: reads[begin.saturating_sub(2)].0,
+            high: reads[(begin + 2).min(n - 1)].0,
+        }),
+    );
+    let recovery = recovery(lab, after, ratio.value / 100.0, usual)?;
+    found.set(CardProperty::ThrottleRecovery, recovery);
+    lab.state.throttles_at = Some(after);
+    lab.forget_references(1);
+    Ok(found)
+}
+
+/// Rests in steps of a second until the card is back. Returns the idle time that a card needs that has just begun to
+/// throttle.
+fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<CardFinding> {
+    let extra = lab.state.warmth - after;
+    let begun = lab.now();
+    let mut steps = 0u32;
+    loop {
+        lab.idle(1e9)?;
+        steps += 1;
+        let now = lab.reference_measurement()?;
+        lab.forget_references(1);
+        if now < (1.0 + (ratio - 1.0) / 2.0) * usual {
+            break;
+        }
+        if f64::from(steps) * 1e9 > REST {
+            return Ok(CardFinding::Unknown(UnknownReason::Heat));
+        }
+    }
+    // The reference measurements warm the card. It was back at some time during the last step.
+    let idle = f64::from(steps) * 1e9;
+    let rested = idle - (lab.now() - begun - idle) - extra - 0.5e9;
+    Ok(CardFinding::Known(PropertyValue {
+        value: rested.max(0.0),
+        low: (rested - 1e9).max(0.0),
+        high: rested + 1e9,
+    }))
+}

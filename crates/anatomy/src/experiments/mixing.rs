@@ -1,0 +1,168 @@
+//! Reads and writes in turn, writes to two units in turn, and flushes.
+
+use super::units::{UnitGeometry, WrittenUnit};
+use crate::lab::{Findings, Lab, Measured};
+use crate::location::{SampleLocation, difference};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+
+/// Rounds at most, and bytes written at most.
+const ROUNDS: usize = 8000;
+const MOST: u64 = 150 << 20;
+
+/// Flushes at most.
+const FLUSHES: usize = 4000;
+
+/// Smallest cost that is looked for, as a fraction of a small read.
+const FLOOR: f64 = 0.012;
+
+/// A unit that is filled in order, and its successor when it is full. Writes that open a unit do not count.
+struct OrderedWrites {
+    geometry: UnitGeometry,
+    unit: WrittenUnit,
+    len: u64,
+}
+
+impl OrderedWrites {
+    fn begin(lab: &mut Lab<'_>, geometry: UnitGeometry, len: u64) -> Measured<OrderedWrites> {
+        let mut unit = WrittenUnit::fresh(lab, &geometry)?;
+        unit.write(lab, &geometry)?;
+        Ok(OrderedWrites {
+            geometry,
+            unit,
+            len,
+        })
+    }
+
+    /// Makes room for so many writes.
+    fn reserve(&mut self, lab: &mut Lab<'_>, writes: u64) -> Measured<()> {
+        if self.unit.next + writes * self.len > self.unit.start + self.geometry.unit {
+            // The rest of a full unit needs no collection.
+            while self.unit.next + self.len <= self.unit.start + self.geometry.unit {
+                self.write(lab)?;
+            }
+            *self = OrderedWrites::begin(lab, self.geometry, self.len)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, lab: &mut Lab<'_>) -> Measured<f64> {
+        let latency = lab.write(self.unit.next, self.len)?;
+        self.unit.next += self.len;
+        Ok(latency)
+    }
+}
+
+pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
+    let geometry = UnitGeometry::of(lab, known);
+    let mut found = Findings::default();
+    lab.drain()?;
+    turns(lab, geometry, &mut found)?;
+    flushes(lab, geometry, &mut found)?;
+    seeks(lab, known, geometry, &mut found)?;
+    Ok(found)
+}
+
+fn floor(lab: &Lab<'_>) -> f64 {
+    FLOOR * lab.reference.unwrap_or(0.0)
+}
+
+/// Two writes, two reads, and so on: the first of each pair turns around.
+fn turns(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> Measured<()> {
+    let (home, block, sigma, floor) = (lab.home(), lab.block(), lab.sigma(), floor(lab));
+    // A card that gathers writes copies the start of a page when a write does not continue: only whole pages are clean.
+    let len = geometry.len;
+    let mut writes = OrderedWrites::begin(lab, geometry, len)?;
+    let mut taken: [Vec<f64>; 4] = Default::default();
+    let begun = lab.spent.written.0;
+    let seek_free = [home, home + (64 << 10)];
+    loop {
+        for _ in 0..40 {
+            writes.reserve(lab, 2)?;
+            taken[0].push(writes.write(lab)?);
+            taken[1].push(writes.write(lab)?);
+            taken[2].push(lab.read(seek_free[0], block)?);
+            taken[3].push(lab.read(seek_free[1], block)?);
+        }
+        let (Some(to_write), Some(to_read)) = (
+            difference(&taken[0], &taken[1], sigma),
+            difference(&taken[2], &taken[3], sigma),
+        ) else {
+            continue;
+        };
+        let n = taken[0].len();
+        let certain = to_write.is_certain(floor) && to_read.is_certain(floor);
+        let spent = n > ROUNDS || lab.spent.written.0 - begun > MOST || !lab.stays_cool()?;
+        if (certain && n >= 120) || spent {
+            found.set(CardProperty::ReadToWrite, to_write.finding(floor));
+            found.set(CardProperty::WriteToRead, to_read.finding(floor));
+            return Ok(());
+        }
+    }
+}
+
+/// A write and a flush in turn.
+fn flushes(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> Measured<()> {
+    let mut writes = OrderedWrites::begin(lab, geometry, geometry.len)?;
+    let mut latencies = Vec::new();
+    loop {
+        for _ in 0..30 {
+            writes.reserve(lab, 1)?;
+            writes.write(lab)?;
+            latencies.push(lab.flush()?);
+        }
+        let floor = 0.1 * floor(lab);
+        if let Some(time) = SampleLocation::of(&latencies, lab.sigma())
+            && (time.is_certain(floor) || latencies.len() > FLUSHES || !lab.stays_cool()?)
+        {
+            found.set(CardProperty::Flush, time.finding(floor));
+            return Ok(());
+        }
+    }
+}
+
+/// Two writes to one unit, two to another, and so on: the first of each pair does not continue the last write.
+fn seeks(
+    lab: &mut Lab<'_>,
+    known: &Anatomy,
+    geometry: UnitGeometry,
+    found: &mut Findings,
+) -> Measured<()> {
+    let open = known.finding(CardProperty::OpenUnits);
+    let enough = match open {
+        CardFinding::Known(units) => units.value >= 2.0,
+        CardFinding::Absent { .. } => true,
+        CardFinding::Unknown(_) => false,
+    };
+    if !enough {
+        let needs = UnknownReason::Needs(CardProperty::OpenUnits);
+        found.decline(&[CardProperty::WriteSeek], needs);
+        return Ok(());
+    }
+    let mut both = [
+        OrderedWrites::begin(lab, geometry, geometry.len)?,
+        OrderedWrites::begin(lab, geometry, geometry.len)?,
+    ];
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let begun = lab.spent.written.0;
+    let floor = floor(lab);
+    loop {
+        for _ in 0..40 {
+            for writes in &mut both {
+                writes.reserve(lab, 2)?;
+            }
+            for writes in &mut both {
+                first.push(writes.write(lab)?);
+                second.push(writes.write(lab)?);
+            }
+        }
+        let Some(cost) = difference(&first, &second, lab.sigma()) else {
+            continue;
+        };
+        let spent =
+            first.len() > ROUNDS || lab.spent.written.0 - begun > MOST || !lab.stays_cool()?;
+        if (first.len() >= 160 && cost.is_certain(floor)) || spent {
+            found.set(CardProperty::WriteSeek, cost.finding(floor));
+            return Ok(());
+        }
+    }
+}

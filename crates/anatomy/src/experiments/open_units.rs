@@ -1,0 +1,201 @@
+//! Open units: how many, and what a collection costs.
+//!
+//! The set of open units only grows until one write too many makes every other write slow, so that a search costs about
+//! one collection for each unit.
+
+use super::units::{UnitGeometry, WrittenUnit, base, open_fresh, slow_limit};
+use crate::lab::{Findings, Lab, Measured};
+use crate::location::SampleLocation;
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+
+/// Units that are tried.
+const MOST: u64 = 64;
+
+/// Collections measured at least, and at most.
+const COLLECTIONS: (usize, usize) = (14, 600);
+
+/// Longest time of that in ns.
+const LONGEST: f64 = 90e9;
+
+/// Bytes copied for that at most.
+const COPIED: u64 = 3 << 30;
+
+pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
+    let geometry = UnitGeometry::of(lab, known);
+    let mut found = Findings::default();
+    lab.drain()?;
+    let (base, _) = base(lab, &geometry)?;
+    let limit = slow_limit(lab, base, geometry.open);
+    let most = MOST.min(lab.capacity() / geometry.stride / 3);
+    let Some(count) = search(lab, &geometry, limit, most, &mut found)? else {
+        let up_to = most as f64;
+        found.set(CardProperty::OpenUnits, CardFinding::Absent { up_to });
+        found.decline(
+            &[CardProperty::CollectionTime, CardProperty::CollectionRate],
+            UnknownReason::Needs(CardProperty::OpenUnits),
+        );
+        return Ok(found);
+    };
+    if !stays_fast(lab, &geometry, limit, count)? {
+        found.decline(
+            super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
+            UnknownReason::Ambiguous,
+        );
+        return Ok(found);
+    }
+    let Some(visits) = collections(lab, &geometry, limit, base, count)? else {
+        let (low, high) = (count as f64, 2.0 * count as f64);
+        found.decline(
+            super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
+            UnknownReason::SoftLimit { low, high },
+        );
+        return Ok(found);
+    };
+    found.set(CardProperty::OpenUnits, CardFinding::exact(count));
+    price(lab, known, &geometry, base, &visits, &mut found);
+    Ok(found)
+}
+
+/// Opens one unit after the other until writes to all of them in turn are slow; returns how many were not too many.
+fn search(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    limit: f64,
+    most: u64,
+    found: &mut Findings,
+) -> Measured<Option<u64>> {
+    let mut units: Vec<WrittenUnit> = Vec::new();
+    while (units.len() as u64) < most {
+        let mut unit = WrittenUnit::fresh(lab, geometry)?;
+        let opening = unit.write(lab, geometry)?;
+        units.push(unit);
+        found.points.push((units.len() as f64, opening));
+        if opening <= limit || units.len() < 2 {
+            continue;
+        }
+        lab.copied(geometry.unit);
+        // A unit that was open before, or one of these?
+        let mut slow = 0;
+        for unit in &mut units {
+            if unit.write(lab, geometry)? > limit {
+                lab.copied(geometry.unit);
+                slow += 1;
+            }
+        }
+        if slow >= 2 {
+            return Ok(Some(units.len() as u64 - 1));
+        }
+        lab.stays_cool()?;
+    }
+    Ok(None)
+}
+
+/// Returns whether so many units stay open in ascending, descending and random order.
+fn stays_fast(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    limit: f64,
+    count: u64,
+) -> Measured<bool> {
+    let mut units = open_fresh(lab, geometry, count)?;
+    lab.copied(count * geometry.unit);
+    let n = units.len();
+    let mut shuffled: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        shuffled.swap(i, lab.rng.below(i as u64 + 1) as usize);
+    }
+    let orders = [(0..n).collect(), (0..n).rev().collect(), shuffled];
+    let (mut slow, mut all) = (0, 0);
+    for order in orders {
+        for index in order {
+            all += 1;
+            slow += u32::from(units[index].write(lab, geometry)? > limit);
+        }
+    }
+    Ok(slow * 10 <= all || slow <= 1)
+}
+
+/// Visits one unit more than can be open in turn: every visit collects one. `None` if fewer than 80% of the visits are
+/// slow: it is not the oldest unit that is closed.
+fn collections(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    limit: f64,
+    base: f64,
+    count: u64,
+) -> Measured<Option<Vec<f64>>> {
+    let mut units = open_fresh(lab, geometry, count + 1)?;
+    lab.copied((count + 1) * geometry.unit);
+    // The units opened first hold more than one write only after a cycle.
+    for unit in &mut units {
+        unit.write(lab, geometry)?;
+    }
+    lab.copied((count + 1) * geometry.unit);
+    let begun = lab.now();
+    let copied = lab.spent.copied.0;
+    let (mut visits, mut slow) = (Vec::new(), 0);
+    loop {
+        for unit in &mut units {
+            let latency = unit.write(lab, geometry)?;
+            lab.copied(geometry.unit);
+            slow += u32::from(latency > limit);
+            visits.push(latency);
+        }
+        if visits.len() < COLLECTIONS.0 {
+            continue;
+        }
+        let enough = SampleLocation::of(&visits, lab.sigma())
+            .is_some_and(|all| 2.6 * all.error < 0.02 * (all.value - base));
+        let spent = visits.len() > COLLECTIONS.1
+            || lab.now() - begun > LONGEST
+            || lab.spent.copied.0 - copied > COPIED
+            || !lab.stays_cool()?;
+        if enough || spent {
+            break;
+        }
+    }
+    Ok((slow as usize * 10 >= visits.len() * 8).then_some(visits))
+}
+
+/// Reports time and rate of a collection: each visit collects a unit that holds exactly one write.
+fn price(
+    lab: &Lab<'_>,
+    known: &Anatomy,
+    geometry: &UnitGeometry,
+    base: f64,
+    visits: &[f64],
+    found: &mut Findings,
+) {
+    let Some(all) = SampleLocation::of(visits, lab.sigma()) else {
+        return;
+    };
+    let base = SampleLocation {
+        value: base,
+        error: lab.sigma() * base / 4.0,
+    };
+    let opening = all.minus(base);
+    let open = match known.finding(CardProperty::OpenCost) {
+        CardFinding::Known(open) => SampleLocation {
+            value: open.value,
+            error: (open.high - open.low) / 5.2,
+        },
+        CardFinding::Absent { up_to } => SampleLocation {
+            value: up_to / 3.0,
+            error: up_to / 4.0,
+        },
+        // Whatever the noise hid is small against a collection, or makes its time uncertain.
+        CardFinding::Unknown(_) => SampleLocation {
+            value: 0.0,
+            error: 1.5 * base.value,
+        },
+    };
+    let time = opening.minus(open);
+    found.set(CardProperty::CollectionTime, time.finding(0.0));
+    let rate = match geometry.is_known {
+        true => time
+            .divide((geometry.unit - geometry.len) as f64 * 1e9)
+            .finding(0.0),
+        false => CardFinding::Unknown(UnknownReason::Needs(CardProperty::Unit)),
+    };
+    found.set(CardProperty::CollectionRate, rate);
+}

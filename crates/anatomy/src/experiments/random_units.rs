@@ -1,0 +1,107 @@
+//! Writes out of order in open units: in how many of them, and at what cost.
+
+use super::units::{UnitGeometry, open_fresh, slow_limit};
+use crate::lab::{Findings, Lab, Measured};
+use crate::location::difference;
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+
+/// Searches at most, two of which must agree.
+const SEARCHES: u32 = 3;
+
+/// Pairs of writes at most for the cost.
+const PAIRS: usize = 5000;
+
+/// Pages that a write out of order skips.
+const SKIP: u64 = 2;
+
+pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
+    let mut found = Findings::default();
+    let count = UnitGeometry::limit(known)?;
+    let geometry = UnitGeometry::of(lab, known);
+    let Some(collection) = known.value(CardProperty::CollectionTime) else {
+        let needs = UnknownReason::Needs(CardProperty::CollectionTime);
+        found.decline(
+            &[CardProperty::RandomUnits, CardProperty::RandomWrite],
+            needs,
+        );
+        return Ok(found);
+    };
+    lab.drain()?;
+    let mut answers = Vec::new();
+    for _ in 0..SEARCHES {
+        let answer = search(lab, &geometry, collection, count, &mut found)?;
+        if answers.contains(&answer) {
+            return report(lab, &geometry, answer, found);
+        }
+        answers.push(answer);
+    }
+    found.decline(
+        &[CardProperty::RandomUnits, CardProperty::RandomWrite],
+        UnknownReason::Ambiguous,
+    );
+    Ok(found)
+}
+
+/// Opens all units and writes out of order in one after the other, twice in each; returns how many stayed fast.
+fn search(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    collection: f64,
+    count: u64,
+    found: &mut Findings,
+) -> Measured<u64> {
+    let mut units = open_fresh(lab, geometry, count)?;
+    lab.copied(count * geometry.unit);
+    let base = {
+        let unit = &mut units[0];
+        let latencies = [unit.write(lab, geometry)?, unit.write(lab, geometry)?];
+        latencies[0].min(latencies[1])
+    };
+    let half =
+        (base + collection / 2.0).max(slow_limit(lab, base, 0.0).min(base + 0.8 * collection));
+    found.points.clear();
+    for (index, unit) in units.iter_mut().enumerate() {
+        let first = unit.skip(lab, geometry, SKIP)?;
+        found.points.push((index as f64 + 1.0, first));
+        if first > half {
+            lab.copied(geometry.unit);
+            return Ok(index as u64);
+        }
+    }
+    Ok(count)
+}
+
+fn report(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    answer: u64,
+    mut found: Findings,
+) -> Measured<Findings> {
+    found.set(CardProperty::RandomUnits, CardFinding::exact(answer));
+    if answer == 0 {
+        let none = CardFinding::Unknown(UnknownReason::Needs(CardProperty::RandomUnits));
+        found.set(CardProperty::RandomWrite, none);
+        return Ok(found);
+    }
+    let mut units = open_fresh(lab, geometry, 1)?;
+    lab.copied(geometry.unit);
+    let unit = &mut units[0];
+    unit.skip(lab, geometry, SKIP)?;
+    let (mut skipped, mut continued) = (Vec::new(), Vec::new());
+    loop {
+        for _ in 0..50 {
+            skipped.push(unit.skip(lab, geometry, SKIP)?);
+            continued.push(unit.write(lab, geometry)?);
+        }
+        let sigma = lab.sigma();
+        let Some(cost) = difference(&skipped, &continued, sigma) else {
+            continue;
+        };
+        let floor = 0.01 * lab.reference.unwrap_or(0.0);
+        let spent = skipped.len() > PAIRS || !lab.stays_cool()?;
+        if skipped.len() >= 100 && cost.is_certain(floor) || spent {
+            found.set(CardProperty::RandomWrite, cost.finding(floor));
+            return Ok(found);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Writes by size: rate, fixed time, whether small writes are gathered, and the time to open a unit.
+
+use super::units::UnitGeometry;
+use crate::lab::{Findings, Lab, Measured};
+use crate::location::{SampleLocation, difference};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+
+/// Bytes written at most.
+const MOST: u64 = 640 << 20;
+
+/// Small writes at most.
+const SMALL: usize = 20_000;
+
+/// Latencies of the writes by their kind.
+#[derive(Debug, Default)]
+struct Latencies {
+    opening: Vec<f64>,
+    pages: Vec<f64>,
+    quarters: Vec<f64>,
+    large: Vec<f64>,
+}
+
+/// Locations of these, and what follows from them.
+#[derive(Clone, Copy, Debug)]
+struct Derived {
+    /// Time per byte.
+    slope: SampleLocation,
+    overhead: SampleLocation,
+    open: SampleLocation,
+    /// Time of a page less that of a quarter of it, as a fraction of three quarters of a page's bytes.
+    gathered: SampleLocation,
+}
+
+pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
+    let geometry = UnitGeometry::of(lab, known);
+    let len = geometry.len;
+    let large = ((1 << 20).min(geometry.unit / 4) / len * len).max(2 * len);
+    let mut found = Findings::default();
+    let mut latencies = Latencies::default();
+    let begun = lab.spent.written.0;
+    lab.drain()?;
+    let derived = loop {
+        stream(lab, &geometry, large, &mut latencies)?;
+        let spent = lab.spent.written.0 - begun > MOST || !lab.stays_cool()?;
+        let derived = derive(lab, &latencies, len, large);
+        if let Some(derived) = derived {
+            let opening = !geometry.is_known || derived.open.is_certain(open_floor(lab));
+            let enough = derived.slope.error < 0.006 * derived.slope.value
+                && derived.overhead.is_certain(0.0)
+                && opening
+                && latencies.opening.len() >= 6;
+            if enough || spent {
+                break derived;
+            }
+        } else if spent {
+            found.decline(
+                super::properties(hakaru_model::anatomy::Experiment::WriteSizes),
+                UnknownReason::Budget,
+            );
+            return Ok(found);
+        }
+    };
+    for (size, samples) in [
+        (len / 4, &latencies.quarters),
+        (len, &latencies.pages),
+        (large, &latencies.large),
+    ] {
+        let middle = hakaru_analysis::stats::median(samples).unwrap_or(0.0);
+        found.points.push((size as f64, middle));
+    }
+    found.set(
+        CardProperty::WriteRate,
+        derived.slope.divide(1e9).finding(0.0),
+    );
+    let gathers = gathers(&derived, known);
+    found.set(CardProperty::GathersWrites, gathers);
+    let overhead = match gathers.known() {
+        Some(yes) if yes.value > 0.0 && !derived.overhead.is_certain(0.0) => {
+            tiny(lab, &geometry, derived.slope)?
+        }
+        _ => derived.overhead,
+    };
+    found.set(CardProperty::WriteOverhead, overhead.finding(0.0));
+    found.set(CardProperty::OpenCost, opening(lab, &geometry, &derived));
+    cache_rate(lab, overhead, &mut found);
+    Ok(found)
+}
+
+fn open_floor(lab: &Lab<'_>) -> f64 {
+    0.02 * lab.reference.unwrap_or(0.0)
+}
+
+fn opening(lab: &Lab<'_>, geometry: &UnitGeometry, derived: &Derived) -> CardFinding {
+    match geometry.is_known {
+        true => derived.open.finding(open_floor(lab)),
+        false => CardFinding::Unknown(UnknownReason::Needs(CardProperty::Unit)),
+    }
+}
+
+/// Fills one fresh unit in order: pages, quarters of pages, large writes, pages.
+fn stream(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    large: u64,
+    latencies: &mut Latencies,
+) -> Measured<()> {
+    let len = geometry.len;
+    let start = lab.fresh(geometry.stride, geometry.stride)?;
+    let end = start + geometry.unit;
+    let mut at = start;
+    latencies.opening.push(lab.write(at, len)?);
+    at += len;
+    let pages = 16.min(geometry.unit / len / 8);
+    for _ in 0..pages {
+        latencies.pages.push(lab.write(at, len)?);
+        at += len;
+    }
+    let quarter = len / 4;
+    if quarter.is_multiple_of(lab.block()) && quarter > 0 {
+        for n in 0..pages / 4 * 4 {
+            let latency = lab.write(at, quarter)?;
+            if n > 0 {
+                latencies.quarters.push(latency);
+            }
+            at += quarter;
+        }
+    }
+    let tail = len * pages;
+    let mut count = 0;
+    while at + large + tail <= end {
+        latencies.large.push(lab.write(at, large)?);
+        at += large;
+        count += 1;
+        // Without a known unit there is nothing to close.
+        if !geometry.is_known && count >= 24 {
+            return Ok(());
+        }
+    }
+    while at + len <= end {
+        latencies.pages.push(lab.write(at, len)?);
+        at += len;
+    }
+    Ok(())
+}
+
+fn derive(lab: &Lab<'_>, latencies: &Latencies, len: u64, large: u64) -> Option<Derived> {
+    let sigma = lab.sigma();
+    if latencies.large.len() < 12 || latencies.pages.len() < 24 || latencies.opening.len() < 4 {
+        return None;
+    }
+    let pages = SampleLocation::of(&latencies.pages, sigma)?;
+    let extra = difference(&latencies.large, &latencies.pages, sigma)?;
+    let slope = extra.times(1.0 / (large - len) as f64);
+    let open = difference(&latencies.opening, &latencies.pages, sigma)?;
+    let quarters = SampleLocation::of(&latencies.quarters, sigma);
+    let gathered = quarters.map(|quarters| {
+        pages
+            .minus(quarters)
+            .times(1.0 / (0.75 * len as f64 * slope.value))
+    });
+    Some(Derived {
+        slope,
+        overhead: pages.minus(slope.times(len as f64)),
+        open,
+        gathered: gathered.unwrap_or(SampleLocation {
+            value: 0.5,
+            error: 1.0,
+        }),
+    })
+}
+
+/// Decides whether small writes are gathered: a quarter of a page then takes a quarter of the time of its bytes.
+fn gathers(derived: &Derived, known: &Anatomy) -> CardFinding {
+    let Some(_) = known.value(CardProperty::Page) else {
+        return CardFinding::Unknown(UnknownReason::Needs(CardProperty::Page));
+    };
+    let share = derived.gathered;
+    let near = |wanted: f64| (share.value - wanted).abs() < 0.25 + 2.0 * share.error;
+    match (near(1.0), near(0.0)) {
+        (true, false) if share.value - 5.0 * share.error > 0.4 => CardFinding::exact(1),
+        (false, true) if share.value + 5.0 * share.error < 0.6 => CardFinding::exact(0),
+        _ => CardFinding::Unknown(UnknownReason::Ambiguous),
+    }
+}
+
+/// Measures the fixed time of a write with the smallest writes, in order within one unit.
+fn tiny(
+    lab: &mut Lab<'_>,
+    geometry: &UnitGeometry,
+    slope: SampleLocation,
+) -> Measured<SampleLocation> {
+    let block = lab.block();
+    let sigma = lab.sigma();
+    let mut latencies = Vec::new();
+    loop {
+        let start = lab.fresh(geometry.stride, geometry.stride)?;
+        lab.write(start, geometry.len)?;
+        let mut at = start + geometry.len;
+        while at + block <= (start + geometry.unit / 2).min(start + (4 << 20)) {
+            latencies.push(lab.write(at, block)?);
+            at += block;
+        }
+        if let Some(all) = SampleLocation::of(&latencies, sigma) {
+            let overhead = all.minus(slope.times(block as f64));
+            if overhead.is_certain(0.0) || latencies.len() > SMALL {
+                return Ok(overhead);
+            }
+        }
+    }
+}
+
+/// Reports the rate into the cache from the latency of the long write, less the fixed time.
+fn cache_rate(lab: &Lab<'_>, overhead: SampleLocation, found: &mut Findings) {
+    if let Some((len, fast)) = lab.state.fast_write {
+        let rate = fast.minus(overhead).divide(len as f64 * 1e9);
+        found.set(CardProperty::CacheRate, rate.finding(0.0));
+    }
+}

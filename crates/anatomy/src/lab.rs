@@ -1,0 +1,349 @@
+//! The laboratory of the experiments: counts what they spend, watches heat and drift, and knows the state of the card.
+
+use crate::device::{DeviceError, TimedDevice, TimedRequest};
+use crate::location::SampleLocation;
+use hakaru_analysis::stats::median;
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, NoiseLevel, Spent, UnknownReason};
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+use std::collections::BTreeMap;
+
+/// Bytes at the start of the card that only the search for the area of the FAT touches.
+const RESERVED: u64 = 320 << 20;
+
+/// Regions of the first choice begin at multiples of this: a multiple of every candidate for a unit up to 64 MiB.
+pub(crate) const REGION: u64 = 192 << 20;
+
+/// Extra time from which a slow small read counts as a stall, in ns.
+const STALL: f64 = 12e6;
+
+/// Why an experiment ended early.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    Device(DeviceError),
+    /// The budget of written or copied bytes is spent.
+    Budget,
+    /// The experiment cannot tell these properties for one reason.
+    Declined(UnknownReason),
+}
+
+impl From<DeviceError> for Halt {
+    fn from(error: DeviceError) -> Halt {
+        Halt::Device(error)
+    }
+}
+
+pub(crate) type Measured<T> = Result<T, Halt>;
+
+/// Findings of an experiment, and the points behind them.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) findings: BTreeMap<CardProperty, CardFinding>,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+impl Findings {
+    pub(crate) fn set(&mut self, property: CardProperty, finding: CardFinding) {
+        self.findings.insert(property, finding);
+    }
+
+    pub(crate) fn decline(&mut self, properties: &[CardProperty], reason: UnknownReason) {
+        for property in properties {
+            self.set(*property, CardFinding::Unknown(reason));
+        }
+    }
+}
+
+/// What the experiments need to know about throttling and the cache.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CardState {
+    /// Busy time less idle time, in ns.
+    pub(crate) warmth: f64,
+    /// Warmth at which the card throttles.
+    pub(crate) throttles_at: Option<f64>,
+    /// Latencies of the write that tells whether the cache is full: its length, and the limit of a fast one.
+    pub(crate) cache: Option<(u64, f64)>,
+    /// Length and latency of a write into the cache.
+    pub(crate) fast_write: Option<(u64, SampleLocation)>,
+    /// Whether the cache is certainly full.
+    pub(crate) is_drained: bool,
+}
+
+/// The device, with its accounts.
+pub(crate) struct Lab<'a> {
+    device: &'a mut dyn TimedDevice,
+    pub(crate) rng: Rng,
+    pub(crate) spent: Spent,
+    pub(crate) limit: Spent,
+    pub(crate) noise: NoiseLevel,
+    pub(crate) state: CardState,
+    /// Median of the first reference measurement, in ns.
+    pub(crate) reference: Option<f64>,
+    references: Vec<f64>,
+    fresh: u64,
+}
+
+impl<'a> Lab<'a> {
+    pub(crate) fn new(device: &'a mut dyn TimedDevice, limit: Spent, seed: u64) -> Lab<'a> {
+        Lab {
+            device,
+            rng: Rng::new(seed),
+            spent: Spent::default(),
+            limit,
+            noise: NoiseLevel::default(),
+            state: CardState::default(),
+            reference: None,
+            references: Vec::new(),
+            fresh: 0,
+        }
+    }
+
+    /// Takes over what an earlier part of the same anatomy found.
+    pub(crate) fn resume(&mut self, anatomy: &Anatomy) {
+        self.noise = anatomy.noise;
+        self.reference = Some(anatomy.noise.latency.0 as f64).filter(|latency| *latency > 0.0);
+        let sum = |of: fn(&Spent) -> u64| -> u64 {
+            anatomy.experiments.iter().map(|e| of(&e.spent)).sum()
+        };
+        self.spent = Spent {
+            time: Nanos(sum(|s| s.time.0)),
+            read: Bytes(sum(|s| s.read.0)),
+            written: Bytes(sum(|s| s.written.0)),
+            copied: Bytes(sum(|s| s.copied.0)),
+            requests: sum(|s| s.requests),
+        };
+        self.state.throttles_at = anatomy.value(CardProperty::ThrottleAfter);
+        let rates = [CardProperty::CacheRate, CardProperty::WriteRate]
+            .map(|property| anatomy.finding(property).rough());
+        if let ([Some(fast), Some(slow)], Some(_)) = (rates, anatomy.value(CardProperty::CacheSize))
+        {
+            let len = 192u64 << 10;
+            let fixed = anatomy.finding(CardProperty::WriteOverhead).rough();
+            let time = |rate: f64| fixed.map_or(0.0, |f| f.value) + len as f64 / rate * 1e9;
+            self.state.cache = Some((len, (time(fast.value) * time(slow.value)).sqrt()));
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> u64 {
+        self.device.capacity().0
+    }
+
+    pub(crate) fn block(&self) -> u64 {
+        self.device.block().max(512)
+    }
+
+    pub(crate) fn can_discard(&self) -> bool {
+        self.device.can_discard()
+    }
+
+    pub(crate) fn sigma(&self) -> f64 {
+        self.noise.sigma
+    }
+
+    /// Time since an arbitrary start, in ns.
+    pub(crate) fn now(&self) -> f64 {
+        self.device.now().0 as f64
+    }
+
+    /// The place of reads that repeat: half of the capacity, at a boundary of every unit.
+    pub(crate) fn home(&self) -> u64 {
+        let half = self.capacity() / 2;
+        match half >= REGION {
+            true => half / REGION * REGION,
+            false => half / (1 << 20) * (1 << 20),
+        }
+    }
+
+    fn serve(&mut self, request: TimedRequest) -> Measured<f64> {
+        let before = self.device.now();
+        let latency = self.device.serve(request)?.0;
+        self.spent.time.0 += self.device.now().0.saturating_sub(before.0);
+        self.spent.requests += 1;
+        self.state.warmth += latency as f64;
+        Ok(latency as f64)
+    }
+
+    /// Returns the latency of a read, in ns.
+    pub(crate) fn read(&mut self, offset: u64, len: u64) -> Measured<f64> {
+        let latency = self.serve(TimedRequest::Read { offset, len })?;
+        self.spent.read.0 += len;
+        if let Some(usual) = self.reference.filter(|_| len <= 4096) {
+            self.noise.reads += 1;
+            if latency > STALL && latency > 4.0 * usual {
+                self.noise.stalls += 1;
+                self.noise.stall_time.0 += (latency - usual) as u64;
+            }
+        }
+        Ok(latency)
+    }
+
+    /// Returns the latency of a write, in ns.
+    pub(crate) fn write(&mut self, offset: u64, len: u64) -> Measured<f64> {
+        if self.spent.written.0 + len > self.limit.written.0
+            || self.spent.copied > self.limit.copied
+        {
+            return Err(Halt::Budget);
+        }
+        let latency = self.serve(TimedRequest::Write { offset, len })?;
+        self.spent.written.0 += len;
+        Ok(latency)
+    }
+
+    pub(crate) fn flush(&mut self) -> Measured<f64> {
+        self.serve(TimedRequest::Flush)
+    }
+
+    pub(crate) fn discard(&mut self, offset: u64, len: u64) -> Measured<f64> {
+        self.serve(TimedRequest::Discard { offset, len })
+    }
+
+    /// Counts bytes that a collection copied inside of the card.
+    pub(crate) fn copied(&mut self, bytes: u64) {
+        self.spent.copied.0 += bytes;
+    }
+
+    pub(crate) fn read_at_depth(
+        &mut self,
+        offsets: &[u64],
+        len: u64,
+        depth: usize,
+    ) -> Measured<Vec<f64>> {
+        let before = self.now();
+        let latencies = self.device.read_at_depth(offsets, len, depth)?;
+        let took = self.now() - before;
+        self.state.warmth += took;
+        self.spent.time.0 += took as u64;
+        self.spent.requests += offsets.len() as u64;
+        self.spent.read.0 += len * offsets.len() as u64;
+        Ok(latencies.iter().map(|latency| latency.0 as f64).collect())
+    }
+
+    /// Leaves the device idle for a time in ns.
+    pub(crate) fn idle(&mut self, time: f64) -> Measured<()> {
+        self.device.idle(Nanos(time as u64))?;
+        self.spent.time.0 += time as u64;
+        self.state.warmth = (self.state.warmth - time).max(0.0);
+        self.state.is_drained = false;
+        Ok(())
+    }
+
+    /// Returns the offset of a range that was not used before, at a multiple of `align`. Once the capacity is used up,
+    /// it begins again.
+    pub(crate) fn fresh(&mut self, len: u64, align: u64) -> Measured<u64> {
+        let first = match self.capacity() > 4 * RESERVED {
+            true => RESERVED,
+            false => self.capacity() / 16,
+        };
+        let mut at = self.fresh.max(first).next_multiple_of(align);
+        if at + len > self.capacity() {
+            at = first.next_multiple_of(align);
+        }
+        if at + len > self.capacity() {
+            return Err(Halt::Declined(UnknownReason::TooSmall));
+        }
+        self.fresh = at + len;
+        Ok(at)
+    }
+
+    /// Measures small reads at one warm place, and returns their median in ns. The number of reads gives a standard
+    /// error of about 0.5%.
+    pub(crate) fn reference_measurement(&mut self) -> Measured<f64> {
+        let (home, block) = (self.home(), self.block());
+        let wanted = (self.sigma() / 0.004).powi(2).clamp(24.0, 2400.0);
+        self.read(home, block)?;
+        self.read(home, block)?;
+        let latencies = (0..wanted as u32)
+            .map(|_| self.read(home, block))
+            .collect::<Measured<Vec<f64>>>()?;
+        let found = median(&latencies).unwrap_or(0.0);
+        if self.reference.is_none() {
+            self.reference = Some(found);
+        }
+        self.references.push(found);
+        Ok(found)
+    }
+
+    /// Forgets the last reference measurements: the device was hot.
+    pub(crate) fn forget_references(&mut self, count: usize) {
+        self.references
+            .truncate(self.references.len().saturating_sub(count));
+    }
+
+    /// Returns half of the range of the reference measurements, as a fraction of their median; 0 if noise explains it.
+    pub(crate) fn drift(&self) -> f64 {
+        let Some(middle) = median(&self.references).filter(|middle| *middle > 0.0) else {
+            return 0.0;
+        };
+        let high = self.references.iter().copied().fold(0.0, f64::max);
+        let low = self.references.iter().copied().fold(f64::MAX, f64::min);
+        ((high - low) / 2.0 / middle - 0.012).max(0.0)
+    }
+
+    /// Returns whether a reference measurement is above the first one by more than throttling starts with.
+    pub(crate) fn is_hot(&self, found: f64) -> bool {
+        self.reference.is_some_and(|usual| found > 1.18 * usual)
+    }
+
+    /// Rests until the device is as fast as at first, and then another 45 s; returns whether it became so within ten
+    /// minutes.
+    pub(crate) fn cool_down(&mut self) -> Measured<bool> {
+        for _ in 0..60 {
+            self.idle(10e9)?;
+            let found = self.reference_measurement()?;
+            self.forget_references(1);
+            if !self.is_hot(found) {
+                self.idle(45e9)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Rests before an experiment if the card is known to throttle and is warm.
+    pub(crate) fn rest(&mut self) -> Measured<()> {
+        if let Some(limit) = self.state.throttles_at
+            && self.state.warmth > 0.2 * limit
+        {
+            self.idle(self.state.warmth - 0.1 * limit)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a loop may go on: rests if the card would soon throttle, which a card with a cache must not do,
+    /// because its cache would recover.
+    pub(crate) fn stays_cool(&mut self) -> Measured<bool> {
+        let Some(limit) = self.state.throttles_at else {
+            return Ok(true);
+        };
+        if self.state.warmth < 0.8 * limit {
+            return Ok(true);
+        }
+        if self.state.cache.is_some() {
+            return Ok(false);
+        }
+        self.rest()?;
+        Ok(true)
+    }
+
+    /// Fills the cache: writes until 6 writes in a row are slow.
+    pub(crate) fn drain(&mut self) -> Measured<()> {
+        let Some((len, fast)) = self.state.cache.filter(|_| !self.state.is_drained) else {
+            return Ok(());
+        };
+        let chunk = 64 << 20;
+        let (mut slow, mut at, mut end) = (0, 0, 0);
+        while slow < 6 {
+            if at + len > end {
+                at = self.fresh(chunk, REGION / 3)?;
+                end = at + chunk;
+            }
+            slow = match self.write(at, len)? > fast {
+                true => slow + 1,
+                false => 0,
+            };
+            at += len;
+        }
+        self.state.is_drained = true;
+        Ok(())
+    }
+}

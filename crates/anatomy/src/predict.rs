@@ -1,0 +1,198 @@
+//! Predictions: a workload on the fitted model, with an interval.
+
+use crate::device::{DeviceError, TimedDevice};
+use crate::fit::fit;
+use crate::workload::{AccessPattern, Workload, drive};
+use hakaru_analysis::stats::median;
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty as P, PropertyUnit, PropertyValue};
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::rng::Rng;
+
+/// Standard deviation of the logarithm of the time that the model itself leaves open, calibrated on simulated cards.
+const MODEL_SPREAD: f64 = 0.02;
+
+/// Draws of the total time.
+const DRAWS: usize = 600;
+
+/// A predicted result, with 95% intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// Bytes per second of busy time.
+    pub bandwidth: PropertyValue,
+    /// Median latency in ns.
+    pub p50: f64,
+    /// 99th percentile of the latency in ns.
+    pub p99: f64,
+}
+
+/// Why there is no prediction.
+#[derive(Debug, thiserror::Error)]
+pub enum PredictionError {
+    /// It depends on a property that is unknown.
+    #[error("unknown: {0:?}")]
+    Needs(P),
+    /// The model could not be run.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// Makes a simulated card of a device model.
+pub type Simulate<'a> = dyn FnMut(DeviceModel) -> Box<dyn TimedDevice> + 'a;
+
+/// Predicts a workload on a card in its initial state: cache empty, no unit open.
+///
+/// # Errors
+/// A property that the workload depends on is unknown.
+pub fn predict(
+    anatomy: &Anatomy,
+    workload: &Workload,
+    seed: u64,
+    simulate: &mut Simulate<'_>,
+) -> Result<Prediction, PredictionError> {
+    if let Some(missing) = needs(anatomy, workload)
+        .into_iter()
+        .find(|property| anatomy.finding(*property).rough().is_none())
+    {
+        return Err(PredictionError::Needs(missing));
+    }
+    let quiet = |anatomy: &Anatomy| {
+        let mut model = fit(anatomy)?;
+        if let Some(noise) = &mut model.noise {
+            noise.stalls_per_million = 0;
+        }
+        Some(model)
+    };
+    let model = quiet(anatomy).ok_or(PredictionError::Needs(P::WriteRate))?;
+    let result = drive(workload, simulate(model.clone()).as_mut(), seed)?;
+    let mut exact = model;
+    exact.noise = None;
+    let exact = drive(workload, simulate(exact).as_mut(), seed)?.time;
+    let mut variance = MODEL_SPREAD * MODEL_SPREAD;
+    for property in P::ALL {
+        let Some(range) = anatomy.finding(property).rough() else {
+            continue;
+        };
+        let is_speed = !property.is_exact() && property.unit() != PropertyUnit::Percent;
+        if !is_speed || range.high <= range.low {
+            continue;
+        }
+        let mut changed = anatomy.clone();
+        changed.findings.insert(
+            property,
+            CardFinding::Known(PropertyValue {
+                value: range.high,
+                ..range
+            }),
+        );
+        if let Some(mut model) = quiet(&changed) {
+            model.noise = None;
+            let time = drive(workload, simulate(model).as_mut(), seed)?.time;
+            // The interval is 2.6 standard errors wide on either side.
+            variance += ((time / exact).ln() / 2.6).powi(2);
+        }
+    }
+    let times = times(
+        anatomy,
+        result.time,
+        variance.sqrt(),
+        workload.requests,
+        seed,
+    );
+    let mut latencies = result.latencies;
+    latencies.sort_by(f64::total_cmp);
+    let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
+    let quantile = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    let bytes = result.bytes as f64 * 1e9;
+    Ok(Prediction {
+        bandwidth: PropertyValue {
+            value: bytes / median(&times).unwrap_or(result.time),
+            low: bytes / quantile(0.985),
+            high: bytes / quantile(0.015),
+        },
+        p50: at(0.5),
+        p99: at(0.99),
+    })
+}
+
+/// Draws total times: log-normal, plus stalls whose rate has a gamma distribution (Jeffreys prior).
+fn times(anatomy: &Anatomy, time: f64, spread: f64, requests: u64, seed: u64) -> Vec<f64> {
+    let mut rng = Rng::fork(seed, 0x57a11);
+    let noise = &anatomy.noise;
+    let mean = noise.stall_time.0 as f64 / noise.stalls.max(1) as f64;
+    let mut times: Vec<f64> = (0..DRAWS)
+        .map(|_| {
+            let base = time * (spread * normal(&mut rng)).exp();
+            // Gamma(k + 1/2) by the approximation of Wilson and Hilferty (1931).
+            let shape = noise.stalls as f64 + 0.5;
+            let cube = 1.0 - 1.0 / (9.0 * shape) + normal(&mut rng) / (3.0 * shape.sqrt());
+            let rate = shape * cube.max(0.0).powi(3) / noise.reads.max(1) as f64;
+            let mut stalled = 0.0;
+            if noise.stalls > 0 {
+                for _ in 0..requests {
+                    if rng.unit() < rate {
+                        stalled -= (1.0 - rng.unit()).ln() * mean;
+                    }
+                }
+            }
+            base + stalled
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+/// Draws a standard normal value (Box and Muller 1958).
+fn normal(rng: &mut Rng) -> f64 {
+    let (radius, angle) = ((-2.0 * (1.0 - rng.unit()).ln()).sqrt(), rng.unit());
+    radius * (std::f64::consts::TAU * angle).cos()
+}
+
+/// Returns the properties that a workload depends on.
+fn needs(anatomy: &Anatomy, workload: &Workload) -> Vec<P> {
+    let mut needs = vec![P::ReadRate, P::WriteRate];
+    let mixed = matches!(
+        workload.pattern,
+        AccessPattern::Mixed | AccessPattern::Database
+    );
+    let random = !matches!(
+        workload.pattern,
+        AccessPattern::Sequential | AccessPattern::Bursts(..)
+    );
+    if !workload.writes || mixed {
+        needs.extend([P::ReadOverhead, P::Sense, P::ReadSeek, P::Page]);
+        if random {
+            needs.push(P::MappingSlots);
+            if anatomy.value(P::MappingSlots).is_some() {
+                needs.extend([P::MappingChunk, P::MappingLoad]);
+            }
+        }
+    }
+    if workload.writes {
+        needs.extend([P::WriteOverhead, P::CacheSize, P::Unit, P::OpenCost]);
+        if anatomy.value(P::CacheSize).is_some() {
+            needs.push(P::CacheRate);
+            if matches!(workload.pattern, AccessPattern::Bursts(..)) {
+                needs.push(P::DrainRate);
+            }
+        }
+        if let Some(page) = anatomy.size(P::Page)
+            && !workload.len.is_multiple_of(page)
+        {
+            needs.push(P::GathersWrites);
+        }
+        if random {
+            needs.push(P::OpenUnits);
+            if let Some(open) = anatomy.size(P::OpenUnits) {
+                needs.extend([P::CollectionTime, P::RandomUnits]);
+                if open > 0
+                    && anatomy
+                        .value(P::RandomUnits)
+                        .is_some_and(|units| units > 0.0)
+                {
+                    needs.push(P::RandomWrite);
+                }
+            }
+        }
+    }
+    needs
+}

@@ -1,0 +1,210 @@
+//! All experiments in order, with repeats for heat, and the widening of intervals for drift.
+
+use crate::device::{DeviceError, TimedDevice};
+use crate::experiments::{perform, properties};
+use crate::fit::fit;
+use crate::lab::{Findings, Halt, Lab, Measured};
+use crate::location::WIDEST;
+use hakaru_model::anatomy::{
+    Anatomy, CardFinding, CardProperty, Evidence, Experiment, ExperimentRecord, PropertyUnit,
+    PropertyValue, Spent, UnknownReason,
+};
+use hakaru_model::units::{Bytes, Nanos};
+
+/// A step of a run, for progress and for storing what is known so far.
+#[derive(Clone, Copy, Debug)]
+pub enum RunStep<'a> {
+    /// An experiment begins.
+    Begins(Experiment),
+    /// An experiment has ended; the anatomy holds its findings.
+    Ended(&'a Anatomy),
+}
+
+/// Runs the experiments that have not run, within a budget, and fits the device model.
+///
+/// # Errors
+/// The I/O error, or the request to stop: the anatomy keeps the findings of all experiments that have ended.
+pub fn run(
+    device: &mut dyn TimedDevice,
+    anatomy: &mut Anatomy,
+    limit: Spent,
+    seed: u64,
+    observe: &mut dyn FnMut(RunStep<'_>),
+) -> Result<(), DeviceError> {
+    // The latencies of the long write are needed by the experiment after it.
+    if !anatomy.has_run(Experiment::WriteSizes) {
+        anatomy
+            .experiments
+            .retain(|record| record.experiment != Experiment::LongWrite);
+    }
+    let mut lab = Lab::new(device, limit, seed);
+    lab.resume(anatomy);
+    let outcome = all(&mut lab, anatomy, observe);
+    anatomy.noise = lab.noise;
+    anatomy.noise.drift = anatomy.noise.drift.max(lab.drift());
+    widen(anatomy);
+    anatomy.model = fit(anatomy);
+    outcome
+}
+
+fn all(
+    lab: &mut Lab<'_>,
+    anatomy: &mut Anatomy,
+    observe: &mut dyn FnMut(RunStep<'_>),
+) -> Result<(), DeviceError> {
+    for experiment in Experiment::ALL {
+        if anatomy.has_run(experiment) || (anatomy.read_only && experiment.writes()) {
+            continue;
+        }
+        observe(RunStep::Begins(experiment));
+        let before = lab.spent;
+        let mut repeats = 0;
+        let found = match cool(lab, anatomy, experiment, &mut repeats) {
+            Ok(found) => found,
+            Err(Halt::Device(error)) => return Err(error),
+            Err(Halt::Budget) => declined(experiment, UnknownReason::Budget),
+            Err(Halt::Declined(reason)) => declined(experiment, reason),
+        };
+        let ends = experiment == Experiment::Noise && lab.reference.is_none();
+        merge(anatomy, experiment, found);
+        anatomy.experiments.push(ExperimentRecord {
+            experiment,
+            spent: difference(&lab.spent, &before),
+            repeats,
+        });
+        anatomy.noise = lab.noise;
+        observe(RunStep::Ended(anatomy));
+        if ends {
+            too_noisy(lab, anatomy);
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Performs an experiment while the device is cool: repeats it once after a rest if the device throttled meanwhile.
+fn cool(
+    lab: &mut Lab<'_>,
+    anatomy: &Anatomy,
+    experiment: Experiment,
+    repeats: &mut u32,
+) -> Measured<Findings> {
+    if experiment == Experiment::Noise {
+        return perform(experiment, lab, anatomy);
+    }
+    for attempt in 0..2 {
+        *repeats = attempt;
+        if lab.spent.time > lab.limit.time {
+            return Err(Halt::Budget);
+        }
+        lab.rest()?;
+        let before = lab.reference_measurement()?;
+        if lab.is_hot(before) {
+            lab.forget_references(1);
+            if !lab.cool_down()? {
+                return Err(Halt::Declined(UnknownReason::Heat));
+            }
+        }
+        let found = perform(experiment, lab, anatomy)?;
+        if experiment == Experiment::Heat {
+            return Ok(found);
+        }
+        let after = lab.reference_measurement()?;
+        if !lab.is_hot(after) {
+            return Ok(found);
+        }
+        lab.forget_references(1);
+        if !lab.cool_down()? {
+            break;
+        }
+    }
+    Err(Halt::Declined(UnknownReason::Heat))
+}
+
+fn declined(experiment: Experiment, reason: UnknownReason) -> Findings {
+    let mut found = Findings::default();
+    found.decline(properties(experiment), reason);
+    found
+}
+
+/// Adds the findings of an experiment. A value stays known if a later experiment does not improve it.
+fn merge(anatomy: &mut Anatomy, experiment: Experiment, found: Findings) {
+    for (property, finding) in found.findings {
+        let contradicts = matches!(finding, CardFinding::Unknown(UnknownReason::Contradiction));
+        let is_known = anatomy
+            .findings
+            .get(&property)
+            .is_some_and(|old| old.known().is_some() && finding.known().is_none());
+        let replaces = experiment == Experiment::Boundaries || contradicts || !is_known;
+        if replaces {
+            anatomy.findings.insert(property, finding);
+        }
+    }
+    if !found.points.is_empty() {
+        anatomy.evidence.push(Evidence {
+            experiment,
+            points: found.points,
+        });
+    }
+}
+
+/// Declines everything: the noise of small reads is too large.
+fn too_noisy(lab: &Lab<'_>, anatomy: &mut Anatomy) {
+    let reason = match lab.noise.slow > 0.05 {
+        true => UnknownReason::Busy {
+            slow: lab.noise.slow,
+        },
+        false => UnknownReason::Noisy {
+            value: 0.0,
+            relative_error: lab.noise.sigma,
+        },
+    };
+    for property in CardProperty::ALL {
+        anatomy
+            .findings
+            .insert(property, CardFinding::Unknown(reason));
+    }
+}
+
+/// Widens the intervals of times and rates by the drift of the reference measurements; what becomes too wide is
+/// unknown.
+fn widen(anatomy: &mut Anatomy) {
+    let spread = anatomy.noise.drift;
+    if spread <= 0.0 {
+        return;
+    }
+    for (property, finding) in &mut anatomy.findings {
+        let by_clock = matches!(
+            property,
+            CardProperty::ThrottleAfter
+                | CardProperty::ThrottleRecovery
+                | CardProperty::ThrottlePercent
+                | CardProperty::DrainDelay
+        );
+        let is_speed = matches!(property.unit(), PropertyUnit::Rate | PropertyUnit::Time);
+        if by_clock || !is_speed {
+            continue;
+        }
+        if let CardFinding::Known(known) = *finding {
+            let wider = PropertyValue {
+                low: known.low - spread * known.value,
+                high: known.high + spread * known.value,
+                ..known
+            };
+            *finding = match wider.relative_error() <= WIDEST {
+                true => CardFinding::Known(wider),
+                false => CardFinding::Unknown(UnknownReason::Drift { spread }),
+            };
+        }
+    }
+}
+
+fn difference(now: &Spent, before: &Spent) -> Spent {
+    Spent {
+        time: Nanos(now.time.0 - before.time.0),
+        read: Bytes(now.read.0 - before.read.0),
+        written: Bytes(now.written.0 - before.written.0),
+        copied: Bytes(now.copied.0 - before.copied.0),
+        requests: now.requests - before.requests,
+    }
+}

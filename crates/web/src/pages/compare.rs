@@ -1,0 +1,301 @@
+//! Comparison of sets of results, which a link names.
+
+use super::show_kept;
+use crate::access::Viewer;
+use crate::context::AppState;
+use crate::frame::{Content, NavItem};
+use crate::html::{Html, in_link};
+use anyhow::bail;
+use axum::Extension;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use hakaru_model::finding::Summary;
+use hakaru_results::compare::{MOST_SETS, PairOfSets, compared, side_names};
+use hakaru_results::list::{ListQuery, StoredSeries};
+use hakaru_results::sides::ResultSource;
+use hakaru_store::{RunTerm, Store};
+
+/// Values of a kind that the form offers.
+const OFFERED: usize = 200;
+/// Latest series that the form offers.
+const LATEST: u32 = 20;
+/// Longest text of all sets.
+const LONGEST: usize = 4096;
+
+pub(crate) async fn compare(
+    State(state): State<AppState>,
+    Extension(viewer): Extension<Viewer>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let query = query.unwrap_or_default();
+    let key = format!("compare {query}");
+    show_kept(&state, viewer, NavItem::Compare, key, move |_, store| {
+        let sets = sets(&query)?;
+        match sets.len() {
+            0 | 1 => pick(store, &sets),
+            _ => comparison(store, &sets),
+        }
+    })
+    .await
+}
+
+/// Returns the sets of a query. A form sends the parts of each set (`a.card=x&a.layer=ext4&b.card=y`), and a link sends
+/// sets (`set=card=x,layer=ext4&set=card=y`).
+pub(crate) fn sets(query: &str) -> anyhow::Result<Vec<String>> {
+    if query.len() > LONGEST {
+        bail!(both!("the selection is too long", "選択の指定が長すぎます"));
+    }
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let pairs = pairs.map(|(name, value)| (decoded(name), decoded(value)));
+    let mut sets: Vec<String> = Vec::new();
+    let mut of_form = [Vec::new(), Vec::new()];
+    for (name, value) in pairs {
+        let value = value.trim();
+        if value.is_empty() {
+            continue;
+        }
+        match name.split_once('.') {
+            None if name == "set" => sets.push(value.to_owned()),
+            // A comma divides the terms of a set.
+            Some((side @ ("a" | "b"), kind)) => {
+                let value = value.replace(',', " ");
+                of_form[usize::from(side == "b")].push(match kind {
+                    "name" => value,
+                    kind => format!("{kind}={value}"),
+                });
+            }
+            _ => {}
+        }
+    }
+    sets.extend(
+        of_form
+            .into_iter()
+            .filter(|terms| !terms.is_empty())
+            .map(|terms| terms.join(",")),
+    );
+    if sets.len() > MOST_SETS {
+        bail!(
+            both!("cannot compare {} sets: the maximum is {MOST_SETS}", "{}組は比較できません（最大{MOST_SETS}組）"; sets.len())
+        );
+    }
+    Ok(sets)
+}
+
+/// Decodes a part of a query; invalid UTF-8 becomes replacement characters.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, more @ ..] = rest {
+        rest = more;
+        let escaped = match (first, more) {
+            (b'%', [high, low, ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                digit(high)
+                    .zip(digit(low))
+                    .map(|(high, low)| (high * 16 + low) as u8)
+            }
+            _ => None,
+        };
+        match (escaped, first) {
+            (Some(byte), _) => {
+                bytes.push(byte);
+                rest = &more[2..];
+            }
+            (None, b'+') => bytes.push(b' '),
+            (None, byte) => bytes.push(*byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads the sets from the database alone: a name never stands for a file.
+///
+/// # Errors
+/// If a set stands for no run, or the database cannot be read.
+pub(crate) fn sides(store: &Store, sets: &[String]) -> anyhow::Result<Vec<Summary>> {
+    ResultSource::of_store(store).sides(sets)
+}
+
+fn comparison(store: &Store, sets: &[String]) -> anyhow::Result<Content> {
+    let mut sides = sides(store, sets)?;
+    let names = side_names(&sides, sets);
+    let mut last = Html::new();
+    let change = both!("Change the selection", "選択を変更");
+    let query: Vec<String> = sets
+        .iter()
+        .map(|set| format!("set={}", in_link(set)))
+        .collect();
+    let query = query.join("&");
+    put!(
+        last,
+        "<p class=\"act\"><a class=\"btn\" href=\"/compare\">",
+        (change),
+        "</a>\n<a class=\"btn\" href=\"/api/v1/compare?",
+        (query),
+        "\">JSON</a></p>\n"
+    );
+    let page = match &mut sides[..] {
+        [_, _] => {
+            hakaru_analysis::compare_traced(&mut sides, 0);
+            let pair = PairOfSets::of([&sides[0], &sides[1]], [&names[0], &names[1]])?;
+            hakaru_report::comparison_html_with(&pair.report())
+        }
+        _ => hakaru_report::campaign_html(&compared(sides, &names)?),
+    };
+    Ok(Content::report(&page, &Html::new(), &last))
+}
+
+/// The form that picks two sets.
+fn pick(store: &Store, known: &[String]) -> anyhow::Result<Content> {
+    let mut main = Html::new();
+    let how = both!(
+        "Choose two sets of results: a label, or a card, layer, host or date, or several of them.",
+        "比べる結果を2組選ぶ。ラベル、またはカード、レイヤ、ホスト、日付（組み合わせ可）。"
+    );
+    put!(main, "<p>", (how), "</p>\n<form action=\"/compare\">\n");
+    let none = || String::new();
+    let kinds = [
+        (
+            "label",
+            both!("Label", "ラベル"),
+            RunTerm::Label {
+                name: none(),
+                series: Vec::new(),
+            },
+        ),
+        (
+            "card",
+            both!("Card", "カード"),
+            RunTerm::Card {
+                name: none(),
+                series: Vec::new(),
+            },
+        ),
+        ("layer", both!("Layer", "レイヤ"), RunTerm::Layer(none())),
+        ("host", both!("Host", "ホスト"), RunTerm::Host(none())),
+        (
+            "campaign",
+            both!("Campaign", "キャンペーン"),
+            RunTerm::Campaign(none()),
+        ),
+    ];
+    let mut offered = Vec::new();
+    for (kind, name, term) in kinds {
+        offered.push((kind, name, store.values_of(&term, &[], OFFERED)?));
+    }
+    let latest = latest(store)?;
+    for (side, legend) in [
+        ("a", both!("First set", "1組目")),
+        ("b", both!("Second set", "2組目")),
+    ] {
+        put!(
+            main,
+            "<fieldset><legend>",
+            (legend),
+            "</legend><div class=\"pick\">\n"
+        );
+        main.push(&series_choice(side, &latest, known));
+        for (kind, name, values) in offered.iter().filter(|(_, _, values)| !values.is_empty()) {
+            main.push(&choice(side, kind, name, values));
+        }
+        let date = both!(
+            "Date, such as 2026-11 or 2026-11-01..2026-11-05",
+            "日付（例: 2026-11、2026-11-01..2026-11-05）"
+        );
+        put!(
+            main,
+            "<label class=\"field\"><span>",
+            (date),
+            "</span><input name=\"",
+            (side),
+            ".date\" maxlength=\"30\"></label>\n"
+        );
+        main.raw("</div></fieldset>\n");
+    }
+    let go = both!("Compare", "比較する");
+    put!(main, "<button class=\"btn p\">", (go), "</button></form>\n");
+    Ok(Content::own(&NavItem::Compare.name(), &Html::new(), &main))
+}
+
+/// Returns the latest series: terms with descriptions.
+fn latest(store: &Store) -> anyhow::Result<Vec<(String, String)>> {
+    let query = ListQuery {
+        limit: LATEST,
+        ..ListQuery::default()
+    };
+    let described = |series: StoredSeries| {
+        let first = &series.first;
+        let started = super::results::minutes(first.started_unix_ms);
+        let name = format!(
+            "{} {} {} {started}",
+            first.target, first.layer, first.scenario
+        );
+        (first.series.clone(), name)
+    };
+    Ok(StoredSeries::all(store, &query)?
+        .into_iter()
+        .map(described)
+        .collect())
+}
+
+fn series_choice(side: &str, latest: &[(String, String)], known: &[String]) -> Html {
+    let mut html = Html::new();
+    let name = both!("Series", "測定シリーズ");
+    put!(
+        html,
+        "<label class=\"field\"><span>",
+        (name),
+        "</span><select name=\"",
+        (side),
+        ".series\"><option value=\"\">–</option>\n"
+    );
+    for (id, described) in latest {
+        let is_known = side == "a" && known.iter().any(|set| set.contains(id.as_str()));
+        put!(html, "<option value=\"", (id), "\"");
+        html.raw(if is_known { " selected>" } else { ">" });
+        put!(html, (described), "</option>\n");
+    }
+    html.raw("</select></label>\n");
+    html
+}
+
+fn choice(side: &str, kind: &str, name: &str, values: &[String]) -> Html {
+    let mut html = Html::new();
+    put!(
+        html,
+        "<label class=\"field\"><span>",
+        (name),
+        "</span><select name=\"",
+        (side),
+        ".",
+        (kind),
+        "\"><option value=\"\">–</option>\n"
+    );
+    for value in values {
+        put!(html, "<option>", (value), "</option>\n");
+    }
+    html.raw("</select></label>\n");
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_holds_the_sets() {
+        let of = |query: &str| sets(query).unwrap();
+        assert_eq!(
+            of("set=card%3Dx%2Clayer%3Dext4&set=y"),
+            ["card=x,layer=ext4", "y"]
+        );
+        assert_eq!(
+            of("a.card=San+Disk&a.layer=ext4&a.host=&b.label=%E6%97%A5,1"),
+            ["card=San Disk,layer=ext4", "label=日 1"]
+        );
+        assert!(of("").is_empty() && of("x=1&a=2&c.card=3").is_empty());
+        assert!(sets(&"set=x&".repeat(65)).is_err() && sets(&"x".repeat(5000)).is_err());
+        assert_eq!(decoded("%zz%4"), "%zz%4");
+        assert_eq!(decoded("%ff"), "\u{fffd}");
+    }
+}

@@ -1,0 +1,88 @@
+//! The home page: devices that are here now, and the latest results.
+
+use super::results::{RUN, series_table, verifications_table};
+use super::{devices, show};
+use crate::access::Viewer;
+use crate::context::AppState;
+use crate::frame::{Content, NavItem, Page};
+use crate::html::Html;
+use crate::live::Place;
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use hakaru_results::list::{ListQuery, StoredSeries};
+
+/// Number of the latest results.
+const LATEST: u32 = 8;
+
+pub(crate) async fn home(
+    State(state): State<AppState>,
+    Extension(viewer): Extension<Viewer>,
+) -> Response {
+    show(&state, viewer, move |state, store| {
+        let query = ListQuery {
+            limit: LATEST,
+            ..ListQuery::default()
+        };
+        let all = StoredSeries::all(store, &query)?;
+        let verifications = store.verifications(LATEST)?.records;
+        let mut main = Html::new();
+        let devices = both!("Devices here now", "接続中のデバイス");
+        put!(main, "<h2>", (devices), "</h2>\n");
+        main.raw("<div data-disks>\n");
+        main.push(&devices::present(store)?);
+        main.raw("</div>\n");
+        let latest = both!("Latest results", "最近の結果");
+        put!(main, "<h2>", (latest), "</h2>\n");
+        if all.is_empty() && verifications.is_empty() {
+            put!(
+                main,
+                "<p>",
+                (hakaru_report::text::nothing_listed(true)),
+                "</p>\n"
+            );
+        }
+        main.push(&series_table(store, &all, &latest, RUN)?);
+        main.push(&verifications_table(&verifications));
+        main.push(&questions());
+        let under = format!("{} · {}", state.host, state.options.database.display());
+        let mut line = Html::new();
+        put!(line, "<p>", (under), "</p>");
+        let title = both!("Storage laboratory", "ストレージ測定室");
+        let mut page = Page::new(NavItem::Home, Content::own(&title, &line, &main));
+        page.follow(state, &viewer, &Place::Home);
+        Ok(page)
+    })
+    .await
+}
+
+/// Links for what most people want to know.
+fn questions() -> Html {
+    let mut html = Html::new();
+    let title = both!("Questions", "よくある疑問");
+    put!(html, "<h2>", (title), "</h2>\n<p class=\"act\">");
+    let links = [
+        (
+            "/results?kind=verifications",
+            both!("Is my card genuine?", "このカードは本物か"),
+        ),
+        (
+            "/compare",
+            both!("Which of two is better?", "どちらが優れているか"),
+        ),
+        (
+            "/results",
+            both!("Is this card getting slower?", "遅くなっていないか"),
+        ),
+        (
+            "/path",
+            both!("Where does the time go?", "時間はどこで使われるか"),
+        ),
+    ];
+    for (link, name) in links {
+        html.raw("<a class=\"btn\" href=\"").raw(link);
+        put!(html, "\">", (name), "</a>\n");
+    }
+    html.raw("</p>\n");
+    html
+}

@@ -1,0 +1,3 @@
+//! Tests of the server over TCP, in one binary: `cargo test -p hakaru-web --test it live::` runs one file.
+
+mod live;

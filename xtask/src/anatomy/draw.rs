@@ -1,0 +1,168 @@
+//! Random device models with the mechanics of real cards.
+
+use hakaru_model::device_model::{DeviceModel, Flash, MappingCache, Noise, SlcCache, Throttle};
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// Disturbance that is added to the models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Disturbance {
+    /// None: noise of 1 to 5% and rare stalls.
+    Usual,
+    /// Noise of 20%.
+    Noise,
+    /// Speed wanders by 15%.
+    Drift,
+    /// Every fifth request takes 3 ms longer on average.
+    BusyHost,
+}
+
+/// Draws from a seed.
+pub(super) struct Drawer(pub(super) Rng);
+
+impl Drawer {
+    fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.0.below(high - low + 1)
+    }
+
+    /// Draws evenly on a logarithmic scale.
+    fn scaled(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.0.unit())
+    }
+
+    fn micros(&mut self, low: f64, high: f64) -> Nanos {
+        Nanos((self.scaled(low, high) * 1e3) as u64)
+    }
+
+    fn rate(&mut self, low: f64, high: f64) -> u64 {
+        (self.scaled(low, high) * 1e6) as u64
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.0.below(100) < percent
+    }
+
+    fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.0.below(list.len() as u64) as usize]
+    }
+
+    pub(super) fn model(&mut self, name: &str, disturbance: Disturbance) -> DeviceModel {
+        let gib = self.of(&[8u64, 16, 16, 32, 32, 64, 128]);
+        let capacity = self.between(gib * 900, gib * 990) * MIB * 1024 / 1000 / (4 * MIB) * 4 * MIB;
+        let mut model = DeviceModel::plain(name, Bytes(capacity));
+        (model.read_seek, model.write_seek) = (Nanos(0), Nanos(0));
+        model.read_rate = self.rate(18.0, 90.0);
+        model.write_rate = self.rate(5.0, 45.0);
+        model.read_overhead = self.micros(150.0, 700.0);
+        model.write_overhead = self.micros(200.0, 1500.0);
+        model.write_to_read = self.turn();
+        model.read_to_write = self.turn();
+        model.flush = self.micros(100.0, 8000.0);
+        model.parallel_reads = self.of(&[1, 1, 1, 1, 1, 2, 3, 4, 8]);
+        model.flash = Some(self.flash(gib));
+        if self.chance(40) {
+            let most = (capacity / 12).min(900 * MIB) as f64;
+            model.cache = Some(SlcCache {
+                size: Bytes(self.scaled(48e6, most) as u64),
+                write_rate: (model.write_rate as f64 * self.scaled(1.4, 4.0)) as u64,
+                drain_rate: self.rate(2.0, 50.0),
+                drain_delay: Nanos(match self.chance(30) {
+                    true => 0,
+                    false => self.between(300, 4000) * 1_000_000,
+                }),
+            });
+        }
+        if self.chance(25) {
+            let after = self.between(30, 180) * 1_000_000_000;
+            model.throttle = Some(Throttle {
+                after: Nanos(after),
+                percent: self.between(130, 260) as u32,
+                until: Some(Nanos(after / 100 * self.between(30, 80))),
+            });
+        }
+        model.noise = Some(self.noise(disturbance));
+        model
+    }
+
+    /// Draws the cost of a change of direction; most cards have one.
+    fn turn(&mut self) -> Nanos {
+        match self.chance(30) {
+            true => Nanos(0),
+            false => self.micros(40.0, 600.0),
+        }
+    }
+
+    fn flash(&mut self, gib: u64) -> Flash {
+        let page = self.of(&[4, 8, 8, 16, 16, 16, 32, 48, 64]) * KIB;
+        let small = [2, 4, 4, 4, 8, 8, 12];
+        let large = [4, 4, 8, 16, 24, 32, 64];
+        let unit = match (page == 48 * KIB, gib <= 16) {
+            (true, true) => self.of(&[6, 12]),
+            (true, false) => self.of(&[12, 24, 48]),
+            (false, true) => self.of(&small),
+            (false, false) => self.of(&large),
+        } * MIB;
+        let open_units = match self.chance(12) {
+            true => 200,
+            false => self.between(1, 10) as u32,
+        };
+        let random_units = match self.chance(35) {
+            true => 0,
+            false => self.between(1, u64::from(open_units)) as u32,
+        };
+        Flash {
+            page: Bytes(page),
+            sense: self.micros(40.0, 150.0),
+            gathers_writes: self.chance(50),
+            unit: Bytes(unit),
+            open: self.micros(300.0, 4000.0),
+            unit_crossing: match self.chance(25) {
+                true => Nanos(0),
+                false => self.micros(20.0, 300.0),
+            },
+            open_units,
+            random_units,
+            random_write: self.micros(50.0, 1500.0),
+            collection_rate: self.rate(12.0, 90.0),
+            fat_units: match self.chance(50) {
+                true => 0,
+                false => self.between(1, 6) as u32,
+            },
+            mapping: self.mapping(gib),
+            discard: self.micros(50.0, 2000.0),
+            discard_frees: self.chance(50),
+        }
+    }
+
+    fn mapping(&mut self, gib: u64) -> Option<MappingCache> {
+        let most = (gib * 1024 / 16 / 3).min(700);
+        self.chance(65).then(|| MappingCache {
+            chunk: Bytes(self.of(&[256, 512, 768, 1024, 2048, 4096, 6144, 8192, 16384]) * KIB),
+            slots: self.scaled(4.0, most as f64) as u32,
+            load: self.micros(40.0, 400.0),
+        })
+    }
+
+    fn noise(&mut self, disturbance: Disturbance) -> Noise {
+        let mut noise = Noise {
+            sigma_permille: self.between(10, 50) as u32,
+            ..Noise::default()
+        };
+        if self.chance(60) {
+            noise.stalls_per_million = self.between(50, 1500) as u32;
+            noise.stall_mean = self.micros(20_000.0, 300_000.0);
+        }
+        match disturbance {
+            Disturbance::Noise => noise.sigma_permille = 200,
+            Disturbance::Drift => {
+                noise.drift_permille = 150;
+                noise.drift_period = Nanos(self.between(60, 900) * 1_000_000_000);
+            }
+            Disturbance::Usual | Disturbance::BusyHost => {}
+        }
+        noise
+    }
+}

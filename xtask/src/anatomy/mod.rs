@@ -1,0 +1,258 @@
+//! `cargo xtask anatomy`: anatomies of random simulated cards, compared with the truth.
+
+mod draw;
+mod score;
+mod table;
+
+use anyhow::{Context, Result, bail};
+use draw::{Disturbance, Drawer};
+use hakaru_anatomy::{
+    DeviceError, PredictionError, TimedDevice, TimedRequest, Workload, budget, drive, predict,
+};
+use hakaru_campaign::anatomy::SimulatedDevice;
+use hakaru_model::anatomy::{Anatomy, CardProperty};
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::rng::Rng;
+use hakaru_model::units::{Bytes, Nanos};
+use score::{Score, score};
+use std::time::{SystemTime, UNIX_EPOCH};
+use table::Totals;
+
+/// A host that delays every fifth request by 3 ms on average.
+struct BusyHost {
+    device: SimulatedDevice,
+    rng: Rng,
+    requests: u64,
+}
+
+impl TimedDevice for BusyHost {
+    fn capacity(&self) -> Bytes {
+        self.device.capacity()
+    }
+
+    fn block(&self) -> u64 {
+        self.device.block()
+    }
+
+    fn now(&self) -> Nanos {
+        self.device.now()
+    }
+
+    fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
+        let latency = self.device.serve(request)?;
+        self.requests += 1;
+        if !self.requests.is_multiple_of(5) {
+            return Ok(latency);
+        }
+        let delay = Nanos((-(1.0 - self.rng.unit()).ln() * 3e6) as u64);
+        self.device.idle(delay)?;
+        Ok(Nanos(latency.0 + delay.0))
+    }
+
+    fn read_at_depth(
+        &mut self,
+        offsets: &[u64],
+        len: u64,
+        depth: usize,
+    ) -> Result<Vec<Nanos>, DeviceError> {
+        self.device.read_at_depth(offsets, len, depth)
+    }
+
+    fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
+        self.device.idle(time)
+    }
+
+    fn can_discard(&self) -> bool {
+        true
+    }
+}
+
+/// What to draw.
+struct TrialOptions {
+    models: u64,
+    seed: u64,
+    disturbance: Disturbance,
+    /// Print each finding that is wrong.
+    verbose: bool,
+}
+
+/// Runs anatomies and predictions, prints the tables.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let options = parse(args)?;
+    println!(
+        "{} models, seed {}, disturbance: {:?}",
+        options.models, options.seed, options.disturbance
+    );
+    let totals = trials(&options)?;
+    println!("{}", totals.table());
+    Ok(())
+}
+
+fn parse(args: &[String]) -> Result<TrialOptions> {
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let mut options = TrialOptions {
+        models: 20,
+        seed: clock.as_nanos() as u64,
+        disturbance: Disturbance::Usual,
+        verbose: false,
+    };
+    for arg in args {
+        let (name, value) = arg.split_once('=').unwrap_or((arg, ""));
+        let number = || {
+            value
+                .parse()
+                .with_context(|| format!("{arg}: not a number"))
+        };
+        match name {
+            "--models" => options.models = number()?,
+            "--seed" => options.seed = number()?,
+            "--verbose" => options.verbose = true,
+            "--disturbance" => {
+                options.disturbance = match value {
+                    "noise" => Disturbance::Noise,
+                    "drift" => Disturbance::Drift,
+                    "busy" => Disturbance::BusyHost,
+                    _ => bail!("{arg}: expected noise, drift or busy"),
+                }
+            }
+            _ => bail!(
+                "{arg}: expected --models=N, --seed=S, --disturbance=noise|drift|busy or --verbose"
+            ),
+        }
+    }
+    Ok(options)
+}
+
+/// Draws models one after the other, and adds up the scores.
+fn trials(options: &TrialOptions) -> Result<Totals> {
+    let mut totals = Totals::default();
+    for number in 0..options.models {
+        let mut drawer = Drawer(Rng::fork(options.seed, number));
+        let model = drawer.model(&format!("card {number}"), options.disturbance);
+        model.check().map_err(|why| anyhow::anyhow!(why))?;
+        let seed = options.seed ^ number;
+        let anatomy = dissect(&model, options.disturbance, seed)?;
+        for property in CardProperty::ALL {
+            let found = score(&model, &anatomy, property);
+            totals.add(property, found);
+            let shows = match found {
+                Score::Wrong => true,
+                Score::Declined | Score::Near => options.verbose,
+                _ => false,
+            };
+            if shows {
+                println!(
+                    "{found:?}: card {number} {property:?}: {:?}",
+                    anatomy.finding(property)
+                );
+                if found == Score::Wrong && options.verbose {
+                    println!("  {model:?}");
+                }
+            }
+        }
+        totals.spent(&anatomy, &budget(model.capacity, false));
+        if options.disturbance != Disturbance::BusyHost {
+            predictions(&model, &anatomy, seed, &mut totals, options.verbose)?;
+        }
+    }
+    Ok(totals)
+}
+
+fn dissect(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> Result<Anatomy> {
+    let mut anatomy = Anatomy::new(&model.name, model.capacity, false);
+    let limit = budget(model.capacity, false);
+    let device = SimulatedDevice::new(model.clone(), seed);
+    let observe = &mut |_: hakaru_anatomy::RunStep<'_>| {};
+    match disturbance {
+        Disturbance::BusyHost => {
+            let mut device = BusyHost {
+                device,
+                rng: Rng::fork(seed, 5),
+                requests: 0,
+            };
+            hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, observe)?;
+        }
+        _ => {
+            let mut device = device;
+            hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, observe)?;
+        }
+    }
+    Ok(anatomy)
+}
+
+/// Predicts the held-out workloads, measures them on the true card, and adds up how well they agree.
+fn predictions(
+    model: &DeviceModel,
+    anatomy: &Anatomy,
+    seed: u64,
+    totals: &mut Totals,
+    verbose: bool,
+) -> Result<()> {
+    for (number, workload) in Workload::held_out().into_iter().enumerate() {
+        let seed = seed.wrapping_add(1000 + number as u64);
+        let mut simulate =
+            |model| -> Box<dyn TimedDevice> { Box::new(SimulatedDevice::new(model, seed ^ 77)) };
+        let predicted = match predict(anatomy, &workload, seed, &mut simulate) {
+            Ok(predicted) => predicted,
+            Err(PredictionError::Needs(property)) => {
+                if verbose {
+                    println!(
+                        "no prediction of {}: {property:?} is unknown",
+                        workload.name
+                    );
+                }
+                totals.no_prediction(workload.name);
+                continue;
+            }
+            Err(PredictionError::Device(error)) => return Err(error.into()),
+        };
+        let mut device = SimulatedDevice::new(model.clone(), seed ^ 999);
+        let measured = drive(&workload, &mut device, seed)?.bandwidth();
+        let error = predicted.bandwidth.value / measured - 1.0;
+        let range = predicted.bandwidth.low..=predicted.bandwidth.high;
+        let covers = range.contains(&measured);
+        if verbose && error.abs() > 0.1 {
+            println!(
+                "{} {}: predicted {:.3} MB/s [{:.3}, {:.3}], measured {:.3}",
+                model.name,
+                workload.name,
+                predicted.bandwidth.value / 1e6,
+                predicted.bandwidth.low / 1e6,
+                predicted.bandwidth.high / 1e6,
+                measured / 1e6
+            );
+        }
+        totals.prediction(workload.name, error, covers);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anatomies_of_random_cards_are_right_or_decline() {
+        let seed = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_nanos() as u64;
+        let options = TrialOptions {
+            models: 6,
+            seed,
+            disturbance: Disturbance::Usual,
+            verbose: false,
+        };
+        let totals = trials(&options).unwrap();
+        assert!(
+            totals.wrong_percent() <= 2.0,
+            "seed {seed}\n{}",
+            totals.table()
+        );
+        assert!(
+            totals.right_percent() >= 85.0,
+            "seed {seed}\n{}",
+            totals.table()
+        );
+    }
+}

@@ -1,0 +1,180 @@
+//! Totals of many trials as a table.
+
+use super::score::Score;
+use hakaru_analysis::stats::median;
+use hakaru_anatomy::seconds_of;
+use hakaru_model::anatomy::{Anatomy, CardProperty, Spent};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Counts of scores, in the order right, near, declined, wrong.
+#[derive(Clone, Copy, Debug, Default)]
+struct ScoreCounts([u32; 4]);
+
+impl ScoreCounts {
+    fn add(&mut self, score: Score) {
+        match score {
+            Score::Right => self.0[0] += 1,
+            Score::Near => self.0[1] += 1,
+            Score::Declined => self.0[2] += 1,
+            Score::Wrong => self.0[3] += 1,
+            Score::NotApplicable => {}
+        }
+    }
+
+    fn plus(mut self, other: ScoreCounts) -> ScoreCounts {
+        for (sum, count) in self.0.iter_mut().zip(other.0) {
+            *sum += count;
+        }
+        self
+    }
+
+    fn percents(self) -> [f64; 4] {
+        let total = self.0.iter().sum::<u32>().max(1);
+        self.0.map(|n| 100.0 * f64::from(n) / f64::from(total))
+    }
+}
+
+/// Predictions of one workload.
+#[derive(Clone, Debug, Default)]
+struct PredictionCounts {
+    none: u32,
+    given: u32,
+    within: u32,
+    covered: u32,
+    errors: Vec<f64>,
+}
+
+/// Sums over all trials.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    scores: BTreeMap<CardProperty, ScoreCounts>,
+    predictions: BTreeMap<&'static str, PredictionCounts>,
+    minutes: Vec<f64>,
+    read_only_seconds: Vec<f64>,
+    written: Vec<f64>,
+    copied: Vec<f64>,
+    over_budget: u32,
+}
+
+impl Totals {
+    pub(super) fn add(&mut self, property: CardProperty, score: Score) {
+        self.scores.entry(property).or_default().add(score);
+    }
+
+    pub(super) fn spent(&mut self, anatomy: &Anatomy, limit: &Spent) {
+        let sum = |of: &dyn Fn(&Spent) -> f64, reads: bool| -> f64 {
+            let records = anatomy.experiments.iter();
+            records
+                .filter(|record| !reads || !record.experiment.writes())
+                .map(|record| of(&record.spent))
+                .sum()
+        };
+        let seconds = |spent: &Spent| seconds_of(spent.time);
+        self.minutes.push(sum(&seconds, false) / 60.0);
+        self.read_only_seconds.push(sum(&seconds, true));
+        let written = sum(&|spent| spent.written.0 as f64, false);
+        self.over_budget += u32::from(written > limit.written.0 as f64);
+        self.written.push(written / 1e6);
+        self.copied
+            .push(sum(&|spent| spent.copied.0 as f64, false) / 1e6);
+    }
+
+    pub(super) fn no_prediction(&mut self, workload: &'static str) {
+        self.predictions.entry(workload).or_default().none += 1;
+    }
+
+    pub(super) fn prediction(&mut self, workload: &'static str, error: f64, covers: bool) {
+        let counts = self.predictions.entry(workload).or_default();
+        counts.given += 1;
+        counts.within += u32::from(error.abs() <= 0.1);
+        counts.covered += u32::from(covers);
+        counts.errors.push(error.abs() * 100.0);
+    }
+
+    fn sum(&self, of: impl Fn(CardProperty) -> bool) -> ScoreCounts {
+        let rows = self.scores.iter().filter(|(property, _)| of(**property));
+        rows.fold(ScoreCounts::default(), |sum, (_, counts)| sum.plus(*counts))
+    }
+
+    #[cfg(test)]
+    pub(super) fn wrong_percent(&self) -> f64 {
+        self.sum(|_| true).percents()[3]
+    }
+
+    #[cfg(test)]
+    pub(super) fn right_percent(&self) -> f64 {
+        self.sum(|_| true).percents()[0]
+    }
+
+    /// Returns all tables as text.
+    pub(super) fn table(&self) -> String {
+        let mut text = String::new();
+        let mut row = |name: &str, counts: ScoreCounts| {
+            let [right, near, declined, wrong] = counts.percents();
+            let total = counts.0.iter().sum::<u32>();
+            let _ = writeln!(
+                text,
+                "{name:<18} {total:>5} {right:>7.2} {near:>7.2} {declined:>9.2} {wrong:>7.2}"
+            );
+        };
+        for (property, counts) in &self.scores {
+            row(&format!("{property:?}"), *counts);
+        }
+        row("sizes and counts", self.sum(CardProperty::is_exact));
+        row("rates and times", self.sum(|property| !property.is_exact()));
+        row("all", self.sum(|_| true));
+        let head = format!(
+            "{:<18} {:>5} {:>7} {:>7} {:>9} {:>7}\n",
+            "%", "n", "right", "<10%", "declined", "wrong"
+        );
+        head + &text + &self.predictions() + &self.costs()
+    }
+
+    fn predictions(&self) -> String {
+        let mut text =
+            String::from("\nprediction          given   none  <10%  covered  median error %\n");
+        let mut all = PredictionCounts::default();
+        for (name, counts) in &self.predictions {
+            all.none += counts.none;
+            all.given += counts.given;
+            all.within += counts.within;
+            all.covered += counts.covered;
+            all.errors.extend(&counts.errors);
+            let _ = write_prediction(&mut text, name, counts);
+        }
+        let _ = write_prediction(&mut text, "all", &all);
+        text
+    }
+
+    fn costs(&self) -> String {
+        let mut text = String::from("\ncost                median       max\n");
+        for (name, values) in [
+            ("minutes", &self.minutes),
+            ("read-only seconds", &self.read_only_seconds),
+            ("written MB", &self.written),
+            ("copied MB", &self.copied),
+        ] {
+            let most = values.iter().copied().fold(0.0, f64::max);
+            let middle = median(values).unwrap_or(0.0);
+            let _ = writeln!(text, "{name:<18} {middle:>7.1} {most:>9.1}");
+        }
+        let _ = writeln!(
+            text,
+            "over the budget of written bytes: {}",
+            self.over_budget
+        );
+        text
+    }
+}
+
+fn write_prediction(text: &mut String, name: &str, counts: &PredictionCounts) -> std::fmt::Result {
+    let share = |n: u32| 100.0 * f64::from(n) / f64::from(counts.given.max(1));
+    let (given, none) = (counts.given, counts.none);
+    let (within, covered) = (share(counts.within), share(counts.covered));
+    let error = median(&counts.errors).unwrap_or(0.0);
+    writeln!(
+        text,
+        "{name:<19} {given:>5} {none:>6} {within:>6.1} {covered:>7.1} {error:>7.2}"
+    )
+}
