@@ -77,7 +77,10 @@ fn is_shown_in_every_form(home: &Home, id: &str) {
     let out = |line: &str| text(&support::execute(home, line).stdout);
     assert!(out(&format!("show {}", &id[..30])).contains("Good: all 24 MiB"));
     let listed = out("list");
-    assert!(listed.contains(&id[..8]) && listed.contains("good"), "{listed}");
+    assert!(
+        listed.contains(&id[..8]) && listed.contains("good"),
+        "{listed}"
+    );
     let rows = out(&format!("report {id} --format=csv"));
     assert!(rows.lines().count() > 2, "{rows}");
     assert!(out("report latest --output=-").contains("Speed along the device"));
