@@ -7,8 +7,8 @@ use crate::stats;
 use hakaru_model::facts::{Bus, Identity};
 use hakaru_model::finding::{Estimate, Summary, TracedPhase};
 use hakaru_model::io_path::{
-    BusUse, IoPath, OperationPath, PathDifference, PathFigure, PathFindings, PathLimit,
-    PathRefusal, PriceModel, PriceRefusal, TimePart, TracedSeries,
+    BusUse, IoPath, OperationPath, PathComparison, PathDifference, PathFigure, PathFindings,
+    PathLimit, PathRefusal, PriceModel, PriceRefusal, TimePart, TracedSeries,
 };
 use hakaru_model::job::Op;
 use hakaru_model::units::BytesPerSec;
@@ -245,14 +245,46 @@ fn compare_series(
     };
     let (a, b) = (paths_of(base, base_series), paths_of(other, series));
     let (prices, without_prices) = prices(base, &base_series.disk);
+    let compared = compare_paths(&a, &b, &prices);
+    let measured = measured_ratio(base, other, &series.phase);
     Some(PathDifference {
         phase: series.phase.clone(),
         disk: series.disk.clone(),
         base: base.series.clone(),
         runs: (runs(base_series), runs(series)),
-        outcome: compare_paths(&a, &b, &prices),
+        outcome: compared.and_then(|of| representative(of, measured)),
         without_prices,
     })
+}
+
+/// Factor between the ratio of two sides' traced runs and that of their measured runs above which the traced runs do not
+/// stand for the measured ones. Tracing itself and the spread of single runs change a ratio by less.
+const REPRESENTATIVE: f64 = 1.5;
+
+/// Refuses a comparison of traced runs whose ratio of times differs from the measured one by more than a factor.
+fn representative(
+    compared: PathComparison,
+    measured: Option<f64>,
+) -> Result<PathComparison, PathRefusal> {
+    let traced = compared.identity.map(|of| of.time);
+    match (traced, measured) {
+        (Some(traced), Some(measured))
+            if (traced / measured).max(measured / traced) > REPRESENTATIVE =>
+        {
+            Err(PathRefusal::NotRepresentative { traced, measured })
+        }
+        _ => Ok(compared),
+    }
+}
+
+/// Returns the time per byte of a phase relative to the base, from the mean bandwidth of all runs; `None` if a side moved
+/// no bytes.
+fn measured_ratio(base: &Summary, other: &Summary, phase: &str) -> Option<f64> {
+    let bandwidth = |summary: &Summary| {
+        let phases = summary.phases.iter().filter(|it| it.phase == phase);
+        phases.map(|it| it.bandwidth.mean).sum::<f64>()
+    };
+    ratio(bandwidth(base), bandwidth(other)).filter(|of| *of > 0.0)
 }
 
 fn paths_of<'a>(summary: &'a Summary, series: &TracedSeries) -> Vec<&'a IoPath> {

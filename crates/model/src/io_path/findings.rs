@@ -327,7 +327,7 @@ pub enum PathFigure {
 }
 
 /// Why two sides cannot be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathRefusal {
     /// Neither side was traced.
@@ -338,6 +338,13 @@ pub enum PathRefusal {
     EventsLost,
     /// No kind of operation occurs on both sides.
     NoCommonOperation,
+    /// The traced runs differ from the measured runs of the sides: their parts do not explain the measured ratio.
+    NotRepresentative {
+        /// Ratio of the times per byte of the traced runs, this side to the side compared with.
+        traced: f64,
+        /// The same ratio of the measured runs.
+        measured: f64,
+    },
 }
 
 /// Prices of a device in one direction, fitted to traced runs on the raw device.

@@ -202,8 +202,12 @@ fn every_difference_has_its_sentence() {
         PathRefusal::OneSideTraced,
         PathRefusal::EventsLost,
         PathRefusal::NoCommonOperation,
+        PathRefusal::NotRepresentative {
+            traced: 9.0,
+            measured: 2.5,
+        },
     ] {
-        said(|| path_refusal(refusal).to_owned());
+        said(|| path_refusal(refusal));
     }
     let parts = [
         (DifferencePart::Device(IoClass::Fat1), 3e6),

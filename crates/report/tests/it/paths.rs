@@ -63,7 +63,7 @@ fn explains_differences_between_layers() {
     ]));
     let said = said(&page);
     let longer = said.iter().find(|said| said.contains("longer on"));
-    let wanted = "A write with its fsync takes 4.94 ms longer on vfat than on ext4: 96% is the device&#39;s work on \
+    let wanted = "One traced run on a side proves no difference: a write with its fsync took 4.94 ms longer on vfat than on ext4: 96% is the device&#39;s work on \
                   metadata, −14% is file system and page cache (the remainder), 13% is completion and wake-up, 4.1% \
                   is the block queue";
     assert_eq!(longer.copied(), Some(wanted));

@@ -235,3 +235,31 @@ fn raw_runs_of_all_phases_give_the_prices() {
     assert!(split.shares_allowed());
     assert_eq!(both[1].path_differences[0].without_prices, []);
 }
+
+/// One slow traced run must not explain a difference that the repeats do not show.
+#[test]
+fn refuses_traced_runs_unlike_the_measured_runs() {
+    let (raw, mut ext4) = raw_and_ext4();
+    ext4.window = Nanos(9 * raw.window.0);
+    let compared = |slower: f64| {
+        let mut both = [
+            traced("raw", vec![raw.clone()]),
+            traced("ext4", vec![ext4.clone()]),
+        ];
+        for phase in &mut both[1].phases {
+            phase.bandwidth.mean /= slower;
+        }
+        compare_traced(&mut both, 0);
+        both[1].path_differences[0].outcome.clone()
+    };
+    let refused = compared(2.5).unwrap_err();
+    let PathRefusal::NotRepresentative { traced, measured } = refused else {
+        panic!("{refused:?}");
+    };
+    assert!((traced - 9.0).abs() < 1e-9 && (measured - 2.5).abs() < 1e-9);
+    assert!(compared(5.9).is_err());
+    assert!(compared(6.1).is_ok() && compared(13.4).is_ok());
+    assert!(compared(13.6).is_err());
+    // Without a measured bandwidth there is nothing to judge by.
+    assert!(compared(f64::INFINITY).is_ok());
+}

@@ -414,8 +414,8 @@ pub(in crate::text) fn traffic_differs(
     })
 }
 
-pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
-    match refusal {
+pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> String {
+    let why = match refusal {
         PathRefusal::NotTraced => "Times are not compared: no side was traced",
         PathRefusal::OneSideTraced => {
             "Times are not compared: only one side was traced, and tracing costs time"
@@ -426,7 +426,16 @@ pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
         PathRefusal::NoCommonOperation => {
             "Times are not compared: the sides have no kind of operation in common"
         }
-    }
+        PathRefusal::NotRepresentative { traced, measured } => {
+            return format!(
+                "Times are not compared: the traced runs differ by {}x, but the measured runs differ by {}x; \
+                 trace more repeats",
+                number::significant(traced),
+                number::significant(measured)
+            );
+        }
+    };
+    why.to_owned()
 }
 
 pub(in crate::text) fn from_counters() -> &'static str {

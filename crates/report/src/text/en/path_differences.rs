@@ -117,9 +117,15 @@ pub(in crate::text) fn takes_longer(of: &LongerText<'_>) -> String {
         let (low, high) = (number::nanos(low), number::nanos(high));
         format!(" (95% interval {low} to {high})")
     });
+    let begin = match of.ends {
+        Some(_) => format!("A {} takes", of.operation),
+        None => format!(
+            "One traced run on a side proves no difference: a {} took",
+            of.operation
+        ),
+    };
     format!(
-        "A {} takes {} longer{interval} on {} than on {}: {}",
-        of.operation,
+        "{begin} {} longer{interval} on {} than on {}: {}",
         number::nanos(of.difference),
         of.names.0,
         of.names.1,

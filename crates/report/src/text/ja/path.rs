@@ -369,15 +369,23 @@ pub(in crate::text) fn traffic_differs(
     })
 }
 
-pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> &'static str {
-    match refusal {
+pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> String {
+    let why = match refusal {
         PathRefusal::NotTraced => "時間は比較しない（どちらもトレースなし）",
         PathRefusal::OneSideTraced => {
             "時間は比較しない（一方だけがトレースあり。トレース自体に時間がかかる）"
         }
         PathRefusal::EventsLost => "時間は比較しない（一方でイベントの0.1%超が消失）",
         PathRefusal::NoCommonOperation => "時間は比較しない（共通の種類の操作なし）",
-    }
+        PathRefusal::NotRepresentative { traced, measured } => {
+            return format!(
+                "時間は比較しない（時間の比はトレースありの実行で{}倍、測定値では{}倍と異なる。トレースの回数を増やす）",
+                number::significant(traced),
+                number::significant(measured)
+            );
+        }
+    };
+    why.to_owned()
 }
 
 pub(in crate::text) fn from_counters() -> &'static str {

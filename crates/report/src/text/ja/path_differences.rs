@@ -97,8 +97,12 @@ pub(in crate::text) fn takes_longer(of: &LongerText<'_>) -> String {
         format!("（95%信頼区間 {low}〜{high}）")
     });
     let (slow, fast) = of.names;
+    let (begin, is_longer) = match of.ends {
+        Some(_) => ("", "長い"),
+        None => ("トレースが1回の側があり有意差はいえない: ", "長かった"),
+    };
     format!(
-        "{}は{slow}のほうが{fast}より{}長い{interval}。内訳: {}",
+        "{begin}{}は{slow}のほうが{fast}より{}{is_longer}{interval}。内訳: {}",
         of.operation,
         number::nanos(of.difference),
         listed(&parts)

@@ -67,7 +67,7 @@ texts! {
     /// How the traffic of the slower side differs from that of the faster one.
     pub(crate) fn traffic_differs(slow: &SideTraffic<'_>, fast: &SideTraffic<'_>) -> Option<String>;
     /// Why the times of two sides are not compared.
-    pub(crate) fn path_refusal(refusal: PathRefusal) -> &'static str;
+    pub(crate) fn path_refusal(refusal: PathRefusal) -> String;
     /// No traced run.
     pub(crate) fn not_traced() -> (&'static str, &'static str);
     /// Title of what is known without a trace.
