@@ -65,15 +65,15 @@ fn traffic(path: &IoPath, op: Op) -> Option<PathTraffic> {
         asked,
         requests,
         moved: Bytes(moved),
-        amplification: per_byte(moved),
-        requests_per_io: per_io(requests),
+        amplification: per_byte(classes.iter().map(|class| class.own_bytes()).sum()),
+        requests_per_io: per_io(classes.iter().map(|class| class.own_requests()).sum()),
         classes: classes
             .iter()
             .map(|class| ClassAmplification {
                 class: class.class,
                 bytes: class.bytes,
-                amplification: per_byte(class.bytes.0),
-                requests_per_io: per_io(class.requests),
+                amplification: per_byte(class.own_bytes()),
+                requests_per_io: per_io(class.own_requests()),
             })
             .collect(),
     })

@@ -199,6 +199,12 @@ pub struct ClassTraffic {
     pub requests: u64,
     /// Bytes. A request over several classes counts for each by its share.
     pub bytes: Bytes,
+    /// Those of the requests that were queued before the window, for earlier operations of the application.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub earlier_requests: u64,
+    /// Those of the bytes that were queued before the window.
+    #[serde(default, skip_serializing_if = "Bytes::is_zero")]
+    pub earlier_bytes: Bytes,
     /// Runs of requests with consecutive addresses.
     pub runs: u64,
     /// Bios queued for these requests.
@@ -222,6 +228,18 @@ pub struct ClassTraffic {
     pub commands: Option<CommandTraffic>,
     /// Who queued the bios, most bytes first; at most 8.
     pub issuers: Vec<Issuer>,
+}
+
+impl ClassTraffic {
+    /// Returns the requests that were queued in the window, for the operations in it.
+    pub fn own_requests(&self) -> u64 {
+        self.requests.saturating_sub(self.earlier_requests)
+    }
+
+    /// Returns the bytes that were queued in the window.
+    pub fn own_bytes(&self) -> u64 {
+        self.bytes.0.saturating_sub(self.earlier_bytes.0)
+    }
 }
 
 /// Commands of one class on an MMC bus.

@@ -363,11 +363,12 @@ impl PathTotals {
                 }
                 continue;
             }
-            if request.queued < begin {
+            let earlier = request.queued < begin;
+            if earlier {
                 self.edges.at_start += 1;
                 self.edges.at_start_bytes.0 += u64::from(request.range.sectors) * 512;
             }
-            let class = self.traffic.add(kept, request, classifier);
+            let class = self.traffic.add(kept, request, classifier, earlier);
             self.sample.add(sampled(request, class));
             classes.push(class);
         }

@@ -6,9 +6,9 @@ use super::{asked, flushes, is_incomplete, of_op, ratio};
 use crate::stats::SampleMoments;
 use crate::stats::difference_interval;
 use hakaru_model::io_path::{
-    ClassTime, DeviceSplit, DifferencePart, IoClass, IoPath, OperationDifference, OperationLoad,
-    OperationPath, PartDifference, PathComparison, PathIdentity, PathRefusal, PriceModel,
-    TimeDifference, TimePart, shares_allowed,
+    ClassTime, ClassTraffic, DeviceSplit, DifferencePart, IoClass, IoPath, OperationDifference,
+    OperationLoad, OperationPath, PartDifference, PathComparison, PathIdentity, PathRefusal,
+    PriceModel, TimeDifference, TimePart, shares_allowed,
 };
 use hakaru_model::job::Op;
 use std::collections::BTreeSet;
@@ -132,8 +132,8 @@ fn load(&(path, operation): &(&IoPath, &OperationPath), op: Option<Op>) -> Opera
     let ios = op.map_or(operation.count, |op| asked(path, op).0);
     let per_io = |count: u64| ratio(count as f64, ios as f64).unwrap_or(0.0);
     OperationLoad {
-        requests: per_io(of_op(path, direction).map(|it| it.requests).sum()),
-        bytes: per_io(of_op(path, direction).map(|it| it.bytes.0).sum()),
+        requests: per_io(of_op(path, direction).map(ClassTraffic::own_requests).sum()),
+        bytes: per_io(of_op(path, direction).map(ClassTraffic::own_bytes).sum()),
         jumps: per_io(of_op(path, direction).map(|it| it.runs).sum()),
         flushes: match direction {
             Op::Write => per_io(flushes(path)),

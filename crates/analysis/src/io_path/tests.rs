@@ -23,6 +23,8 @@ pub(crate) fn traffic_of(
         op,
         requests,
         bytes: Bytes(bytes),
+        earlier_requests: 0,
+        earlier_bytes: Bytes(0),
         runs,
         bios: requests,
         merges: 0,
@@ -377,4 +379,25 @@ fn divides_the_difference_on_the_device_by_prices() {
     let device = 160.5 - 62.8;
     let sum = split.requests + split.bytes + split.jumps + split.remainder;
     assert!((sum - device).abs() < 1e-6);
+}
+
+/// Requests that were in flight when the window began belong to operations before it.
+#[test]
+fn requests_queued_before_the_window_do_not_count_per_io() {
+    let write = Some(Op::Write);
+    let mut data = traffic_of(IoClass::Data, write, 60, 60 * 4096, 60);
+    (data.earlier_requests, data.earlier_bytes) = (10, Bytes(10 * 4096));
+    let path = path(500_000_000, (50, 4096), vec![data]);
+    let findings = path_findings(&path);
+    let writes = &findings.traffic[0];
+    assert_eq!((writes.requests, writes.moved.0), (60, 60 * 4096));
+    assert_eq!(
+        (writes.requests_per_io, writes.amplification),
+        (Some(1.0), Some(1.0))
+    );
+    let class = &writes.classes[0];
+    assert_eq!(
+        (class.requests_per_io, class.amplification),
+        (Some(1.0), Some(1.0))
+    );
 }

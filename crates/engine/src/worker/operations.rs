@@ -47,14 +47,11 @@ impl OperationLog {
 }
 
 impl<D: Drive, C: Clock> Worker<'_, D, C> {
-    /// Records a completed I/O of the measured part.
+    /// Records a completed I/O that began in the measured part. The trace of one that began in the ramp time is incomplete.
     pub(super) fn record_operation(&mut self, flight: &InflightIo, done: u64) {
         let Some(log) = self.account.operations.as_mut() else {
             return;
         };
-        if self.time.in_ramp {
-            return;
-        }
         let IoRequest {
             op,
             region,
@@ -67,6 +64,9 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         } else {
             flight.issued
         };
+        if self.time.in_ramp || begin < self.time.measuring_since {
+            return;
+        }
         let file = log.file(region);
         log.chunk.push(TracedOperation {
             op: Some(op),
@@ -87,7 +87,7 @@ impl<D: Drive, C: Clock> Worker<'_, D, C> {
         let Some(log) = self.account.operations.as_mut() else {
             return;
         };
-        if self.time.in_ramp {
+        if self.time.in_ramp || begin < self.time.measuring_since {
             return;
         }
         let (len, offset) = match kind {

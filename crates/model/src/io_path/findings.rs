@@ -39,9 +39,10 @@ pub struct PathTraffic {
     pub requests: u64,
     /// Bytes on the device, of all classes.
     pub moved: Bytes,
-    /// I/O amplification: bytes on the device per byte of the application; `None` if the application moved none.
+    /// I/O amplification: bytes on the device per byte of the application, without those queued before the window; `None`
+    /// if the application moved none.
     pub amplification: Option<f64>,
-    /// Requests per I/O of the application; `None` if it made none.
+    /// Requests per I/O of the application, without those queued before the window; `None` if it made none.
     pub requests_per_io: Option<f64>,
     /// The same by class, in the order of [`IoClass::ALL`].
     pub classes: Vec<ClassAmplification>,

@@ -124,6 +124,7 @@ fn a_request_belongs_to_the_phase_in_which_it_completed() {
     let path = summarized(&stream, (10, 100));
     let data = class(&path, IoClass::Data);
     assert_eq!((data.requests, data.bytes.0), (2, 8192));
+    assert_eq!((data.earlier_requests, data.earlier_bytes.0), (1, 4096));
     let edges = EdgeRequests {
         at_start: 1,
         at_start_bytes: Bytes(4096),

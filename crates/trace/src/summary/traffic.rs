@@ -22,6 +22,8 @@ pub(crate) struct Traffic {
 struct Sums {
     requests: u64,
     sectors: u64,
+    earlier_requests: u64,
+    earlier_sectors: u64,
     runs: u64,
     /// First sector behind the last request.
     run_end: Option<u64>,
@@ -44,6 +46,8 @@ impl Default for Sums {
         Sums {
             requests: 0,
             sectors: 0,
+            earlier_requests: 0,
+            earlier_sectors: 0,
             runs: 0,
             run_end: None,
             bios: 0,
@@ -65,16 +69,20 @@ impl Traffic {
     /// Threads of one class that are told apart; others count as the first of them.
     const MAX_THREADS: usize = 4096;
 
-    /// Adds a request and returns the class of its first sector. Requests come in order of issue.
+    /// Adds a request and returns the class of its first sector. Requests come in order of issue. An earlier one was
+    /// queued before the window.
     pub(crate) fn add(
         &mut self,
         kept: &Kept,
         request: &KeptRequest,
         classifier: &Classifier<'_>,
+        earlier: bool,
     ) -> IoClass {
         let op = request.op();
         let first = kept.first_class(request, classifier);
-        self.sums(first, op).count(request, kept.bios_of(request));
+        let sums = self.sums(first, op);
+        sums.count(request, kept.bios_of(request));
+        sums.earlier_requests += u64::from(earlier);
         let mut shares: Vec<(IoClass, u64)> = Vec::with_capacity(1);
         kept.classes(request, classifier, |class, sectors| {
             match shares.iter_mut().find(|share| share.0 == class) {
@@ -90,6 +98,7 @@ impl Traffic {
             };
             let sums = self.sums(class, op);
             sums.sectors += sectors;
+            sums.earlier_sectors += u64::from(earlier) * sectors;
             sums.add_times(request, class == first, share);
         }
         for bio in kept.bios_of(request) {
@@ -196,6 +205,8 @@ impl Sums {
             op,
             requests: self.requests,
             bytes: Bytes(self.sectors * 512),
+            earlier_requests: self.earlier_requests,
+            earlier_bytes: Bytes(self.earlier_sectors * 512),
             runs: self.runs,
             bios: self.bios,
             merges: self.merges,

@@ -64,6 +64,8 @@ impl Class {
             op: self.op,
             requests: self.requests,
             bytes: Bytes(self.bytes),
+            earlier_requests: 0,
+            earlier_bytes: Bytes(0),
             runs: self.requests,
             bios: self.requests + self.merges,
             merges: self.merges,
