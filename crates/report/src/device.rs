@@ -273,7 +273,7 @@ fn health(health: &Health) -> String {
     use HealthCounter::*;
     let share = |percent: Option<u64>, of| percent.map(|n| text::health_share(n, of));
     let size = |size: Option<Bytes>, of| size.map(|n| text::health_count(&n.decimal(), of));
-    let count = |n: Option<u64>, of| n.map(|n| text::health_count(&number::count(n), of));
+    let count = |n: Option<u64>, of| n.map(|n| text::health_count(&number::grouped(n), of));
     let counters = [
         share(health.percent_used, LifeUsed),
         share(health.spare_percent, SpareLeft),

@@ -210,7 +210,7 @@ pub(crate) fn percent(share: f64) -> String {
     exact(value, if value.abs() < 10.0 { 1 } else { 0 })
 }
 
-/// Formats a count with separators, for sentences: `12,345,678`.
+/// Formats a count with separators: `12,345,678`.
 pub(crate) fn grouped(n: u64) -> String {
     in_groups(&n.to_string())
 }
@@ -239,22 +239,6 @@ pub(crate) fn in_groups(number: &str) -> String {
         out.push(c);
     }
     out + rest
-}
-
-/// Formats a count with thin spaces, for tables: `12 345 678`.
-pub(crate) fn count(n: u64) -> String {
-    let digits = n.to_string();
-    if digits.len() <= 4 {
-        return digits;
-    }
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(c);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -315,8 +299,8 @@ mod tests {
             [p(0.5), p(0.99), p(0.999), p(0.9999)],
             ["median", "P99", "P99.9", "P99.99"]
         );
-        assert_eq!(count(1234), "1234");
-        assert_eq!(count(12_345_678), "12\u{202f}345\u{202f}678");
+        assert_eq!(grouped(1234), "1,234");
+        assert_eq!(grouped(12_345_678), "12,345,678");
         assert_eq!(nanos(1_866_030.4), "1.87 ms");
         let short = [178.0, 1e3, 1.778e6, 1e9, 1e12].map(short_latency);
         assert_eq!(short, ["178 ns", "1 µs", "1.78 ms", "1 s", "1000 s"]);

@@ -48,10 +48,7 @@ pub fn not_traced(run: &str, summary: &Summary) -> anyhow::Error {
             .then(|| hakaru_report::caveat_of(summary, caveat))
     });
     match because {
-        Some(because) => anyhow!(both!(
-            "run {run} has no trace: {because}",
-            "測定{run}にトレースがありません（{because}）"
-        )),
+        Some(because) => anyhow!(both!("run {run}: {because}", "測定{run}: {because}")),
         None => anyhow!(both!(
             "run {run} was not traced; help: measure again with `hakaru bench --trace` or `hakaru fio --hakaru-trace`",
             "測定{run}はトレースされていません; help: hakaru bench --traceまたはhakaru fio --hakaru-traceで測定し直してください"

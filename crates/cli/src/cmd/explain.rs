@@ -86,7 +86,7 @@ pub(crate) fn main(args: &ExplainArgs, db: Option<&Path>) -> Result<Exit> {
         // The page gives the reason and the cure already.
         complain(&match output.is_none() && !args.json {
             true => {
-                anyhow!(both!("run {} was not traced", "測定{}はトレースされていません"; args.run))
+                anyhow!(both!("run {} has no trace", "測定{}にトレースがありません"; args.run))
             }
             false => not_traced(&args.run, &summary),
         });

@@ -336,7 +336,7 @@ fn a_user_without_privileges_measures_and_learns_why_there_is_no_trace() {
     assert_eq!(explained.status.code(), Some(1));
     let page = text(&explained.stdout);
     assert_eq!(page.matches("Not traced: ").count(), 1, "{page}");
-    assert!(text(&explained.stderr).contains("was not traced"));
+    assert!(text(&explained.stderr).contains("has no trace"));
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn a_run_that_was_not_traced_says_what_would_trace_it() {
     // The page says it once, and the error does not repeat it.
     let page = text(&out.stdout);
     assert_eq!(page.matches("--hakaru-trace").count(), 1, "{page}");
-    assert_eq!(text(&out.stderr), "error: run latest was not traced\n");
+    assert_eq!(text(&out.stderr), "error: run latest has no trace\n");
     let out = execute(&home, "explain nothing");
     assert_eq!(out.status.code(), Some(2));
 }

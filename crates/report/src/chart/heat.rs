@@ -97,7 +97,7 @@ fn rows(map: &LatencyMap) -> DataTable {
         let [from, to] = [from, to].map(|s| number::exact(s, digits));
         let longest = counts.iter().last().map_or(0, |(step, _)| step);
         let cells = [
-            number::count(counts.count()),
+            number::grouped(counts.count()),
             step_text(median_step(&counts)),
             step_text(longest),
         ];

@@ -94,7 +94,7 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
             let found = line.marked.iter().find(|m| m.0 == *q);
             found.map_or("–".to_owned(), |m| m.1.to_string())
         };
-        let count = number::count(line.count);
+        let count = number::grouped(line.count);
         let cells = std::iter::once(count).chain(quantiles.iter().map(value));
         table::row(&line.name, cells)
     });

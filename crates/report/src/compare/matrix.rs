@@ -9,7 +9,7 @@ use crate::text::{self, Head};
 use crate::workload;
 use hakaru_model::finding::{Comparison, Estimate, Verdict};
 
-/// The matrix of these comparisons of rates; the faster side of a proven difference is framed.
+/// The matrix of these comparisons of rates.
 pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> DocumentBlock {
     let column = |name: &str| MatrixColumn {
         name: plain(name),
@@ -50,8 +50,8 @@ fn runs(comparisons: &[&Comparison]) -> Option<u64> {
     runs.all(|n| n == first).then_some(first)
 }
 
+/// A side's rate; the faster side of a proven difference is the best.
 fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
-    // Of latencies, the shorter one is better.
     let spread = MeanText::of(this, readable(of).1);
     let best = this.mean.max(other.mean);
     let mut cell = MatrixCell::of(&spread, shade(this.mean, best));

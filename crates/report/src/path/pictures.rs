@@ -124,10 +124,10 @@ fn flow_table(path: &IoPath, groups: &[GroupSum], several: bool) -> DataTable {
         let cells = [
             Bytes(sum.bytes).to_string(),
             number::significant(figures::per_asked_byte(path, sum.bytes as f64)),
-            number::count(sum.bios),
-            number::count(sum.merges),
-            number::count(sum.splits),
-            number::count(sum.requests),
+            number::grouped(sum.bios),
+            number::grouped(sum.merges),
+            number::grouped(sum.splits),
+            number::grouped(sum.requests),
         ];
         table::row(name, cells)
     };
@@ -140,7 +140,7 @@ fn flow_table(path: &IoPath, groups: &[GroupSum], several: bool) -> DataTable {
             none(),
             none(),
             none(),
-            number::count(flushes),
+            number::grouped(flushes),
         ];
         table::row(text::class_group(ClassGroup::Flush), cells)
     });
@@ -342,7 +342,7 @@ fn address_table(path: &IoPath) -> DataTable {
     }
     let rows = classes.into_iter().map(|(class, (count, first, last))| {
         let place = |sector: u64| Bytes(sector.saturating_mul(512)).to_string();
-        let cells = [number::count(count), place(first), place(last)];
+        let cells = [number::grouped(count), place(first), place(last)];
         table::row(text::io_class_title(class), cells)
     });
     let head = [
@@ -389,7 +389,7 @@ pub(super) fn sizes(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart>
     let cells = |row: &SizeRow| {
         table::row(
             &row.label,
-            [number::count(row.asked), number::count(row.reached)],
+            [number::grouped(row.asked), number::grouped(row.reached)],
         )
     };
     (all > 0).then(|| Chart {

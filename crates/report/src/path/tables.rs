@@ -30,13 +30,13 @@ pub(super) fn class_table(path: &IoPath) -> DataTable {
             _ => String::new(),
         };
         let bytes = |text: String| if flush { String::new() } else { text };
-        let commands = class.commands.as_ref().map(|c| number::count(c.commands));
+        let commands = class.commands.as_ref().map(|c| number::grouped(c.commands));
         let merged = match class.merges | class.splits {
             0 => String::new(),
             _ => format!(
                 "{} / {}",
-                number::count(class.merges),
-                number::count(class.splits)
+                number::grouped(class.merges),
+                number::grouped(class.splits)
             ),
         };
         let time = |times: fn(&OperationPath) -> &[ClassTime]| match (main, class.op) {
@@ -46,7 +46,7 @@ pub(super) fn class_table(path: &IoPath) -> DataTable {
             _ => String::new(),
         };
         let cells = [
-            number::count(class.requests),
+            number::grouped(class.requests),
             per_io,
             bytes(class.bytes.to_string()),
             bytes(format!(
@@ -136,7 +136,7 @@ pub(super) fn figure_table(phase: &PathPhase<'_>) -> Option<DataTable> {
             text::path_limit_name(side.series.limit).to_owned()
         }),
         of_sides(runs_name.to_owned(), |side| {
-            number::count(side.series.runs.len() as u64)
+            number::grouped(side.series.runs.len() as u64)
         }),
     ];
     let names = phase.sides.iter().map(|side| match side.name.is_empty() {

@@ -69,7 +69,7 @@ fn explains_differences_between_layers() {
     assert_eq!(longer.copied(), Some(wanted));
     let fewer = said.iter().find(|said| said.contains("fewer bytes"));
     let wanted = "vfat moves fewer bytes (1.39 against 2.00 bytes for each byte of the application) and is slower, \
-                  because each I/O is 4.00 requests instead of 2.00";
+                  because each I/O is 4.0 requests instead of 2.0";
     assert_eq!(fewer.copied(), Some(wanted));
 }
 

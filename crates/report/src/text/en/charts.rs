@@ -353,7 +353,7 @@ pub(in crate::text) fn over_time_note(
     if drawn < of {
         note.push_str(&format!(
             " {drawn} of {} runs are drawn.",
-            number::count(of as u64)
+            number::grouped(of as u64)
         ));
     }
     note

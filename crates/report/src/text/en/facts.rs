@@ -313,7 +313,7 @@ pub(in crate::text) fn duration(time: Nanos) -> String {
 pub(in crate::text) fn runs(n: u64) -> String {
     match n {
         1 => "1 run".to_owned(),
-        n => format!("{} runs", number::count(n)),
+        n => format!("{} runs", number::grouped(n)),
     }
 }
 

@@ -145,20 +145,15 @@ pub(in crate::text) fn became(of: &BecameText<'_>) -> String {
     )
 }
 
-/// `2.3 requests`, with enough digits for merged requests.
+/// `2.3 requests`, with enough digits for merged requests. A mean has a decimal place, and then a plural.
 fn requests_per_io(requests: f64) -> String {
     let digits = if requests < 0.95 { 2 } else { 1 };
-    let text = format!("{requests:.digits$}");
-    match text.as_str() {
-        "1.0" => "1.0 request".to_owned(),
-        _ => format!("{text} requests"),
-    }
+    format!("{requests:.digits$} requests")
 }
 
 /// Requests per I/O below which a class occurs only occasionally.
 const RARE: f64 = 0.1;
 
-/// `the journal twice`, `the directory (0.25 per I/O)`
 /// Class of requests as a part of a sentence: `the directory`.
 fn class_in_sentence(class: IoClass) -> String {
     match class {
@@ -167,6 +162,7 @@ fn class_in_sentence(class: IoClass) -> String {
     }
 }
 
+/// `the journal twice`, `the directory (0.25 per I/O)`
 fn how_often(class: IoClass, requests: f64) -> String {
     let name = class_in_sentence(class);
     match requests {
@@ -387,9 +383,9 @@ pub(in crate::text) fn traffic_differs(
         number::significant(fast.bytes)
     );
     let requests = format!(
-        "{} requests instead of {}",
-        number::significant(slow.requests),
-        number::significant(fast.requests)
+        "{} instead of {}",
+        requests_per_io(slow.requests),
+        requests_per_io(fast.requests).trim_end_matches(" requests")
     );
     let (more_bytes, more_requests) = (slow.bytes / fast.bytes, slow.requests / fast.requests);
     if !more_bytes.is_finite() || !more_requests.is_finite() {

@@ -49,11 +49,11 @@ pub(in crate::text) fn errors_counted(what: ErrorCount, n: u64) -> String {
 }
 
 pub(in crate::text) fn and_more(n: u64) -> String {
-    format!("and {} more", number::count(n))
+    format!("and {} more", number::grouped(n))
 }
 
 pub(in crate::text) fn more_in_record(n: u64) -> String {
-    format!("and {} more; the record has them", number::count(n))
+    format!("and {} more; the record has them", number::grouped(n))
 }
 
 pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
@@ -67,7 +67,7 @@ pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
 }
 
 pub(in crate::text) fn runs_of(runs: u64, planned: u64) -> String {
-    let (runs, planned) = (number::count(runs), number::count(planned));
+    let (runs, planned) = (number::grouped(runs), number::grouped(planned));
     format!("{runs} of {planned} runs")
 }
 

@@ -314,7 +314,7 @@ pub(in crate::text) fn duration(time: Nanos) -> String {
 }
 
 pub(in crate::text) fn runs(n: u64) -> String {
-    format!("{}回", number::count(n))
+    format!("{}回", number::grouped(n))
 }
 
 pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {

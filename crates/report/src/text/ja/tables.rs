@@ -42,7 +42,7 @@ pub(in crate::text) fn drop_at(at: Bytes) -> String {
 }
 
 pub(in crate::text) fn errors_counted(what: ErrorCount, n: u64) -> String {
-    let n = number::count(n);
+    let n = number::grouped(n);
     match what {
         ErrorCount::FailedIos => format!("I/Oの失敗{n}件"),
         ErrorCount::Others => format!("その他のエラー{n}件"),
@@ -50,15 +50,15 @@ pub(in crate::text) fn errors_counted(what: ErrorCount, n: u64) -> String {
 }
 
 pub(in crate::text) fn and_more(n: u64) -> String {
-    format!("ほか{}件", number::count(n))
+    format!("ほか{}件", number::grouped(n))
 }
 
 pub(in crate::text) fn more_in_record(n: u64) -> String {
-    format!("ほか{}件（すべて記録にあり）", number::count(n))
+    format!("ほか{}件（すべて記録にあり）", number::grouped(n))
 }
 
 pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
-    let n = number::count(n);
+    let n = number::grouped(n);
     match what {
         CountedThing::Cards => {
             let (thing, counter) = super::answers::things();
@@ -71,7 +71,7 @@ pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
 }
 
 pub(in crate::text) fn runs_of(runs: u64, planned: u64) -> String {
-    let (runs, planned) = (number::count(runs), number::count(planned));
+    let (runs, planned) = (number::grouped(runs), number::grouped(planned));
     format!("{planned}回中{runs}回")
 }
 
@@ -108,17 +108,17 @@ pub(in crate::text) fn layer_leaves_note() -> &'static str {
 }
 
 pub(in crate::text) fn failed_not_counted(n: u64, point: &str, because: &str) -> String {
-    let n = number::count(n);
+    let n = number::grouped(n);
     format!("未完了の測定{n}回を集計から除外。最初の1件: {point}（{because}）")
 }
 
 pub(in crate::text) fn others_not_counted(n: u64) -> String {
-    let n = number::count(n);
+    let n = number::grouped(n);
     format!("測定条件の異なる保存済みの測定{n}回を集計から除外")
 }
 
 pub(in crate::text) fn others_of_points(n: u64) -> String {
-    format!("測定条件の異なる測定{}回", number::count(n))
+    format!("測定条件の異なる測定{}回", number::grouped(n))
 }
 
 pub(in crate::text) fn because_of_run(because: &str, run: &str) -> String {
@@ -126,7 +126,7 @@ pub(in crate::text) fn because_of_run(because: &str, run: &str) -> String {
 }
 
 pub(in crate::text) fn caveats_in_report(n: u64) -> String {
-    format!("ほか{}件の注意はレポートに記載", number::count(n))
+    format!("ほか{}件の注意はレポートに記載", number::grouped(n))
 }
 
 pub(in crate::text) fn about_layer(part: LayerPart, layer: &str) -> String {
