@@ -76,11 +76,16 @@ fn nodes_of(path: &Path, roots: &Roots) -> (Vec<DeviceNode>, Option<Mount>) {
     (nodes, Some(mount))
 }
 
-/// Returns the mount of a path. A removed file has no path, but its device number names the mount.
+/// Returns the mount of a path. A removed file has no path, but its device number names the mount. A new file has
+/// neither: its directory names the mount, also on Btrfs, whose files have numbers that no mount has.
 fn mount_of(path: &Path, number: DevNum, roots: &Roots, mounts: &[Mount]) -> Option<Mount> {
     let same = mounts.iter().find(|mount| mount.number == number);
     same.cloned().or_else(|| {
-        let real = path.canonicalize().or_else(|_| path.read_link()).ok()?;
+        let real = path
+            .canonicalize()
+            .or_else(|_| path.read_link())
+            .or_else(|_| crate::inspect::directory_of(path).canonicalize())
+            .ok()?;
         mounts::mount_at(&real, roots, mounts)
     })
 }

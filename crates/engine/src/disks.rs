@@ -9,7 +9,8 @@ use hakaru_model::io_path::DiskTotals;
 use hakaru_model::measured::MeasuredTraffic;
 use hakaru_model::plan::{FilePlan, WorkerPlan};
 use hakaru_model::units::{Bytes, Nanos};
-use rustix::fs::{FileType, major, minor};
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, major, minor};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -50,10 +51,13 @@ impl DiskWatch {
 /// Returns the names of the disks below these files; each disk once.
 fn disks_below(files: &[FilePlan]) -> Vec<String> {
     // Thousands of files may be on one device.
-    let mut devices: Vec<u64> = files.iter().filter_map(|f| device_of(&f.path)).collect();
-    devices.sort_unstable();
-    devices.dedup();
-    let mut names: Vec<String> = devices.into_iter().filter_map(disk_of).collect();
+    let devices = files.iter().filter_map(|f| Some((device_of(&f.path)?, f)));
+    let devices: BTreeMap<u64, &FilePlan> = devices.collect();
+    let disks = |(device, file): (u64, &FilePlan)| match major(device) {
+        0 => disks_of_mount(&file.path),
+        _ => disk_of(device).into_iter().collect(),
+    };
+    let mut names: Vec<String> = devices.into_iter().flat_map(disks).collect();
     names.sort();
     names.dedup();
     names
@@ -249,29 +253,84 @@ fn node_of(device: u64) -> Option<PathBuf> {
 
 /// Returns the number of the block device that a path is, or that contains it.
 fn device_of(path: &Path) -> Option<u64> {
-    // For a missing file, its parent directory is used; a bare file name has an empty parent.
-    let folder = path.parent().map(|folder| {
-        if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            folder
-        }
-    });
     let stat = rustix::fs::stat(path)
         .ok()
-        .or_else(|| rustix::fs::stat(folder?).ok())?;
+        .or_else(|| rustix::fs::stat(directory_of(path)?).ok())?;
     Some(match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => stat.st_rdev,
         _ => stat.st_dev,
     })
 }
 
+/// Returns the directory of a file; a bare file name has an empty parent.
+fn directory_of(path: &Path) -> Option<&Path> {
+    let directory = path.parent()?;
+    Some(match directory.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => directory,
+    })
+}
+
+/// Returns the kernel names of the disks below a file whose device number names no disk, as on Btrfs: those of the device
+/// in the mount table, and of the other devices of that Btrfs. Empty in memory and on the network.
+fn disks_of_mount(path: &Path) -> Vec<String> {
+    let Some(device) = mounted_device(path) else {
+        return Vec::new();
+    };
+    let Some(node) = node_of(device) else {
+        return Vec::new();
+    };
+    let nodes = btrfs_devices(&node).unwrap_or_else(|| vec![node]);
+    nodes.iter().filter_map(|node| disk_at(node)).collect()
+}
+
+/// Returns the number of the block device in the mount table from which the file system of a path is mounted.
+fn mounted_device(path: &Path) -> Option<u64> {
+    let id = |path: &Path| {
+        let (flags, wanted) = (AtFlags::empty(), StatxFlags::MNT_ID);
+        rustix::fs::statx(CWD, path, flags, wanted).ok()
+    };
+    let found = id(path).or_else(|| id(directory_of(path)?))?;
+    let known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
+    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let source = known.then(|| source_of(&table, found.stx_mnt_id))??;
+    let stat = rustix::fs::stat(source).ok()?;
+    let is_disk = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+    is_disk.then_some(stat.st_rdev)
+}
+
+/// Finds the device of a mount in the mount table (`Documentation/filesystems/proc.rst`).
+fn source_of(table: &str, mount: u64) -> Option<&str> {
+    let id = mount.to_string();
+    let line = table
+        .lines()
+        .find(|line| line.split(' ').next() == Some(id.as_str()))?;
+    let (_, of_filesystem) = line.split_once(" - ")?;
+    let source = of_filesystem.split(' ').nth(1)?;
+    source.starts_with('/').then_some(source)
+}
+
+/// Returns the nodes of all devices of the Btrfs that this one belongs to.
+fn btrfs_devices(node: &Path) -> Option<Vec<PathBuf>> {
+    let devices = |filesystem: std::fs::DirEntry| {
+        let entries = std::fs::read_dir(filesystem.path().join("devices")).ok()?;
+        let nodes = entries.filter_map(|entry| entry.ok()?.path().canonicalize().ok());
+        let nodes: Vec<PathBuf> = nodes.collect();
+        nodes.iter().any(|it| it == node).then_some(nodes)
+    };
+    let mut filesystems = std::fs::read_dir("/sys/fs/btrfs").ok()?.flatten();
+    filesystems.find_map(devices)
+}
+
 /// Returns the kernel name of the disk of a block device. `None` without a disk (tmpfs, network).
 fn disk_of(device: u64) -> Option<String> {
-    let node = node_of(device)?;
+    disk_at(&node_of(device)?)
+}
+
+fn disk_at(node: &Path) -> Option<String> {
     // A partition is a directory inside the directory of its disk.
     let disk = if node.join("partition").exists() {
-        node.parent()?.to_owned()
+        node.parent()?
     } else {
         node
     };
@@ -304,6 +363,15 @@ mod tests {
             (1, 3, 7, 10, 16)
         );
         assert_eq!(parse("4 junk")[..2], [4, 0]);
+    }
+
+    #[test]
+    fn finds_the_source_of_a_mount_by_its_id() {
+        let table = "43 27 0:39 / /mnt/a\\040b rw,relatime shared:4 - btrfs /dev/loop0 rw\n\
+                     4 27 0:40 / /tmp rw - tmpfs tmpfs rw\n";
+        assert_eq!(source_of(table, 43), Some("/dev/loop0"));
+        assert_eq!(source_of(table, 4), None);
+        assert_eq!(source_of(table, 3), None);
     }
 
     /// Requests that complete at these moments, and a clock that advances at each reading of clock or counter.

@@ -124,6 +124,42 @@ fn explains(home: &Home, run: &str) {
     }
 }
 
+/// The files of Btrfs have device numbers that no mount has, and a new file has no path yet.
+#[test]
+fn a_new_file_on_btrfs_is_traced() {
+    if !Command::new("mkfs.btrfs")
+        .arg("--version")
+        .output()
+        .is_ok_and(|out| out.status.success())
+    {
+        eprintln!("SKIPPED: no mkfs.btrfs");
+        return;
+    }
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 256 << 20) else {
+        return;
+    };
+    let mount = disk.mkfs_and_mount("btrfs");
+    let options = "--rw=randwrite --bs=4k --size=2m --direct=1 --end_fsync=1";
+    traced_fio(&home, &mount, options);
+    let record = &records(&home)[0];
+    let measured = &record.phases[0];
+    assert!(
+        measured
+            .disks
+            .iter()
+            .any(|it| disk.device().ends_with(&it.name)),
+        "{:?}",
+        record.caveats
+    );
+    if !is_traceable(record) {
+        return;
+    }
+    let path = &measured.paths[0];
+    assert_eq!(path.disk.filesystem.as_deref(), Some("btrfs"));
+    assert!(path.bytes(Op::Write).0 >= 2 << 20, "{:?}", path.classes);
+}
+
 #[test]
 fn a_benchmark_traces_one_more_round_and_finds_its_unnamed_file() {
     let home = Home::new();
