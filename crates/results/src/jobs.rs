@@ -38,9 +38,11 @@ pub fn same_jobs(a: &Scenario, b: &Scenario) -> bool {
 /// Whether all of the target exists before the job: a device, or the unnamed file that `bench` lays out.
 fn has_content(target: &Target) -> bool {
     match target {
-        Target::Paths(paths) => paths
-            .iter()
-            .all(|path| path.starts_with("/dev") || path.starts_with("/proc")),
+        Target::Paths(paths) => paths.iter().all(|path| {
+            // /dev/shm is a file system in memory.
+            let is_device = path.starts_with("/dev") && !path.starts_with("/dev/shm");
+            is_device || path.starts_with("/proc")
+        }),
         Target::Sim(_) => true,
         Target::Formatted { .. } | Target::Nothing => false,
     }
@@ -66,6 +68,13 @@ mod tests {
                 jobs: vec![job],
             }],
         }
+    }
+
+    #[test]
+    fn files_in_shared_memory_are_laid_out_by_the_job() {
+        let of = |path: &str| has_content(&Target::Paths(vec![path.into()]));
+        assert!(of("/dev/sda1") && of("/proc/self/fd/3"));
+        assert!(!of("/dev/shm/file") && !of("/mnt/file"));
     }
 
     #[test]

@@ -65,6 +65,9 @@ pub(super) fn limits(side: &PathSide<'_>) -> Vec<String> {
     if tracer.unseen_completions > 0 || tracer.unmatched > 0 {
         marks.push(text::unmatched(tracer.unseen_completions, tracer.unmatched));
     }
+    if is_served_by_host(&path.disk.name) {
+        marks.push(text::device_on_host(&plain(&path.disk.name)));
+    }
     if path.disk.bio_based {
         marks.push(text::bio_device(&plain(&path.disk.name)));
     }
@@ -75,6 +78,11 @@ pub(super) fn limits(side: &PathSide<'_>) -> Vec<String> {
     );
     marks.extend(counters(path));
     marks
+}
+
+/// Whether a thread of the host serves the requests: of the loop driver, or of a network block device.
+fn is_served_by_host(disk: &str) -> bool {
+    disk.starts_with("loop") || disk.starts_with("nbd")
 }
 
 /// Directions whose traced bytes differ from the counters of the disk by more than the requests at the edges.

@@ -178,6 +178,7 @@ fn every_weakness_of_a_trace_has_its_sentence() {
     said(|| operations_limited(1_000_000));
     said(|| unmatched(241, 17));
     said(|| bio_device("zram0"));
+    said(|| device_on_host("loop0"));
     said(|| shown_of_traced(2, 3));
     for kind in [
         IssuerKind::Kernel,

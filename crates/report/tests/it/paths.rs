@@ -47,6 +47,17 @@ fn marks_the_weaknesses_of_a_trace() {
     insta::assert_snapshot!("path_marks", marks.join("\n"));
 }
 
+#[test]
+fn marks_devices_that_this_host_serves() {
+    let marked = |name: &str| {
+        let mut path = paths::raw();
+        path.disk.name = name.to_owned();
+        path_terminal(&durable(path), 200, false).contains("is served by a thread of this host")
+    };
+    assert!(marked("loop7") && marked("nbd0"));
+    assert!(!marked("mmcblk0") && !marked("sda"));
+}
+
 /// The sentences of a page.
 fn said(page: &str) -> Vec<&str> {
     let items = page.split("<li>");

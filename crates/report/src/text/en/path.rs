@@ -367,6 +367,12 @@ pub(in crate::text) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Byt
     format!("The requests sum to {traced} {done}, and the counters of the disk to {counted_bytes}")
 }
 
+pub(in crate::text) fn device_on_host(disk: &str) -> String {
+    format!(
+        "{disk} is served by a thread of this host: device time includes that thread, and the file or server below"
+    )
+}
+
 pub(in crate::text) fn bio_device(disk: &str) -> String {
     format!(
         "{disk} takes bios without requests: nothing is merged or queued, and device time includes the driver"

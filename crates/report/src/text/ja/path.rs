@@ -325,6 +325,12 @@ pub(in crate::text) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Byt
     format!("リクエストの{done}量の合計は{traced}、ディスク統計では{counted_bytes}")
 }
 
+pub(in crate::text) fn device_on_host(disk: &str) -> String {
+    format!(
+        "{disk}はこのホストのスレッドが処理するため、デバイスの時間にはそのスレッドと下のファイルやサーバーの時間を含む"
+    )
+}
+
 pub(in crate::text) fn bio_device(disk: &str) -> String {
     format!(
         "{disk}はリクエストを作らずbioを直接処理。結合もキュー待ちもなく、デバイスの時間はドライバを含む"

@@ -62,6 +62,8 @@ texts! {
     pub(crate) fn unmatched(completions: u64, requests: u64) -> String;
     /// The sums of the classes differ from the counters of the disk.
     pub(crate) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Bytes) -> String;
+    /// The device is a thread of this host.
+    pub(crate) fn device_on_host(disk: &str) -> String;
     /// There are only bios.
     pub(crate) fn bio_device(disk: &str) -> String;
     /// How the traffic of the slower side differs from that of the faster one.
