@@ -284,6 +284,27 @@ fn a_kernel_without_the_events_is_measured_without_a_trace() {
     assert_eq!(page.matches("Not traced: ").count(), 1, "{page}");
 }
 
+/// Root of a container has user ID 0, but not the capabilities: `sudo` would not help.
+#[test]
+fn root_of_a_container_is_told_to_trace_on_the_host() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let without = "-perfmon,-sys_admin,-dac_read_search";
+    let wrapper = ["setpriv", "--inh-caps", without, "--bounding-set", without];
+    let Some(out) = traced_in(&home, &disk, &wrapper, "") else {
+        return;
+    };
+    let said = text(&out.stderr);
+    let because = obstacle(&home);
+    assert_eq!(because, Some(TraceObstacle::RestrictedRoot), "{said}");
+    assert!(
+        said.contains("run on the host") && !said.contains("sudo"),
+        "{said}"
+    );
+}
+
 #[test]
 fn root_of_a_user_namespace_is_told_to_trace_on_the_host() {
     let home = Home::new();

@@ -220,6 +220,15 @@ fn issues_own_requests(worker: &WorkerPlan) -> bool {
 /// Returns the obstacle of an error of the recorder.
 fn obstacle(error: TraceError) -> TraceObstacle {
     match error {
+        // Root lacks a capability only if it was taken away; sudo returns none of these.
+        TraceError::TracefsNotMounted if rustix::process::geteuid().is_root() => {
+            TraceObstacle::RestrictedRoot
+        }
+        TraceError::NoPermission { missing, .. }
+            if !missing.is_empty() && rustix::process::geteuid().is_root() =>
+        {
+            TraceObstacle::RestrictedRoot
+        }
         TraceError::NoPermission { missing, .. } => TraceObstacle::NoPermission {
             missing: missing
                 .iter()

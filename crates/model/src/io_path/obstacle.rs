@@ -13,6 +13,8 @@ pub enum TraceObstacle {
     },
     /// The process is in a user namespace, as in a rootless container.
     UserNamespace,
+    /// The user is root, but without the capabilities, as in a container.
+    RestrictedRoot,
     /// tracefs is not mounted, and the user may not mount it.
     TracefsNotMounted,
     /// The kernel has no tracefs.

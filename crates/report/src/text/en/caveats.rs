@@ -223,6 +223,9 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
         TraceObstacle::UserNamespace => {
             "kernel events cannot be recorded in a rootless container; run on the host".to_owned()
         }
+        TraceObstacle::RestrictedRoot => {
+            "root may not record kernel events here, as in a container; run on the host, or start the container with --privileged".to_owned()
+        }
         TraceObstacle::TracefsNotMounted => {
             "tracefs is not mounted; use sudo, or: sudo mount -t tracefs tracefs /sys/kernel/tracing".to_owned()
         }

@@ -217,6 +217,9 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
         TraceObstacle::UserNamespace => {
             "rootlessコンテナではカーネルイベントを記録できない。ホスト上で実行".to_owned()
         }
+        TraceObstacle::RestrictedRoot => {
+            "rootにカーネルイベントを記録する権限なし（コンテナなど）。ホスト上で実行するか、コンテナを--privilegedで起動".to_owned()
+        }
         TraceObstacle::TracefsNotMounted => {
             "tracefsがマウントされていない。sudoを使うか、次を実行: sudo mount -t tracefs tracefs /sys/kernel/tracing".to_owned()
         }
