@@ -70,7 +70,7 @@ use crate::number;
 use crate::text::MessagePrefix;
 
 pub(in crate::text) fn all_phases() -> &'static str {
-    "all phases"
+    "All phases"
 }
 
 pub(in crate::text) fn some_phases(n: usize, of: usize) -> String {

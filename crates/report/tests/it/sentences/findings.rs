@@ -553,7 +553,7 @@ fn ranges_and_phases_of_merged_findings_are_named_in_order() {
         "Sequential reads, sequential writes: Measured for only 1 s to 2 s: flash results below 10 s vary widely"
     );
     let three = Finding::merge_all([two[0].clone(), short("rand-read", 1)]);
-    assert!(text::finding(&three[0], &phases).starts_with("all phases: Measured"));
+    assert!(text::finding(&three[0], &phases).starts_with("All phases: Measured"));
     let busy = |load_percent| Finding::from(&Caveat::HostBusy { load_percent });
     let both = busy(98).merge(&busy(200)).unwrap();
     assert_eq!(
