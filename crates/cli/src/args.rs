@@ -41,6 +41,8 @@ enum Command {
     List(cmd::list::ListArgs),
     /// Show a stored run or series
     Show(cmd::show::ShowArgs),
+    /// Serve results, and what runs now, as web pages
+    Serve(cmd::serve::ServeArgs),
     /// Write a report on stored runs
     Report(cmd::report::ReportArgs),
     /// Show where the bytes and the time of a traced run went
@@ -129,6 +131,7 @@ impl Cli {
             Command::Campaign(args) => cmd::campaign::main(&args, db),
             Command::List(args) => cmd::list::main(&args, db),
             Command::Show(args) => cmd::show::main(&args, db),
+            Command::Serve(args) => cmd::serve::main(&args, db),
             Command::Report(args) => cmd::report::main(&args, db),
             Command::Explain(args) => cmd::explain::main(&args, db),
             Command::Compare(args) => cmd::compare::main(&args, db),

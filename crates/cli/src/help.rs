@@ -20,7 +20,7 @@ const GROUPS: [CommandGroup; 5] = [
     ),
     (
         || both!("See results", "結果の表示"),
-        &["list", "show", "report", "explain"],
+        &["list", "show", "report", "explain", "serve"],
     ),
     (
         || both!("Decide", "比較と判断"),

@@ -7,7 +7,7 @@
 mod compare;
 mod interrupted;
 
-pub(super) use compare::{ComparedCommand, TimeComparison, by_class, commands};
+pub(super) use compare::{ComparedCommand, TimeComparison, by_class, commands, commands_until_end};
 
 use super::areas::CardAreas;
 use super::cards;

@@ -42,7 +42,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
             false => 0,
         };
         reads.push((lab.state.warmth, latency));
-        if reads.len() % AROUND == 0 && reads.len() >= 48 && is_step(&reads, limit) {
+        if reads.len().is_multiple_of(AROUND) && reads.len() >= 48 && is_step(&reads, limit) {
             let now = lab.reference_measurement()?;
             if now > limit.min(1.18) * usual {
                 return throttled(lab, &reads, usual, found);

@@ -26,6 +26,7 @@ pub(crate) mod recover;
 pub(crate) mod reference;
 pub(crate) mod relabel;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod unreadable;
 pub(crate) mod verify;

@@ -101,6 +101,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("List the templates", "既製のキャンペーンを一覧表示する"),
     ("Write to FILE; `-` for standard output [default: NAME.toml in this directory]", "FILEに書き出す。「-」は標準出力 [既定値: このディレクトリのNAME.toml]"),
     ("Overwrite an existing file", "既存のファイルを上書きする"),
+    ("Print the names as JSON", "名前をJSONで出力する"),
     ("Print the plan as JSON", "計画をJSONで出力する"),
     ("Permit erasing these cards without a prompt: serial numbers, CIDs or by-id names (comma-separated)", "確認なしで消去してよいカードのシリアル番号、CIDまたはby-id名（コンマ区切り）"),
     ("Show what would be done, and exit", "実行内容を表示して終了する"),
@@ -194,6 +195,12 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("List what was left behind, and change nothing", "残っているものを一覧表示し、何も変更しない"),
     ("Any fio option; see `hakaru fio --help`", "fioのオプション（hakaru fio --helpで確認）"),
     ("Any iozone option; see `hakaru iozone -h`", "iozoneのオプション（hakaru iozone -hで確認）"),
+    // serve
+    ("Serve results, and what runs now, as web pages", "結果と実行中の測定をWebページで表示する"),
+    ("Address and port to listen on; port 0 for a free one", "待ち受けるアドレスとポート（ポート0は空きポート）"),
+    ("Accept requests to this host name, which a proxy or other hosts use; repeatable", "プロキシや他のホストが使うこのホスト名への要求を受け付ける（複数指定可）"),
+    ("Show results only: nothing can be started, stopped or answered", "結果の表示だけを行う（開始、停止、応答はできない）"),
+    ("Replace the token, and print the new one", "トークンを作り直して表示する"),
     // link, completions, man
     ("Directory of the links, created if needed [default: ~/.local/bin]", "リンクを置くディレクトリ（なければ作成） [既定値: ~/.local/bin]"),
     ("Remove the links again", "リンクを削除する"),
@@ -216,6 +223,7 @@ pub(super) const AFTER: &[(&str, &str)] = &[
     ("verify", "デバイスでは、全域に書き込んで読み込み、元の内容は失われる。使用中のデバイスは検証できず、ID（--erase=ID）または名前の入力による確認が必要である。--quickは数時間ではなく数分で終わり、容量偽装を必ず検出できるが、不良ブロックは検出できない。--keepは内容を復元する。ディレクトリでは、名前のないファイルで空き容量を満たすため、途中で何が起きても何も残らない。\n\n終了コード: 0 正常、1 検証できない、2 使い方の誤り、またはパスがない、3 データが失われるため拒否、4 不良を検出、130 中断（途中までの結果は保存）。"),
     ("prepare", "オプションの順序に関係なく、ここに並ぶ順に実行する。失敗したときは、その手順とそれまでの手順をできる限り元に戻す。成功後に残るもの（マウント、埋め草のファイル）はジャーナルに記録し、hakaru recoverで元に戻せる。\n\n  hakaru prepare /dev/sdX --erase=ID --fill=ones --partition --mkfs=f2fs --mount=/mnt/card\n\n終了コード: 0 成功、1 手順が失敗、2 使い方の誤り、またはデバイスがない、3 データが失われるため拒否、130 中断。"),
     ("recover", "測定の途中の結果は、データベースと同じ場所のDATABASE.spoolに保存する。電源断、クラッシュ、強制終了で中断した測定は、そこから保存する。前処理のジャーナルは$XDG_STATE_HOME/hakaru（~/.local/state/hakaru）にあり、手順を元に戻すと削除する。実行中のプログラムのジャーナルには触れない。"),
+    ("serve", "最初の起動時に、ページから測定するためのトークンを表示する。このホスト以外からは、閲覧にもトークンが必要である。保存するのはハッシュ値だけで、データベースと同じ場所に置く。--new-tokenで作り直せる。通信は暗号化しない。信頼できるネットワークの外では、TLSのプロキシと--hostを使う（例はdocs/SERVE.md）。\n\n  hakaru serve                          このホストだけ\n  hakaru serve --listen 0.0.0.0:7272    同じネットワークのスマートフォン用\n\nCtrl-Cでサーバーを終える。ページから始めた測定は続く。"),
     ("link", "ディレクトリがPATHの先頭にあれば、fioやiozoneを呼ぶプログラムはhakaruを実行する。既存のファイルは置き換えず、--removeはこのプログラムへのリンクのみ削除する。"),
     ("completions", "bashの場合: hakaru completions bash > ~/.local/share/bash-completion/completions/hakaru。fishの場合: hakaru completions fish > ~/.config/fish/completions/hakaru.fish。zshの場合: hakaru completions zsh > DIR/_hakaru（DIRはfpathのディレクトリ）。Debianパッケージでは自動的に入る。"),
     ("man", "端末ではman(1)があればページを表示し、それ以外ではroffのソースを出力する。このユーザー用に全ページを入れる: hakaru man --dir ~/.local/share/man/man1"),

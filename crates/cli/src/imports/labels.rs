@@ -286,7 +286,7 @@ pub(crate) fn labels(
         if named.has_new {
             notes += &not_repeats(base.as_deref(), &named, &runs);
         }
-        let mut seen: HashSet<(u64, Box<[(u8, u64)]>)> = HashSet::new();
+        let mut seen = HashSet::new();
         seen.extend(
             earlier
                 .iter()

@@ -30,6 +30,7 @@ mod paused;
 mod questions;
 mod reading;
 mod reports;
+mod serve;
 mod setup;
 mod support;
 mod trace;

@@ -60,7 +60,7 @@ impl<'a> SideDifference<'a> {
 
     /// Sentences about the differences.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let refusal = self.refusal().map(|refusal| text::path_refusal(refusal));
+        let refusal = self.refusal().map(text::path_refusal);
         let operations = self.operations().iter();
         let said = operations.flat_map(|of| self.of_operation(of));
         refusal.into_iter().chain(said).collect()

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -59,7 +60,7 @@ impl Children {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the program with these arguments, in a session of its own, and returns its process ID.
+    /// Starts the program with these arguments, in a process group of its own, and returns its process ID.
     pub(super) fn start(
         &self,
         program: &Path,
@@ -80,6 +81,8 @@ impl Children {
             .env("HAKARU_DETACHED", "1")
             .env_remove("HAKARU_LIVE")
             .env("NO_COLOR", "1")
+            // Ctrl-C in the terminal of the server is not meant for them.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?)

@@ -2,7 +2,8 @@
 
 use crate::rig::fat::FatVolume;
 use crate::rig::trace::{
-    ComparedCommand, by_class, commands, ensure_attributed, ensure_bytes_by_class, ensure_classes,
+    ComparedCommand, by_class, commands_until_end, ensure_attributed, ensure_bytes_by_class,
+    ensure_classes,
 };
 use crate::rig::traced::{GatedLedger, path_of};
 use anyhow::{Context, Result, ensure};
@@ -68,7 +69,7 @@ impl TracedPoint {
 
     /// Compares bytes, commands and classes with the ledger.
     pub(super) fn compare(&self) -> Result<String> {
-        let commands = self.commands()?;
+        let (commands, after) = commands_until_end(&self.path, &self.ledger.commands)?;
         ensure_attributed(&self.path, self.layer == "raw")?;
         if self.layer == "vfat" {
             let fat = self.fat.as_ref().context("no FAT32 on the card")?;
@@ -78,14 +79,18 @@ impl TracedPoint {
         }
         let asked = self.writes();
         Ok(format!(
-            "{}; {} commands for {asked} writes",
+            "{}; {} commands for {asked} writes; {} commands after the traced part",
             by_class(&self.path),
-            commands.len()
+            commands.len(),
+            after.len()
         ))
     }
 
+    /// Commands of the traced part. A thread that writes metadata back may follow it until the gate closes, so later
+    /// commands are no fault: the counters of the disk tell what belongs to the traced part.
     pub(super) fn commands(&self) -> Result<Vec<ComparedCommand>> {
-        commands(&self.path, &self.ledger.commands)
+        let (commands, _after) = commands_until_end(&self.path, &self.ledger.commands)?;
+        Ok(commands)
     }
 
     /// Writes of the application.

@@ -44,6 +44,19 @@ pub(in crate::rig) fn commands(
     path: &IoPath,
     on_card: &[CardCommand],
 ) -> Result<Vec<ComparedCommand>> {
+    let (pairs, after) = commands_until_end(path, on_card)?;
+    ensure_in_flight(after, &path.edges)?;
+    Ok(pairs)
+}
+
+/// Compares bytes and commands of the traced part. Returns its commands, and those that the card got after it.
+///
+/// # Errors
+/// With the first difference.
+pub(in crate::rig) fn commands_until_end<'a>(
+    path: &IoPath,
+    on_card: &'a [CardCommand],
+) -> Result<(Vec<ComparedCommand>, &'a [CardCommand])> {
     ensure!(
         path.tracer.lost_share() == 0.0 && path.tracer.unseen_completions == 0,
         "events were lost: {:?}",
@@ -69,7 +82,6 @@ pub(in crate::rig) fn commands(
         sample.drawn_from
     );
     let (pairs, after) = pair(&joined(&sample.requests), on_card)?;
-    ensure_in_flight(after, &path.edges)?;
     for op in [Op::Write, Op::Read] {
         let traced = path.bytes(op).0;
         let of_op = pairs.iter().filter(|command| command.op == op);
@@ -79,7 +91,7 @@ pub(in crate::rig) fn commands(
             "{op:?}: {traced} bytes traced, and {counted} by the card: {shown}"
         );
     }
-    Ok(pairs)
+    Ok((pairs, after))
 }
 
 /// The card got commands after the traced part that were not in flight at its end, for example from a thread that writes
