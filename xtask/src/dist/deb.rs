@@ -20,6 +20,22 @@ repeats each measurement, stores it together with its circumstances, and\n \
 shows every number with its variation and its caveats. It also runs command\n \
 lines of fio and iozone.";
 
+/// Unit of `hakaru serve`, started by each user who wants it.
+///
+/// Source: systemd.service(5), systemd.kill(5). Measurements are children of the server and go on when it stops.
+const SERVE_UNIT: &str = "[Unit]
+Description=Results of hakaru in a browser
+Documentation=man:hakaru-serve(1)
+
+[Service]
+ExecStart=/usr/bin/hakaru serve
+KillMode=process
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+";
+
 /// Writes the package of an architecture.
 pub(super) fn write(architecture: &str, release: &Release, program: &Path) -> Result<PathBuf> {
     let root = staging(release, "deb")?;
@@ -76,6 +92,9 @@ fn fill(data: &Path, release: &Release, program: &Path) -> Result<()> {
         let to = data.join("usr/share").join(to);
         copy(&completions.join(file), &to, 0o644)?;
     }
+    let units = data.join("usr/lib/systemd/user");
+    std::fs::create_dir_all(&units)?;
+    std::fs::write(units.join("hakaru-serve.service"), SERVE_UNIT)?;
     let documents = data.join("usr/share/doc/hakaru");
     for name in DOCUMENTS {
         let from = workspace::root().join(name);
