@@ -3,7 +3,7 @@
 use super::print;
 use crate::exit::Exit;
 use crate::place;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use hakaru_device::Roots;
 use hakaru_web::{ServeOptions, Token, TokenFile};
 use qrcode::render::unicode::Dense1x2;
@@ -65,7 +65,7 @@ pub(crate) fn main(args: &ServeArgs, db: Option<&Path>) -> Result<Exit> {
         listen: args.listen,
         hosts: args.hosts.clone(),
         read_only: args.read_only,
-        program: std::env::current_exe().context("cannot find the path of this program")?,
+        program: std::env::current_exe()?,
         database,
     };
     let host = hakaru_device::environment(&Roots::live(), "").hostname;
@@ -108,7 +108,7 @@ impl ServedAddress {
     /// What the server prints as soon as it listens.
     fn announcement(&self, token: Option<&Token>, needs_token: bool, terminal: bool) -> String {
         let url = self.url();
-        let mut lines = vec![both!("serving on {url}", "{url}で提供中")];
+        let mut lines = vec![both!("serving on {url}", "{url}で待ち受けています")];
         if let Some(name) = &self.named {
             lines.push(both!(
                 "behind a proxy: https://{name}/",
@@ -120,7 +120,7 @@ impl ServedAddress {
                 let link = format!("{url}enter?token={}", token.as_str());
                 lines.push(both!(
                     "sign in with this link (printed once): {link}",
-                    "このリンクでサインインする（表示は1回のみ）: {link}"
+                    "このリンクでサインインしてください（表示は1回のみです）: {link}"
                 ));
                 link
             }
@@ -128,11 +128,11 @@ impl ServedAddress {
                 lines.push(match needs_token {
                     true => both!(
                         "the token was printed at the first start; `hakaru serve --new-token` prints another",
-                        "トークンは最初の起動時に表示済み。hakaru serve --new-tokenで新しいトークンを表示する"
+                        "トークンは最初の起動時に表示しました。hakaru serve --new-tokenで新しいトークンを表示できます"
                     ),
                     false => both!(
                         "measuring from a page needs the token printed at the first start; `hakaru serve --new-token` prints another",
-                        "ページからの測定には、最初の起動時に表示したトークンが必要。hakaru serve --new-tokenで新しいトークンを表示する"
+                        "ページからの測定には、最初の起動時に表示したトークンが必要です。hakaru serve --new-tokenで新しいトークンを表示できます"
                     ),
                 });
                 url
@@ -141,7 +141,7 @@ impl ServedAddress {
         if self.is_beyond_this_host() {
             lines.push(both!(
                 "note: pages are not encrypted; beyond a network that you trust, use a proxy with TLS (docs/SERVE.md)",
-                "参考: 通信は暗号化されない。信頼できるネットワークの外では、TLSのプロキシを使う（docs/SERVE.md）"
+                "参考: 通信は暗号化されません。信頼できるネットワークの外では、TLSのプロキシを使ってください（docs/SERVE.md）"
             ));
             if terminal && let Some(code) = qr_code(&link) {
                 lines.push(code);

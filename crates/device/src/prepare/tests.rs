@@ -95,14 +95,10 @@ fn a_card_is_filled_formatted_mounted_filled_up_and_given_back() {
     let erasable = preparation.unmount(mounted).unwrap();
     assert!(std::fs::read_dir(&at).unwrap().next().is_none());
     drop(erasable);
-    let steps: Vec<_> = preparation
-        .steps()
-        .iter()
-        .map(|done| serde_json::to_value(&done.step).unwrap())
-        .collect();
+    let steps = preparation.steps().iter();
+    let steps = steps.map(|done| serde_json::to_value(&done.step).unwrap());
     let names: Vec<_> = steps
-        .iter()
-        .map(|step| step["step"].as_str().unwrap())
+        .map(|step| step["step"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(
         names,

@@ -235,6 +235,10 @@ fn every_difference_has_its_sentence() {
     };
     said(|| no_difference_of_times(&operation(), ("raw", "vfat"), &zero, (3, 4)));
     said(|| takes_the_same(&operation(), ("raw", "vfat"), 3e6));
+}
+
+#[test]
+fn every_price_and_traffic_has_its_sentence() {
     let split = DeviceSplit {
         requests: 59e3,
         bytes: 12e3,

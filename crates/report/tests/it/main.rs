@@ -7,6 +7,7 @@ mod foreign_names;
 mod heat_maps;
 mod hostile;
 mod hostile_campaign;
+mod hostile_paths;
 mod japanese;
 mod look;
 mod many_cards;

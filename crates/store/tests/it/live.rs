@@ -389,7 +389,7 @@ fn links_and_broken_files_are_ignored() {
         .into_iter()
         .map(|s| s.id)
         .collect();
-    assert_eq!(ids, [state.id.clone()]);
+    assert_eq!(ids, std::slice::from_ref(&state.id));
     std::fs::remove_file(link).unwrap();
     // Requests are taken in order: the stop that follows is the only one that arrives.
     owner.tell("ask sda");

@@ -4,6 +4,11 @@ use crate::access::Theme;
 
 /// Condition of the rules for dark screens.
 const DARK: &str = "@media(prefers-color-scheme:dark){";
+/// A condition that no screen meets.
+const NEVER: &str = "@media(max-width:0){";
+
+/// Color schemes of a page whose theme is that of the system.
+const SCHEMES: &str = "color-scheme:light dark";
 
 /// Returns the style rules of all pages in a theme.
 pub(crate) fn stylesheet(theme: Theme) -> String {
@@ -12,11 +17,11 @@ pub(crate) fn stylesheet(theme: Theme) -> String {
     match theme {
         Theme::Auto => rules,
         Theme::Light => rules
-            .replace(DARK, "@media not all{")
-            .replace("color-scheme:light dark", "color-scheme:light"),
+            .replace(DARK, NEVER)
+            .replace(SCHEMES, "color-scheme:light"),
         Theme::Dark => rules
             .replace(DARK, "@media screen{")
-            .replace("color-scheme:light dark", "color-scheme:dark"),
+            .replace(SCHEMES, "color-scheme:dark"),
     }
 }
 

@@ -10,6 +10,7 @@ mod children;
 mod events;
 mod hub;
 mod matrix;
+mod question;
 mod start;
 mod targets;
 mod view;

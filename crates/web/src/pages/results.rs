@@ -140,17 +140,9 @@ fn pages(query: &ResultsQuery, wanted: &ListQuery, store: &Store) -> anyhow::Res
     Ok(html)
 }
 
-/// A table of series; empty without series. `name` names its region, and `link` is the page of a series, before its ID.
-pub(crate) fn series_table(
-    store: &Store,
-    all: &[StoredSeries],
-    name: &str,
-    link: &'static str,
-) -> anyhow::Result<Html> {
+/// The beginning of a table of series, up to its first row.
+fn series_head(name: &str) -> Html {
     let mut html = Html::new();
-    if all.is_empty() {
-        return Ok(html);
-    }
     put!(
         html,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
@@ -172,6 +164,21 @@ pub(crate) fn series_table(
         put!(html, (head), "</th>");
     }
     html.raw("</tr></thead><tbody>\n");
+    html
+}
+
+/// A table of series; empty without series. `name` names its region, and `link` is the page of a series, before its ID.
+pub(crate) fn series_table(
+    store: &Store,
+    all: &[StoredSeries],
+    name: &str,
+    link: &'static str,
+) -> anyhow::Result<Html> {
+    let mut html = Html::new();
+    if all.is_empty() {
+        return Ok(html);
+    }
+    html.push(&series_head(name));
     for series in all {
         let listed = series.listed(store)?;
         let shown = match listed.label.is_empty() {
