@@ -13,18 +13,16 @@ use std::fmt::Write;
 type CommandGroup = (fn() -> String, &'static [&'static str]);
 
 /// Commands by what somebody wants to do, in the order of the help.
-const GROUPS: [CommandGroup; 5] = [
+const GROUPS: [CommandGroup; 4] = [
     (
         || both!("Measure", "測定"),
         &["bench", "campaign", "fio", "iozone"],
     ),
     (
-        || both!("See results", "結果の表示"),
-        &["list", "show", "report", "explain", "serve"],
-    ),
-    (
-        || both!("Decide", "比較と判断"),
-        &["compare", "rank", "history"],
+        || both!("See and compare results", "結果の表示と比較"),
+        &[
+            "list", "show", "report", "explain", "serve", "compare", "rank", "history",
+        ],
     ),
     (
         || both!("Keep results", "結果の管理"),

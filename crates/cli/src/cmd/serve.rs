@@ -185,7 +185,7 @@ fn qr_code(text: &str) -> Option<String> {
         .build();
     let lines = drawn
         .lines()
-        .map(|line| format!("\u{1b}[97;40m{line}\u{1b}[0m"));
+        .map(|line| format!("\u{1b}[30;107m{line}\u{1b}[0m"));
     Some(lines.collect::<Vec<_>>().join("\n"))
 }
 
@@ -213,7 +213,7 @@ mod tests {
             lines.len()
         );
         assert!(
-            lines[0].contains("████████"),
+            lines.len() > 20 && lines[0].starts_with("\u{1b}[30;107m    "),
             "a white margin: {}",
             lines[0]
         );

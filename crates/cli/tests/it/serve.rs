@@ -3,6 +3,7 @@
 use crate::support::{Home, execute, hakaru, records, root_loop_sparse, text, wait_until};
 use hakaru_model::record::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
@@ -296,4 +297,75 @@ fn a_campaign_is_answered_by_the_next_server() {
     assert_eq!(status, 200);
     assert!(page.contains("live"), "{page}");
     second.end(Signal::TERM);
+}
+
+/// Returns the addresses on this server to which a page links.
+fn links(page: &str) -> Vec<String> {
+    let links = page.split("href=\"/").skip(1);
+    let links = links.map(|rest| format!("/{}", rest.split('"').next().unwrap()));
+    links.map(|link| link.replace("&amp;", "&")).collect()
+}
+
+/// Follows every link from the first page on.
+#[test]
+fn no_link_is_dead_and_every_document_has_its_schema() {
+    let home = Home::new();
+    let folder = home.work().join("disk");
+    std::fs::create_dir(&folder).unwrap();
+    let bench = "bench --quick --only=rand-read --size=16MiB --quiet --label";
+    for label in ["mine", "yours"] {
+        let ran = execute(&home, &format!("{bench} {label} disk"));
+        assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    }
+    let ran = execute(&home, "verify disk --size=16MiB --quiet");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let file = "name = \"live\"\nrepeats = 1\n[[card]]\nlabel = \"here\"\nfolder = \"disk\"\n\
+        [[workload]]\nname = \"short\"\nrw = \"randread\"\nbs = \"4 KiB\"\nsize = \"1 MiB\"\nruntime = \"1 s\"\n";
+    std::fs::write(home.work().join("live.toml"), file).unwrap();
+    let ran = execute(&home, "campaign run live.toml --quiet");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let server = Server::start(&home, HERE);
+    let mut open = vec![
+        "/".to_owned(),
+        "/compare?set=mine&set=yours".to_owned(),
+        "/api/v1/campaigns/live/report".to_owned(),
+        "/api/v1/campaigns".to_owned(),
+        "/api/v1/disks".to_owned(),
+        "/api/v1/cards/mine".to_owned(),
+        format!("/api/v1/runs/{}", records(&home)[0].id),
+    ];
+    let (mut seen, mut schemas) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(path) = open.pop() {
+        if !seen.insert(path.clone()) || path.starts_with("/start") {
+            continue;
+        }
+        assert!(seen.len() < 200, "{seen:?}");
+        let (status, answer) = server.get(&path);
+        assert!(status == 200 || status == 303, "{path}: {answer}");
+        if answer.contains("content-type: text/html") {
+            open.extend(links(&answer));
+        }
+        if path.starts_with("/api/v1/") && path != "/api/v1/live" {
+            let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+            let body: serde_json::Value = serde_json::from_str(body).unwrap();
+            schemas.insert(body["schema"].as_str().unwrap().to_owned());
+        }
+    }
+    let expected = [
+        "hakaru.campaign-report/1",
+        "hakaru.campaign-status/1",
+        "hakaru.compare/1",
+        "hakaru.history/1",
+        "hakaru.info/1",
+        "hakaru.list/1",
+        "hakaru.record/1",
+        "hakaru.report/1",
+        "hakaru.verification/1",
+    ];
+    assert_eq!(schemas.iter().collect::<Vec<_>>(), expected);
+    let (status, answer) = server.get("/api/v1/runs/nothing");
+    assert_eq!(status, 404);
+    assert!(answer.contains("application/json"), "{answer}");
+    assert_eq!(server.get("/api/v1/compare?set=mine").0, 400);
+    server.end(Signal::TERM);
 }

@@ -1,5 +1,6 @@
 //! The pages.
 
+mod api;
 mod campaigns;
 mod compare;
 mod devices;
@@ -41,6 +42,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/settings", get(settings::settings).post(settings::change))
         .route(crate::access::ENTER, get(enter::enter).post(enter::sign_in))
         .route("/style.css", get(style))
+        .merge(api::routes())
         .fallback(absent)
 }
 

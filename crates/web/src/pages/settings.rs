@@ -71,7 +71,7 @@ pub(crate) async fn settings(
                 "</a>\n"
             );
         }
-        main.raw("<a class=\"btn\" href=\"/api/v1/openapi.json\">API</a></p>\n");
+        main.raw("<a class=\"btn\" href=\"/api/v1/series\">JSON</a></p>\n");
         let title = NavItem::Settings.name();
         Ok(Page::new(
             NavItem::Settings,
