@@ -312,17 +312,22 @@ fn no_link_is_dead_and_every_document_has_its_schema() {
     let home = Home::new();
     let folder = home.work().join("disk");
     std::fs::create_dir(&folder).unwrap();
-    let bench = "bench --quick --only=rand-read --size=16MiB --quiet --label";
+    let at = folder.display();
     for label in ["mine", "yours"] {
-        let ran = execute(&home, &format!("{bench} {label} disk"));
+        let line =
+            format!("bench {at} --quick --only=rand-read --size=16MiB --quiet --label={label}");
+        let ran = execute(&home, &line);
         assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
     }
-    let ran = execute(&home, "verify disk --size=16MiB --quiet");
+    let ran = execute(&home, &format!("verify {at} --size=16MiB --quiet"));
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
-    let file = "name = \"live\"\nrepeats = 1\n[[card]]\nlabel = \"here\"\nfolder = \"disk\"\n\
-        [[workload]]\nname = \"short\"\nrw = \"randread\"\nbs = \"4 KiB\"\nsize = \"1 MiB\"\nruntime = \"1 s\"\n";
+    let file = format!(
+        "name = \"live\"\nrepeats = 1\n[[card]]\nlabel = \"here\"\nfolder = \"{at}\"\n\
+         [[workload]]\nname = \"short\"\nrw = \"randread\"\nbs = \"4 KiB\"\nsize = \"1 MiB\"\nruntime = \"1 s\"\n"
+    );
     std::fs::write(home.work().join("live.toml"), file).unwrap();
-    let ran = execute(&home, "campaign run live.toml --quiet");
+    let file = home.work().join("live.toml");
+    let ran = execute(&home, &format!("campaign run {} --quiet", file.display()));
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
     let server = Server::start(&home, HERE);
     let mut open = vec![
