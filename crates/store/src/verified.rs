@@ -2,7 +2,7 @@
 
 use crate::append::{Appended, check_id};
 use crate::find::text;
-use crate::{AppendError, ExportError, FindError, Readable, Store};
+use crate::{AppendError, ExportError, FindError, Readable, Store, StoreError};
 use hakaru_model::facts::Fact;
 use hakaru_model::integrity::{FORMAT, Scope, Verification};
 use rusqlite::{OptionalExtension, params};
@@ -151,6 +151,21 @@ impl Store {
                 candidates: many.iter().take(10).map(|(id, _)| id.clone()).collect(),
             }),
         }
+    }
+
+    /// Returns the number of stored verifications.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn count_verifications(&self) -> Result<u64, StoreError> {
+        let counted = self
+            .connection
+            .query_row("SELECT count(*) FROM verification", [], |row| {
+                row.get::<_, i64>(0)
+            });
+        counted
+            .map(i64::unsigned_abs)
+            .map_err(self.failed("count the verifications"))
     }
 
     /// Returns the verification that was stored last; `None` if there is none.

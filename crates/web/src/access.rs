@@ -25,6 +25,8 @@ pub(crate) const ENTER: &str = "/enter";
 
 /// Longest time until a response begins. Streams may last longer.
 const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+/// Maximum size of the cause that a rejected request is answered with, in bytes.
+const LONGEST_CAUSE: usize = 4 << 10;
 
 /// The sender of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,10 +142,11 @@ pub(crate) async fn guard(
     let mut response = match decided {
         Ok(viewer) => {
             request.extensions_mut().insert(viewer);
-            match tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await {
+            let response = match tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await {
                 Ok(response) => response,
                 Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-            }
+            };
+            with_message(&state, &viewer, &path, response).await
         }
         Err((Refusal::Token, _)) if !is_for_programs(&path) => Redirect::to(ENTER).into_response(),
         Err((refusal, viewer)) => {
@@ -153,6 +156,58 @@ pub(crate) async fn guard(
     };
     add_headers(response.headers_mut());
     response
+}
+
+/// Gives an error that has only a status or a line of text, such as that of a query that cannot be parsed, the form of
+/// all errors: a page, or JSON for programs.
+async fn with_message(
+    state: &AppState,
+    viewer: &Viewer,
+    path: &str,
+    response: Response,
+) -> Response {
+    let status = response.status();
+    let content_type = text(response.headers(), &header::CONTENT_TYPE).unwrap_or_default();
+    let has_form = ["text/html", "application/json"]
+        .iter()
+        .any(|known| content_type.starts_with(known));
+    if has_form || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (head, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, LONGEST_CAUSE).await;
+    let cause = body.unwrap_or_default();
+    let cause = String::from_utf8_lossy(&cause);
+    let message = hakaru_report::with_language(viewer.language, || rejected(status, &cause));
+    let mut response = frame::refusal(state, viewer, path, status, &message);
+    for name in [header::RETRY_AFTER, header::ALLOW] {
+        if let Some(value) = head.headers.get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
+}
+
+/// The message for a request that no handler could answer.
+fn rejected(status: StatusCode, cause: &str) -> String {
+    match status {
+        StatusCode::METHOD_NOT_ALLOWED => both!(
+            "this address does not accept the method of the request",
+            "このアドレスではこのメソッドを使えません"
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => both!(
+            "the body of the request is larger than 64 KiB",
+            "要求の本文が64 KiBを超えています"
+        ),
+        StatusCode::SERVICE_UNAVAILABLE => both!(
+            "the server is busy; help: try again in a few seconds",
+            "サーバーが混み合っています; help: 数秒後にもう一度試してください"
+        ),
+        _ => both!(
+            "cannot read the request: {cause}",
+            "要求を解釈できません: {cause}"
+        ),
+    }
 }
 
 /// Whether a path gives JSON or another format for programs.

@@ -78,8 +78,8 @@ impl IoClass {
         match self {
             IoClass::Data => ClassGroup::Data,
             IoClass::Journal => ClassGroup::Journal,
-            IoClass::Fat1 | IoClass::Fat2 => ClassGroup::Fat,
-            IoClass::Directory | IoClass::FsInfo => ClassGroup::Directory,
+            IoClass::Fat1 | IoClass::Fat2 | IoClass::FsInfo => ClassGroup::Fat,
+            IoClass::Directory => ClassGroup::Directory,
             IoClass::Superblock
             | IoClass::GroupDescriptors
             | IoClass::Bitmap
@@ -108,9 +108,9 @@ pub enum ClassGroup {
     Journal,
     /// Other metadata.
     Metadata,
-    /// File allocation tables.
+    /// File allocation tables, and FSInfo, which counts their free clusters.
     Fat,
-    /// Directories and FSInfo.
+    /// Directories.
     Directory,
     /// Not attributed.
     Unattributed,

@@ -109,12 +109,17 @@ impl LiveDirectory {
         let is_ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(&prefix));
         for entry in entries.filter(|entry| is_ours(&entry.file_name())) {
             let other = LiveDirectory { path: entry.path() };
-            if other == *self || other.check().is_err() || other.is_watched() {
+            if other == *self || other.check().is_err() {
                 continue;
             }
-            let mut owners: Vec<LiveOwner> = other.files().iter().map(|file| file.0).collect();
-            owners.dedup();
-            for owner in owners.into_iter().filter(|owner| !owner.is_alive()) {
+            let mut dead: Vec<LiveOwner> = other.files().iter().map(|file| file.0).collect();
+            dead.dedup();
+            dead.retain(|owner| !owner.is_alive());
+            // Checked last: a reader that watched before the process died is seen here, however long this took.
+            if other.is_watched() {
+                continue;
+            }
+            for owner in dead {
                 other.remove_all(owner);
             }
             other.remove_if_empty();

@@ -238,9 +238,9 @@ fn a_killed_process_is_reported_once_and_cleaned_up() {
         .request(self::owner(&state), &LiveRequest::Stop)
         .unwrap();
     assert_eq!(owner.event(), "stop");
-    // What was being written when it was killed.
-    std::fs::write(directory.join(format!("{}.new", state.id)), "{").unwrap();
     owner.kill();
+    // What was being written when it was killed. Before, the process itself could still rename it.
+    std::fs::write(directory.join(format!("{}.new", state.id)), "{").unwrap();
     let [last] = &reader.list()[..] else {
         panic!("no last state");
     };

@@ -4,8 +4,8 @@ use super::children::Children;
 use crate::context::ServeOptions;
 use hakaru_device::Roots;
 use hakaru_store::live::{
-    LiveOwner, LiveReader, LiveRequest, LiveRequestError, LiveState, LiveWatch, MAX_LIVE_SAMPLES,
-    STATE_PERIOD,
+    LiveOwner, LiveReader, LiveRequest, LiveRequestError, LiveSample, LiveState, LiveWatch,
+    MAX_LIVE_SAMPLES, STATE_PERIOD,
 };
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
@@ -90,6 +90,13 @@ impl LiveHub {
         let all = locked(&self.shared.samples);
         let of = all.get(id).into_iter().flatten();
         of.filter(|(seq, _)| *seq > after).cloned().collect()
+    }
+
+    /// Returns the latest sample of a process.
+    pub(crate) fn last_sample(&self, id: &str) -> Option<LiveSample> {
+        let all = locked(&self.shared.samples);
+        let (_, text) = all.get(id)?.back()?;
+        serde_json::from_str(text).ok()
     }
 
     /// Returns the markup with a key for this version, which is made once for all clients.

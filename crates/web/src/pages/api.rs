@@ -41,6 +41,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/api/v1/campaigns/{id}/report", get(campaign_report))
         .route("/api/v1/cards/{name}", get(card))
         .route("/api/v1/disks", get(disks))
+        .route("/api/v1/references", get(known_references))
 }
 
 /// Builds a document on a worker thread and sends it.
@@ -218,6 +219,17 @@ async fn disks(State(state): State<AppState>, Extension(viewer): Extension<Viewe
         let environment = hakaru_device::environment(&roots, "");
         let body = devices::json(&devices::present(&roots), &environment);
         json::text(json::INFO, &body)
+    })
+    .await
+}
+
+async fn known_references(
+    State(state): State<AppState>,
+    Extension(viewer): Extension<Viewer>,
+) -> Response {
+    send(&state, viewer, |store| {
+        let own = references::own(store)?;
+        json::text(json::REFERENCE, &references::with_published(&own))
     })
     .await
 }

@@ -6,6 +6,7 @@ mod compare;
 mod devices;
 mod enter;
 mod home;
+mod metrics;
 mod path;
 mod references;
 mod results;
@@ -42,6 +43,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/settings", get(settings::settings).post(settings::change))
         .route(crate::access::ENTER, get(enter::enter).post(enter::sign_in))
         .route("/style.css", get(style))
+        .route("/metrics", get(metrics::metrics))
         .merge(api::routes())
         .fallback(absent)
 }

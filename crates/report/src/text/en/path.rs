@@ -48,8 +48,8 @@ pub(in crate::text) fn class_group(group: ClassGroup) -> &'static str {
         ClassGroup::Data => "Data",
         ClassGroup::Journal => "Journal",
         ClassGroup::Metadata => "Metadata",
-        ClassGroup::Fat => "FAT",
-        ClassGroup::Directory => "Directory, FSInfo",
+        ClassGroup::Fat => "FAT, FSInfo",
+        ClassGroup::Directory => "Directory",
         ClassGroup::Unattributed => "Not attributed",
         ClassGroup::Flush => "Flush",
     }

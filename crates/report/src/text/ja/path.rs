@@ -45,8 +45,8 @@ pub(in crate::text) fn class_group(group: ClassGroup) -> &'static str {
         ClassGroup::Data => "データ",
         ClassGroup::Journal => "ジャーナル",
         ClassGroup::Metadata => "メタデータ",
-        ClassGroup::Fat => "FAT",
-        ClassGroup::Directory => "ディレクトリ、FSInfo",
+        ClassGroup::Fat => "FAT、FSInfo",
+        ClassGroup::Directory => "ディレクトリ",
         ClassGroup::Unattributed => "分類不能",
         ClassGroup::Flush => "フラッシュ",
     }
