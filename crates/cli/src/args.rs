@@ -57,6 +57,8 @@ enum Command {
     Import(cmd::import::ImportArgs),
     /// Move old runs to another database, which every command accepts with `--db`
     Archive(cmd::archive::ArchiveArgs),
+    /// Exchange results with another database: each gets what it lacks
+    Sync(cmd::sync::SyncArgs),
     /// Export stored records as JSON lines
     Export(cmd::export::ExportArgs),
     /// Change label, title and note of stored results
@@ -139,6 +141,7 @@ impl Cli {
             Command::Rank(args) => cmd::rank::main(&args, db),
             Command::Import(args) => cmd::import::main(&args, db),
             Command::Archive(args) => cmd::archive::main(&args, db),
+            Command::Sync(args) => cmd::sync::main(&args, db),
             Command::Export(args) => cmd::export::main(&args, db),
             Command::Relabel(args) => cmd::relabel::main(&args, db),
             Command::Reference(args) => cmd::reference::main(&args, db),

@@ -30,6 +30,7 @@ const GROUPS: [CommandGroup; 4] = [
             "import",
             "export",
             "archive",
+            "sync",
             "relabel",
             "reference",
             "recover",

@@ -3,12 +3,18 @@
 /// What a message counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedNoun {
+    /// Labels, titles and notes.
+    Annotation,
+    /// Definitions of campaigns.
+    CampaignDefinition,
     /// Storage media.
     Card,
     /// Charts.
     Chart,
     /// Figures of a reference result.
     Figure,
+    /// Prices of cards.
+    Price,
     /// Stored records.
     Record,
     /// Results of any kind.
@@ -25,9 +31,18 @@ pub enum CountedNoun {
 pub fn counted(count: usize, what: CountedNoun) -> String {
     let s = if count == 1 { "" } else { "s" };
     match what {
+        CountedNoun::Annotation => match count {
+            1 => both!("1 label or note", "ラベルやメモ1件"),
+            _ => both!("{count} labels and notes", "ラベルやメモ{count}件"),
+        },
+        CountedNoun::CampaignDefinition => both!(
+            "{count} campaign definition{s}",
+            "キャンペーンの定義{count}件"
+        ),
         CountedNoun::Card => both!("{count} card{s}", "カード{count}枚"),
         CountedNoun::Chart => both!("{count} chart{s}", "グラフ{count}件"),
         CountedNoun::Figure => both!("{count} figure{s}", "値{count}件"),
+        CountedNoun::Price => both!("{count} price{s}", "価格{count}件"),
         CountedNoun::Record => both!("{count} record{s}", "記録{count}件"),
         CountedNoun::Result => both!("{count} result{s}", "結果{count}件"),
         CountedNoun::Run => both!("{count} run{s}", "測定{count}回"),

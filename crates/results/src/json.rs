@@ -41,6 +41,7 @@ schemas! {
     REFERENCE = "hakaru.reference/1",
     RELABEL = "hakaru.relabel/1",
     REPORT = "hakaru.report/1",
+    SYNC = "hakaru.sync/1",
     VERIFICATION = "hakaru.verification/1",
 }
 

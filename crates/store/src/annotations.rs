@@ -6,8 +6,13 @@ use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, TransactionBehavior, params};
 
+/// Stores one annotation.
+pub(crate) const INSERT: &str =
+    "INSERT INTO annotation (subject, kind, value, at_unix_ms) VALUES (?1, ?2, ?3, ?4)";
+
 impl Store {
-    /// Appends annotations; those that change nothing are skipped. Returns the number of new ones.
+    /// Appends annotations; those that change nothing are skipped. Returns the number of new ones. Each gets a time after
+    /// the history of its subject.
     ///
     /// # Errors
     /// [`StoreError`]; nothing is stored then.
@@ -125,8 +130,9 @@ pub(crate) fn current(connection: &Connection, subject: &str) -> rusqlite::Resul
 }
 
 fn history(connection: &Connection, subject: &str) -> rusqlite::Result<Vec<Annotation>> {
-    let sql =
-        "SELECT subject, kind, value, at_unix_ms FROM annotation WHERE subject = ?1 ORDER BY seq";
+    // Not in the order of storage: the history of another database may have been merged.
+    let sql = "SELECT subject, kind, value, at_unix_ms FROM annotation WHERE subject = ?1
+         ORDER BY at_unix_ms, instr('label alias title note', kind), value";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map([subject], |row| {
         let (subject, kind, value): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -162,28 +168,39 @@ fn subjects_with_alias(connection: &Connection, name: &str) -> rusqlite::Result<
 fn insert(connection: &Connection, new: &Annotation) -> rusqlite::Result<bool> {
     let mut history = history(connection, &new.subject)?;
     let before = Annotations::at_end(&history);
+    let at_unix_ms = time_after(&history, new);
     history.push(new.clone());
     if Annotations::at_end(&history) == before {
         return Ok(false);
     }
-    connection
-        .prepare_cached(
-            "INSERT INTO annotation (subject, kind, value, at_unix_ms) VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute(params![
-            new.subject,
-            new.kind.name(),
-            new.value,
-            new.at_unix_ms
-        ])?;
+    connection.prepare_cached(INSERT)?.execute(params![
+        new.subject,
+        new.kind.name(),
+        new.value,
+        at_unix_ms
+    ])?;
     if new.kind == AnnotationKind::Label {
         rename_runs(connection, &new.subject, &new.value)?;
     }
     Ok(true)
 }
 
+/// Returns the time of a new annotation, moved behind the history if the clock was set back or has not advanced: the
+/// history is ordered by time, then kind, then value.
+fn time_after(history: &[Annotation], new: &Annotation) -> i64 {
+    let after = history.iter().map(|old| match old.kind < new.kind {
+        true => old.at_unix_ms,
+        false => old.at_unix_ms.saturating_add(1),
+    });
+    after.max().unwrap_or(i64::MIN).max(new.at_unix_ms)
+}
+
 /// Changes the target name of the runs of a series in the derived table.
-fn rename_runs(connection: &Connection, series: &str, label: &str) -> rusqlite::Result<()> {
+pub(crate) fn rename_runs(
+    connection: &Connection,
+    series: &str,
+    label: &str,
+) -> rusqlite::Result<()> {
     if !label.is_empty() {
         let mut rename = connection
             .prepare_cached("UPDATE run SET target = ?2, labelled = 1 WHERE series = ?1")?;

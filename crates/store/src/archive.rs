@@ -8,7 +8,7 @@ use crate::{AppendError, FindError, ImportError, RecordText, Store, StoreError, 
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, TransactionBehavior, params};
 
-/// Errors of [`Store::move_series`].
+/// Errors of [`Store::move_series`] and [`Store::merge`].
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     /// A record cannot be read.

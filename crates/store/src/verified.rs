@@ -69,7 +69,7 @@ pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>
     Some(parse(&kind.id, text))
 }
 
-fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
+pub(crate) fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
     let damaged = |source| FindError::Damaged {
         id: id.to_owned(),
         source,
@@ -118,7 +118,7 @@ impl Store {
         Ok(Appended::Stored)
     }
 
-    fn verification_body(&self, id: &str) -> rusqlite::Result<Option<String>> {
+    pub(crate) fn verification_body(&self, id: &str) -> rusqlite::Result<Option<String>> {
         let sql = "SELECT body FROM verification WHERE id = ?1";
         self.connection
             .prepare_cached(sql)?

@@ -127,7 +127,7 @@ fn size(path: &Path) -> Bytes {
 }
 
 /// Whether two names are of one existing file.
-fn is_same_file(a: &Path, b: &Path) -> bool {
+pub(super) fn is_same_file(a: &Path, b: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let id = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino()));
     matches!((id(a), id(b)), (Ok(a), Ok(b)) if a == b)

@@ -28,6 +28,7 @@ pub(crate) mod relabel;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod show;
+pub(crate) mod sync;
 pub(crate) mod unreadable;
 pub(crate) mod verify;
 

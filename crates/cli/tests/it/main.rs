@@ -33,6 +33,7 @@ mod reports;
 mod serve;
 mod setup;
 mod support;
+mod sync;
 mod trace;
 mod trace_marks;
 mod verify;

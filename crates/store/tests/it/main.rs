@@ -5,6 +5,7 @@ mod archive;
 mod compat;
 mod crash;
 mod live;
+mod merge;
 mod records;
 mod select;
 mod spool;
