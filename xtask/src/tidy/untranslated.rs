@@ -28,6 +28,8 @@ const EXEMPT: &[&str] = &[
     "crates/campaign/src/session/unstored.rs",
     "crates/campaign/src/campaign/testing.rs",
     "crates/cli/src/front_end.rs",
+    // A format for programs, whose descriptions of metrics are English.
+    "crates/web/src/pages/metrics.rs",
     "crates/cli/src/help/",
     "crates/cli/src/cmd/fio",
     "crates/cli/src/cmd/iozone",

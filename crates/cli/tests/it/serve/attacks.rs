@@ -2,6 +2,8 @@
 
 use super::{HERE, Server};
 use crate::support::{Home, descriptors_of, execute, records, text, wait_until};
+use hakaru_model::record::RunRecord;
+use hakaru_store::{Appended, Store};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -317,14 +319,20 @@ fn a_damaged_database_is_an_error_until_it_is_whole_and_a_lock_is_none() {
     std::fs::write(&path, &whole).unwrap();
     assert!(server.get("/results").1.contains("mine"));
 
-    let other = rusqlite::Connection::open(&path).unwrap();
-    let write = "BEGIN IMMEDIATE; CREATE TABLE x (y);";
-    other.execute_batch(write).unwrap();
-    for page in ["/results?limit=1", "/api/v1/series", "/metrics"] {
-        let (status, answer) = server.get(page);
-        assert_eq!(status, 200, "{page}: {answer}");
-    }
-    other.execute_batch("ROLLBACK").unwrap();
+    // The records are taken while the transaction that stores them has locked the database.
+    let mut other = Store::open(path).unwrap();
+    let all = records(&home).into_iter();
+    let all: Vec<RunRecord> = all.map(|run| other.raw_run(&run.id).unwrap()).collect();
+    let while_locked = all.iter().inspect(|_| {
+        for page in ["/results?limit=1", "/api/v1/series", "/metrics"] {
+            let (status, answer) = server.get(page);
+            assert_eq!(status, 200, "{page}: {answer}");
+        }
+    });
+    assert_eq!(
+        other.append_all(while_locked).unwrap(),
+        [Appended::AlreadyThere]
+    );
     drop(other);
     assert!(server.get("/results").1.contains("mine"));
     server.end(Signal::TERM);
