@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod budget;
 mod change;
 mod device;
@@ -16,12 +17,18 @@ mod lab;
 mod location;
 mod periodic;
 mod predict;
+mod prove;
 mod run;
 mod workload;
 
+pub use advice::advise;
 pub use budget::{budget, seconds_of};
 pub use device::{DeviceError, TimedDevice, TimedRequest};
 pub use fit::fit;
-pub use predict::{Prediction, PredictionError, Simulate, predict};
+pub use predict::{
+    MODEL_SPREAD, Prediction, PredictionError, Simulate, WorkloadTraits, at_upper_ends, draw_times,
+    missing_for, predict, without_stalls,
+};
+pub use prove::prove;
 pub use run::{RunStep, run};
 pub use workload::{AccessPattern, Workload, WorkloadResult, drive};

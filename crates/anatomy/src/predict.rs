@@ -9,7 +9,7 @@ use hakaru_model::device_model::DeviceModel;
 use hakaru_model::rng::Rng;
 
 /// Standard deviation of the logarithm of the time that the model itself leaves open, calibrated on simulated cards.
-const MODEL_SPREAD: f64 = 0.02;
+pub const MODEL_SPREAD: f64 = 0.02;
 
 /// Draws of the total time.
 const DRAWS: usize = 600;
@@ -49,49 +49,21 @@ pub fn predict(
     seed: u64,
     simulate: &mut Simulate<'_>,
 ) -> Result<Prediction, PredictionError> {
-    if let Some(missing) = needs(anatomy, workload)
-        .into_iter()
-        .find(|property| anatomy.finding(*property).rough().is_none())
-    {
+    let traits = WorkloadTraits::of(workload);
+    if let Some(missing) = missing_for(anatomy, &traits) {
         return Err(PredictionError::Needs(missing));
     }
-    let quiet = |anatomy: &Anatomy| {
-        let mut model = fit(anatomy)?;
-        if let Some(noise) = &mut model.noise {
-            noise.stalls_per_million = 0;
-        }
-        Some(model)
-    };
-    let model = quiet(anatomy).ok_or(PredictionError::Needs(P::WriteRate))?;
+    let model = without_stalls(anatomy).ok_or(PredictionError::Needs(P::WriteRate))?;
     let result = drive(workload, simulate(model.clone()).as_mut(), seed)?;
     let mut exact = model;
     exact.noise = None;
     let exact = drive(workload, simulate(exact).as_mut(), seed)?.time;
     let mut variance = MODEL_SPREAD * MODEL_SPREAD;
-    for property in P::ALL {
-        let Some(range) = anatomy.finding(property).rough() else {
-            continue;
-        };
-        let is_speed = !property.is_exact() && property.unit() != PropertyUnit::Percent;
-        if !is_speed || range.high <= range.low {
-            continue;
-        }
-        let mut changed = anatomy.clone();
-        changed.findings.insert(
-            property,
-            CardFinding::Known(PropertyValue {
-                value: range.high,
-                ..range
-            }),
-        );
-        if let Some(mut model) = quiet(&changed) {
-            model.noise = None;
-            let time = drive(workload, simulate(model).as_mut(), seed)?.time;
-            // The interval is 2.6 standard errors wide on either side.
-            variance += ((time / exact).ln() / 2.6).powi(2);
-        }
+    for (_, model) in at_upper_ends(anatomy) {
+        let time = drive(workload, simulate(model).as_mut(), seed)?.time;
+        variance += ((time / exact).ln() / 2.6).powi(2);
     }
-    let times = times(
+    let times = draw_times(
         anatomy,
         result.time,
         variance.sqrt(),
@@ -114,8 +86,8 @@ pub fn predict(
     })
 }
 
-/// Draws total times: log-normal, plus stalls whose rate has a gamma distribution (Jeffreys prior).
-fn times(anatomy: &Anatomy, time: f64, spread: f64, requests: u64, seed: u64) -> Vec<f64> {
+/// Draws total times in ascending order: log-normal, plus stalls whose rate has a gamma distribution (Jeffreys prior).
+pub fn draw_times(anatomy: &Anatomy, time: f64, spread: f64, requests: u64, seed: u64) -> Vec<f64> {
     let mut rng = Rng::fork(seed, 0x57a11);
     let noise = &anatomy.noise;
     let mean = noise.stall_time.0 as f64 / noise.stalls.max(1) as f64;
@@ -147,40 +119,78 @@ fn normal(rng: &mut Rng) -> f64 {
     radius * (std::f64::consts::TAU * angle).cos()
 }
 
+/// What a workload does, as far as it decides which properties matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkloadTraits {
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Whether it visits places out of order, or several in turn.
+    pub random: bool,
+    /// Whether it pauses, so that a cache recovers.
+    pub pauses: bool,
+    /// Lengths of its writes in bytes.
+    pub write_lens: Vec<u64>,
+}
+
+impl WorkloadTraits {
+    fn of(workload: &Workload) -> WorkloadTraits {
+        let mixed = matches!(
+            workload.pattern,
+            AccessPattern::Mixed | AccessPattern::Database
+        );
+        let in_order = matches!(
+            workload.pattern,
+            AccessPattern::Sequential | AccessPattern::Bursts(..)
+        );
+        WorkloadTraits {
+            reads: !workload.writes || mixed,
+            writes: workload.writes,
+            random: !in_order,
+            pauses: matches!(workload.pattern, AccessPattern::Bursts(..)),
+            write_lens: vec![workload.len],
+        }
+    }
+}
+
+/// Returns the first property that a workload depends on, and of which not even a rough value is known.
+pub fn missing_for(anatomy: &Anatomy, traits: &WorkloadTraits) -> Option<P> {
+    needs(anatomy, traits)
+        .into_iter()
+        .find(|property| anatomy.finding(*property).rough().is_none())
+}
+
 /// Returns the properties that a workload depends on.
-fn needs(anatomy: &Anatomy, workload: &Workload) -> Vec<P> {
+fn needs(anatomy: &Anatomy, traits: &WorkloadTraits) -> Vec<P> {
     let mut needs = vec![P::ReadRate, P::WriteRate];
-    let mixed = matches!(
-        workload.pattern,
-        AccessPattern::Mixed | AccessPattern::Database
-    );
-    let random = !matches!(
-        workload.pattern,
-        AccessPattern::Sequential | AccessPattern::Bursts(..)
-    );
-    if !workload.writes || mixed {
+    if traits.reads {
         needs.extend([P::ReadOverhead, P::Sense, P::ReadSeek, P::Page]);
-        if random {
+        if traits.random {
             needs.push(P::MappingSlots);
             if anatomy.value(P::MappingSlots).is_some() {
                 needs.extend([P::MappingChunk, P::MappingLoad]);
             }
         }
     }
-    if workload.writes {
+    if traits.writes {
         needs.extend([P::WriteOverhead, P::CacheSize, P::Unit, P::OpenCost]);
         if anatomy.value(P::CacheSize).is_some() {
             needs.push(P::CacheRate);
-            if matches!(workload.pattern, AccessPattern::Bursts(..)) {
+            if traits.pauses {
                 needs.push(P::DrainRate);
             }
         }
-        if let Some(page) = anatomy.size(P::Page)
-            && !workload.len.is_multiple_of(page)
-        {
+        let is_part = |page: u64| {
+            traits
+                .write_lens
+                .iter()
+                .any(|len| !len.is_multiple_of(page))
+        };
+        if anatomy.size(P::Page).is_some_and(is_part) {
             needs.push(P::GathersWrites);
         }
-        if random {
+        if traits.random {
             needs.push(P::OpenUnits);
             if let Some(open) = anatomy.size(P::OpenUnits) {
                 needs.extend([P::CollectionTime, P::RandomUnits]);
@@ -195,4 +205,40 @@ fn needs(anatomy: &Anatomy, workload: &Workload) -> Vec<P> {
         }
     }
     needs
+}
+
+/// Returns the fitted model without stalls, which are drawn afterwards.
+pub fn without_stalls(anatomy: &Anatomy) -> Option<DeviceModel> {
+    let mut model = fit(anatomy)?;
+    if let Some(noise) = &mut model.noise {
+        noise.stalls_per_million = 0;
+    }
+    Some(model)
+}
+
+/// Returns the fitted models without noise in which one property is at the upper end of its 99% interval: 2.6 standard
+/// errors away.
+pub fn at_upper_ends(anatomy: &Anatomy) -> Vec<(P, DeviceModel)> {
+    let mut all = Vec::new();
+    for property in P::ALL {
+        let Some(range) = anatomy.finding(property).rough() else {
+            continue;
+        };
+        let is_speed = !property.is_exact() && property.unit() != PropertyUnit::Percent;
+        if !is_speed || range.high <= range.low {
+            continue;
+        }
+        let mut changed = anatomy.clone();
+        let at_end = PropertyValue {
+            value: range.high,
+            ..range
+        };
+        let finding = CardFinding::Known(at_end);
+        changed.findings.insert(property, finding);
+        if let Some(mut model) = without_stalls(&changed) {
+            model.noise = None;
+            all.push((property, model));
+        }
+    }
+    all
 }

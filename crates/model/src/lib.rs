@@ -7,6 +7,7 @@
 
 pub mod advice;
 pub mod anatomy;
+pub mod anatomy_record;
 pub mod annotation;
 pub mod campaign;
 pub mod caveat;

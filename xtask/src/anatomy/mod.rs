@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use draw::{Disturbance, Drawer};
 use hakaru_anatomy::{
     DeviceError, PredictionError, TimedDevice, TimedRequest, Workload, budget, drive, predict,
+    seconds_of,
 };
 use hakaru_campaign::anatomy::SimulatedDevice;
 use hakaru_model::anatomy::{Anatomy, CardProperty};
@@ -151,11 +152,34 @@ fn trials(options: &TrialOptions) -> Result<Totals> {
             }
         }
         totals.spent(&anatomy, &budget(model.capacity, false));
+        if options.verbose {
+            print_spent(&model, &anatomy);
+        }
         if options.disturbance != Disturbance::BusyHost {
             predictions(&model, &anatomy, seed, &mut totals, options.verbose)?;
         }
     }
     Ok(totals)
+}
+
+/// Prints what each experiment of a card cost.
+fn print_spent(model: &DeviceModel, anatomy: &Anatomy) {
+    let (cache, throttle) = (model.cache.is_some(), model.throttle.is_some());
+    println!(
+        "{}: {} cache {cache}, throttles {throttle}",
+        model.name, model.capacity
+    );
+    for record in &anatomy.experiments {
+        let spent = record.spent;
+        println!(
+            "  {:?}: {:.0} s, written {}, copied {}, repeats {}",
+            record.experiment,
+            seconds_of(spent.time),
+            spent.written,
+            spent.copied,
+            record.repeats
+        );
+    }
 }
 
 fn dissect(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> Result<Anatomy> {

@@ -1,6 +1,6 @@
 //! Discards: their time, and whether a discarded unit needs no collection.
 
-use super::units::{UnitGeometry, WrittenUnit, open_fresh};
+use super::units::{UnitGeometry, WrittenUnit, collection_time, open_fresh};
 use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::{SampleLocation, difference};
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Experiment, UnknownReason};
@@ -32,7 +32,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         }
     };
     found.set(CardProperty::Discard, time.finding(0.0));
-    let collection = known.value(CardProperty::CollectionTime);
+    let collection = collection_time(known);
     let (Some(count), Some(collection)) = (known.size(CardProperty::OpenUnits), collection) else {
         let needs = UnknownReason::Needs(CardProperty::OpenUnits);
         found.decline(&[CardProperty::DiscardFrees], needs);
@@ -89,15 +89,20 @@ fn frees(
     Ok(!collected)
 }
 
-/// Measures the cost of opening a unit: opens, writes once more, discards.
+/// Measures the cost of opening a unit: opens, writes once more, discards. Both writes follow a discard, so that the time
+/// to turn from a discard to a write is in both.
 fn opening(lab: &mut Lab<'_>, geometry: &UnitGeometry, found: &mut Findings) -> Measured<()> {
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let floor = 0.02 * lab.reference.unwrap_or(0.0);
+    // Nothing was written here.
+    let empty = lab.fresh(geometry.stride, geometry.stride)?;
+    lab.discard(empty, geometry.unit)?;
     loop {
         for _ in 0..25 {
             let mut unit = WrittenUnit::fresh(lab, geometry)?;
             let opened = unit.write(lab, geometry)?;
             first.push(opened);
+            lab.discard(empty, geometry.unit)?;
             second.push(unit.write(lab, geometry)?);
             lab.discard(unit.start, geometry.unit)?;
         }

@@ -1,6 +1,6 @@
 //! Units at the start of the card that are always open, for the tables of FAT.
 
-use super::units::{UnitGeometry, open_fresh};
+use super::units::{UnitGeometry, collection_time, open_fresh};
 use crate::lab::{Findings, Halt, Lab, Measured};
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 
@@ -14,7 +14,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         let needs = UnknownReason::Needs(CardProperty::Unit);
         return Err(Halt::Declined(needs));
     }
-    let Some(collection) = known.value(CardProperty::CollectionTime) else {
+    let Some(collection) = collection_time(known) else {
         let needs = UnknownReason::Needs(CardProperty::CollectionTime);
         return Err(Halt::Declined(needs));
     };

@@ -3,17 +3,20 @@
 use super::units::{UnitGeometry, WrittenUnit};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
+use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 
-/// Rounds at most, and bytes written at most.
+/// Rounds at most, bytes written at most, and the part of the capacity.
 const ROUNDS: usize = 8000;
 const MOST: u64 = 150 << 20;
+const PART: u64 = 80;
 
 /// Flushes at most.
 const FLUSHES: usize = 4000;
 
-/// Smallest cost that is looked for, as a fraction of a small read.
+/// Smallest cost that is looked for, as a fraction of a small read, or of the write that it is part of.
 const FLOOR: f64 = 0.012;
+const FLOOR_OF_WRITE: f64 = 0.015;
 
 /// A unit that is filled in order, and its successor when it is full. Writes that open a unit do not count.
 struct OrderedWrites {
@@ -62,8 +65,17 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     Ok(found)
 }
 
+fn most(lab: &Lab<'_>) -> u64 {
+    MOST.min(lab.capacity() / PART)
+}
+
 fn floor(lab: &Lab<'_>) -> f64 {
     FLOOR * lab.reference.unwrap_or(0.0)
+}
+
+/// Smallest cost that is looked for in writes of which these are some.
+fn floor_of_writes(lab: &Lab<'_>, writes: &[f64]) -> f64 {
+    floor(lab).max(FLOOR_OF_WRITE * median(writes).unwrap_or(0.0))
 }
 
 /// Two writes, two reads, and so on: the first of each pair turns around.
@@ -90,10 +102,11 @@ fn turns(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> Mea
             continue;
         };
         let n = taken[0].len();
-        let certain = to_write.is_certain(floor) && to_read.is_certain(floor);
-        let spent = n > ROUNDS || lab.spent.written.0 - begun > MOST || !lab.stays_cool()?;
+        let floor_of_write = floor_of_writes(lab, &taken[1]);
+        let certain = to_write.is_certain(floor_of_write) && to_read.is_certain(floor);
+        let spent = n > ROUNDS || lab.spent.written.0 - begun > most(lab) || !lab.stays_cool()?;
         if (certain && n >= 120) || spent {
-            found.set(CardProperty::ReadToWrite, to_write.finding(floor));
+            found.set(CardProperty::ReadToWrite, to_write.finding(floor_of_write));
             found.set(CardProperty::WriteToRead, to_read.finding(floor));
             return Ok(());
         }
@@ -144,7 +157,6 @@ fn seeks(
     ];
     let (mut first, mut second) = (Vec::new(), Vec::new());
     let begun = lab.spent.written.0;
-    let floor = floor(lab);
     loop {
         for _ in 0..40 {
             for writes in &mut both {
@@ -158,8 +170,9 @@ fn seeks(
         let Some(cost) = difference(&first, &second, lab.sigma()) else {
             continue;
         };
+        let floor = floor_of_writes(lab, &second);
         let spent =
-            first.len() > ROUNDS || lab.spent.written.0 - begun > MOST || !lab.stays_cool()?;
+            first.len() > ROUNDS || lab.spent.written.0 - begun > most(lab) || !lab.stays_cool()?;
         if (first.len() >= 160 && cost.is_certain(floor)) || spent {
             found.set(CardProperty::WriteSeek, cost.finding(floor));
             return Ok(());

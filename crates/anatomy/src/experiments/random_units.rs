@@ -1,6 +1,6 @@
 //! Writes out of order in open units: in how many of them, and at what cost.
 
-use super::units::{UnitGeometry, open_fresh, slow_limit};
+use super::units::{UnitGeometry, collection_time, open_fresh, slow_limit};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::difference;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
@@ -18,7 +18,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut found = Findings::default();
     let count = UnitGeometry::limit(known)?;
     let geometry = UnitGeometry::of(lab, known);
-    let Some(collection) = known.value(CardProperty::CollectionTime) else {
+    let Some(collection) = collection_time(known) else {
         let needs = UnknownReason::Needs(CardProperty::CollectionTime);
         found.decline(
             &[CardProperty::RandomUnits, CardProperty::RandomWrite],

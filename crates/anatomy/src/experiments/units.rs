@@ -41,6 +41,12 @@ impl UnitGeometry {
     }
 }
 
+/// Returns the time of a collection, as far as it tells collections from other writes: half of it must be certain.
+pub(super) fn collection_time(known: &Anatomy) -> Option<f64> {
+    let time = known.finding(CardProperty::CollectionTime).rough()?;
+    (time.value > 0.0 && time.relative_error() <= 0.3).then_some(time.value)
+}
+
 /// A unit with the place of its next write in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WrittenUnit {

@@ -5,8 +5,9 @@ use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 
-/// Bytes written at most.
+/// Bytes written at most, and the part of the capacity.
 const MOST: u64 = 640 << 20;
+const PART: u64 = 25;
 
 /// Small writes at most.
 const SMALL: usize = 20_000;
@@ -37,11 +38,12 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let large = ((1 << 20).min(geometry.unit / 4) / len * len).max(2 * len);
     let mut found = Findings::default();
     let mut latencies = Latencies::default();
-    let begun = lab.spent.written.0;
+    let most = MOST.min(lab.capacity() / PART);
     lab.drain()?;
+    let begun = lab.spent.written.0;
     let derived = loop {
         stream(lab, &geometry, large, &mut latencies)?;
-        let spent = lab.spent.written.0 - begun > MOST || !lab.stays_cool()?;
+        let spent = lab.spent.written.0 - begun > most || !lab.stays_cool()?;
         let derived = derive(lab, &latencies, len, large);
         if let Some(derived) = derived {
             let opening = !geometry.is_known || derived.open.is_certain(open_floor(lab));
