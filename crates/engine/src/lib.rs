@@ -8,6 +8,7 @@
 mod backend;
 mod clock;
 mod content;
+mod direct;
 mod disks;
 mod error;
 mod files;
@@ -31,6 +32,7 @@ mod worker_stats;
 mod zones;
 
 pub use clock::{ClockChoice, ClockMark, ClockReads, CounterRate, test_clocks};
+pub use direct::{DirectTarget, FileRun};
 pub use disks::read_at_rest;
 pub use error::RunError;
 pub use hakaru_sys::buffer::map_large_blocks;

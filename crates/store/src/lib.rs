@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod anatomies;
 mod annotations;
 mod append;
 mod archive;

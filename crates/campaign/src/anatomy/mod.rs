@@ -1,5 +1,14 @@
-//! Devices for the experiments of an anatomy: the simulated card in virtual time.
+//! Anatomies of cards: real devices, and simulated cards in virtual time; predictions of jobs.
 
+mod direct;
+mod examine;
+mod predict;
 mod simulated;
 
+pub use direct::{DirectDevice, DirectError, clock_name};
+pub use examine::{
+    continues, device_id, examine, new_record, prove, simulated_identity, trial_bytes,
+};
+pub use hakaru_anatomy::{DeviceError, RunStep, TimedDevice, advise};
+pub use predict::{PredictionBasis, compare_with, predict_scenario};
 pub use simulated::SimulatedDevice;

@@ -7,12 +7,15 @@ use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A simulated card whose clock advances by the time of its requests only.
 #[derive(Debug)]
 pub struct SimulatedDevice {
     card: SimCard,
     now: Nanos,
+    stop: Option<&'static AtomicBool>,
 }
 
 impl SimulatedDevice {
@@ -21,6 +24,16 @@ impl SimulatedDevice {
         SimulatedDevice {
             card: SimCard::new(model, seed),
             now: Nanos(0),
+            stop: None,
+        }
+    }
+
+    /// Lets a flag stop it.
+    #[must_use]
+    pub fn stopped_by(self, stop: &'static AtomicBool) -> SimulatedDevice {
+        SimulatedDevice {
+            stop: Some(stop),
+            ..self
         }
     }
 }
@@ -39,6 +52,9 @@ impl TimedDevice for SimulatedDevice {
     }
 
     fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
+        if self.stop.is_some_and(|stop| stop.load(Relaxed)) {
+            return Err(DeviceError::Stopped);
+        }
         let served = match request {
             TimedRequest::Read { offset, len } => self.card.serve(self.now, Op::Read, offset, len),
             TimedRequest::Write { offset, len } => {

@@ -27,6 +27,7 @@ mod quantity;
 pub mod ready;
 pub mod resolve;
 mod retarget;
+pub(crate) use retarget::{FreeRoom, RetargetTo, retarget};
 pub mod runner;
 pub mod spec;
 pub mod status;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The new target of a workload.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum RetargetTo<'a> {
+pub(crate) enum RetargetTo<'a> {
     /// A whole device or partition.
     Device(&'a Path),
     /// Files in a directory.
@@ -21,15 +21,15 @@ pub(super) enum RetargetTo<'a> {
 
 /// Available space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FreeRoom {
+pub(crate) struct FreeRoom {
     /// Maximum bytes of all files together.
-    pub(super) all: Bytes,
+    pub(crate) all: Bytes,
     /// Maximum bytes of each file.
-    pub(super) each: Option<Bytes>,
+    pub(crate) each: Option<Bytes>,
 }
 
 /// Returns the workload on its new target: files are limited to the available space, and offsets come from `seed`.
-pub(super) fn retarget(
+pub(crate) fn retarget(
     scenario: &Scenario,
     place: RetargetTo<'_>,
     room: FreeRoom,

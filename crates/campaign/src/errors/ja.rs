@@ -5,6 +5,7 @@ mod prepare;
 mod run;
 
 use crate::SessionError;
+use crate::anatomy::DirectError;
 use crate::bench::BenchError;
 use crate::scratch::ScratchError;
 use hakaru_device::InspectError;
@@ -52,6 +53,8 @@ pub(super) fn message(error: &(dyn Error + 'static)) -> Option<String> {
         prepare::journal(error)
     } else if let Some(error) = error.downcast_ref::<ScratchError>() {
         scratch(error)
+    } else if let Some(error) = error.downcast_ref::<DirectError>() {
+        direct(error)
     } else if let Some(error) = error.downcast_ref::<std::io::Error>() {
         io(error)
     } else {
@@ -175,6 +178,24 @@ fn scratch(error: &ScratchError) -> String {
     }
 }
 
+fn direct(error: &DirectError) -> String {
+    match error {
+        DirectError::Open { path, cause } => format!(
+            "{}をダイレクトI/Oで開けません: {}",
+            path.display(),
+            text::os_error(cause.raw_os_error())
+        ),
+        DirectError::NoPlaces { path, kind } => format!(
+            "{}のファイルシステム（{kind}）はデータの位置を固定しないか、位置を示しません; help: ブロックデバイスを指定してください",
+            path.display()
+        ),
+        DirectError::InPieces { path, longest } => format!(
+            "{}のファイルで連続している部分は最長{longest}で、512 MiBに足りません; help: 空きの多いファイルシステムか、大きい--sizeを使うか、ブロックデバイスを指定してください",
+            path.display()
+        ),
+    }
+}
+
 fn find(error: &FindError) -> Option<String> {
     Some(match error {
         FindError::NotFound { what, prefix, path } => format!(
@@ -212,6 +233,7 @@ fn stored(what: &str) -> &str {
         "run" | "runs" => "測定",
         "series" => "測定シリーズ",
         "verification" | "verifications" => "検証",
+        "anatomy" | "anatomies" => "カードの構造",
         what => what,
     }
 }

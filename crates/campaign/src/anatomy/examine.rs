@@ -1,0 +1,126 @@
+//! Anatomies with their circumstances: planned, run, and trials of the advice.
+
+use crate::{new_id, now_unix_ms, target};
+use hakaru_anatomy::{DeviceError, RunStep, TimedDevice, budget};
+use hakaru_device::Roots;
+use hakaru_model::anatomy::Anatomy;
+use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope, FORMAT};
+use hakaru_model::device_model::DeviceModel;
+use hakaru_model::facts::{Identity, UnknownReason};
+use hakaru_model::units::{Bytes, Nanos};
+use std::time::Instant;
+
+/// Bytes that trials of the advice write at most, and the part of the capacity.
+const TRIALS: u64 = 2_000_000_000;
+const PART: u64 = 10;
+
+/// Returns an anatomy without findings, for a device of this size.
+pub fn new_record(
+    identity: Identity,
+    scope: AnatomyScope,
+    capacity: Bytes,
+    seed: u64,
+) -> AnatomyRecord {
+    let read_only = scope == AnatomyScope::ReadOnly;
+    let started_unix_ms = now_unix_ms();
+    let mut anatomy = Anatomy::new(&identity.display_name(), capacity, read_only);
+    anatomy.started_unix_ms = started_unix_ms;
+    anatomy.device_id = device_id(&identity);
+    AnatomyRecord {
+        format: FORMAT,
+        id: new_id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_unix_ms,
+        elapsed: Nanos(0),
+        target: identity,
+        environment: hakaru_device::environment(&Roots::live(), super::clock_name()),
+        scope,
+        seed,
+        budget: budget(capacity, read_only),
+        completed: false,
+        anatomy,
+        trials: Vec::new(),
+    }
+}
+
+/// Returns the identity of a simulated card.
+pub fn simulated_identity(model: &DeviceModel) -> Identity {
+    target::simulated(model, &model.name)
+}
+
+/// Returns what identifies a device for another part of its anatomy: an ID of its own, or else its node. Empty for a
+/// simulated card.
+pub fn device_id(identity: &Identity) -> String {
+    let Some(device) = identity.device.known() else {
+        let path = identity.path.display().to_string();
+        let simulated = hakaru_model::facts::Fact::Unknown(UnknownReason::SimulatedCard);
+        return match identity.device == simulated {
+            true => String::new(),
+            false => path,
+        };
+    };
+    let cid = device.card.as_ref().and_then(|card| card.cid.known());
+    let known = cid.or(device.serial.known()).or(device.wwid.known());
+    known.map_or_else(|| device.node.display().to_string(), String::clone)
+}
+
+/// Returns whether a stored anatomy is of this device, and can be continued.
+pub fn continues(stored: &AnatomyRecord, new: &AnatomyRecord) -> bool {
+    let same = |of: &AnatomyRecord| {
+        let anatomy = &of.anatomy;
+        let name = anatomy.device_id.is_empty().then(|| anatomy.name.clone());
+        (
+            name,
+            anatomy.device_id.clone(),
+            anatomy.capacity,
+            of.scope.clone(),
+        )
+    };
+    !stored.completed && same(stored) == same(new)
+}
+
+/// Runs the experiments that have not run yet. `observe` gets the record after each of them, to store it.
+///
+/// # Errors
+/// The I/O error, or the request to stop: the record has the findings of all experiments that have ended.
+pub fn examine(
+    device: &mut dyn TimedDevice,
+    record: &mut AnatomyRecord,
+    observe: &mut dyn FnMut(RunStep<'_>, &AnatomyRecord),
+) -> Result<(), DeviceError> {
+    let begun = Instant::now();
+    let before = record.elapsed;
+    let is_simulated = record.scope == AnatomyScope::Simulated;
+    let elapsed = |anatomy: &Anatomy| match is_simulated {
+        true => Nanos(anatomy.experiments.iter().map(|e| e.spent.time.0).sum()),
+        false => Nanos(before.0 + begun.elapsed().as_nanos() as u64),
+    };
+    let mut anatomy = record.anatomy.clone();
+    let (limit, seed) = (record.budget, record.seed);
+    let outcome = hakaru_anatomy::run(device, &mut anatomy, limit, seed, &mut |step| {
+        if let RunStep::Ended(so_far) = step {
+            record.anatomy = so_far.clone();
+            record.elapsed = elapsed(so_far);
+        }
+        observe(step, record);
+    });
+    record.elapsed = elapsed(&anatomy);
+    record.anatomy = anatomy;
+    record.completed = outcome.is_ok();
+    outcome
+}
+
+/// Measures the advice against the default.
+///
+/// # Errors
+/// The I/O error, or the request to stop: the record has the trials that have ended.
+pub fn prove(device: &mut dyn TimedDevice, record: &mut AnatomyRecord) -> Result<(), DeviceError> {
+    let most = trial_bytes(record.anatomy.capacity).0;
+    let seed = record.seed;
+    hakaru_anatomy::prove(device, &record.anatomy, (most, seed), &mut record.trials)
+}
+
+/// Returns how much the trials of the advice write at most.
+pub fn trial_bytes(capacity: Bytes) -> Bytes {
+    Bytes(TRIALS.min(capacity.0 / PART))
+}
