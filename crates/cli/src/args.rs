@@ -70,6 +70,10 @@ enum Command {
     Lint(cmd::lint::LintArgs),
     /// Show everything known about a device or path, and about this host
     Info(cmd::info::InfoArgs),
+    /// Find what a card is made of (units, cache, limits), and how to format it
+    Anatomy(cmd::anatomy::AnatomyArgs),
+    /// Predict jobs on a card by its anatomy, or compare with a run
+    Predict(cmd::predict::PredictArgs),
     /// Check real capacity and data integrity, and map speed across the device
     Verify(cmd::verify::VerifyArgs),
     /// Bring a device into a known state: discard, fill, partition, mkfs, mount
@@ -147,6 +151,8 @@ impl Cli {
             Command::Reference(args) => cmd::reference::main(&args, db),
             Command::Lint(args) => cmd::lint::main(&args),
             Command::Info(args) => cmd::info::main(&args),
+            Command::Anatomy(args) => cmd::anatomy::main(&args, db),
+            Command::Predict(args) => cmd::predict::main(&args, db),
             Command::Verify(args) => cmd::verify::main(&args, db),
             Command::Prepare(args) => cmd::prepare::main(&args, db),
             Command::Recover(args) => cmd::recover::main(&args, db),

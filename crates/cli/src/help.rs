@@ -39,6 +39,8 @@ const GROUPS: [CommandGroup; 4] = [
     (
         || both!("Check and set up", "検査と準備"),
         &[
+            "anatomy",
+            "predict",
             "verify",
             "info",
             "lint",

@@ -25,8 +25,8 @@ pub(crate) use title::{BarMarks, ChartTitle, SweepAxis};
 use crate::number::{self, MeanText};
 use crate::strips::AddressStrips;
 use crate::svg::{
-    self, AddressPlot, Bar, BarGroup, Bars, DepthPlot, Differences, FlowPicture, Frame,
-    LatencyChart, MOST_DOTS, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
+    self, AddressPlot, Bar, BarGroup, Bars, CardPicture, DepthPlot, Differences, FlowPicture,
+    Frame, LatencyChart, MOST_DOTS, RatioPlot, RatioRow, Shares, SizeBars, SweepPlot, Timeline,
     between_extremes, number_drawn,
 };
 use crate::table::{self, DataTable};
@@ -125,6 +125,8 @@ pub(crate) enum Plot {
     Sizes(SizeBars),
     /// See [`svg::differences`].
     Differences(Differences),
+    /// See [`svg::card_picture`].
+    Card(CardPicture),
 }
 
 impl Chart {
@@ -162,6 +164,7 @@ impl Chart {
             Plot::Depth(data) => svg::depth(data, frame),
             Plot::Sizes(data) => svg::sizes(data, frame),
             Plot::Differences(data) => svg::differences(data, frame),
+            Plot::Card(data) => svg::card_picture(data, frame),
         }
     }
 
@@ -190,7 +193,8 @@ impl Chart {
             | Plot::Addresses(_)
             | Plot::Depth(_)
             | Plot::Sizes(_)
-            | Plot::Differences(_) => true,
+            | Plot::Differences(_)
+            | Plot::Card(_) => true,
         }
     }
 

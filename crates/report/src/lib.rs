@@ -10,6 +10,7 @@
 #[cfg(test)]
 extern crate self as hakaru_report;
 
+mod anatomy;
 mod answer;
 mod campaign;
 mod chart;
@@ -45,6 +46,10 @@ pub mod time;
 mod verified;
 mod workload;
 
+pub use anatomy::{
+    anatomy_charts, anatomy_html, anatomy_markdown, anatomy_terminal, predictions_html,
+    predictions_terminal,
+};
 pub use campaign::{
     campaign_chart_source, campaign_charts, campaign_csv, campaign_html, campaign_in_short,
     campaign_markdown, campaign_parquet, campaign_terminal, ranking_terminal,

@@ -260,6 +260,7 @@ impl TerminalPage {
                 let note = self.ink.dim(&self.wrapped("", &chart.note));
                 Some(self.titled(chart, &lines) + &note)
             }
+            Plot::Card(card) => Some(card.lines()),
             Plot::Bars(_)
             | Plot::Latency(_)
             | Plot::Heat(_)

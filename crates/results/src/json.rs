@@ -23,6 +23,7 @@ macro_rules! schemas {
 }
 
 schemas! {
+    ANATOMY = "hakaru.anatomy/1",
     BENCH = "hakaru.bench/1",
     CAMPAIGN_CHECK = "hakaru.campaign-check/1",
     CAMPAIGN_REPORT = "hakaru.campaign-report/1",
@@ -34,6 +35,7 @@ schemas! {
     IMPORT = "hakaru.import/1",
     INFO = "hakaru.info/1",
     LIST = "hakaru.list/1",
+    PREDICT = "hakaru.predict/1",
     PROGRESS = "hakaru.progress/1",
     RANK = "hakaru.rank/1",
     RECORD = "hakaru.record/1",

@@ -2,6 +2,7 @@
 
 use crate::{json, names, not_there};
 use anyhow::Result;
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
@@ -55,6 +56,68 @@ fn verification_called(store: &Store, name: &str) -> Result<Option<Verification>
         both!("`{name}` is the label of {} verifications; use one of these IDs:\n{}", "「{name}」は{}件の検証のラベルです。次のIDのいずれかを指定してください:\n{}"; found.len(),
         lines.join("\n")),
     ))
+}
+
+/// Returns the anatomy with this ID, unique ID prefix or label; `latest` is the newest.
+///
+/// # Errors
+/// If there is none, several have the label, or the database cannot be read.
+pub fn anatomy(store: &Store, name: &str) -> Result<AnatomyRecord> {
+    if name == "latest" {
+        let newest = store.anatomies(1)?.records.pop();
+        return newest.ok_or_else(|| {
+            not_there(both!(
+                "no anatomies are stored yet; help: create one with `hakaru anatomy`",
+                "カードの構造の調査がまだ保存されていません; help: hakaru anatomyで調べてください"
+            ))
+        });
+    }
+    let absent = match store.anatomy(name) {
+        Err(error @ FindError::NotFound { .. }) => error,
+        found => return Ok(found?),
+    };
+    let named = |of: &AnatomyRecord| of.target.display_name().eq_ignore_ascii_case(name);
+    let mut found = store.anatomies(u32::MAX)?.records;
+    found.retain(named);
+    match found.len() {
+        0 => Err(absent.into()),
+        1 => Ok(found.remove(0)),
+        count => {
+            let line = |of: &AnatomyRecord| {
+                let started = hakaru_report::time::utc(of.started_unix_ms);
+                format!("  {}  {started}", of.id)
+            };
+            let lines: Vec<String> = found.iter().map(line).collect();
+            Err(not_there(
+                both!("`{name}` is the label of {} anatomies; use one of these IDs:\n{}", "「{name}」は{}件の調査のラベルです。次のIDのいずれかを指定してください:\n{}"; count,
+                lines.join("\n")),
+            ))
+        }
+    }
+}
+
+/// Returns the anatomy with this name; `None` if nothing has it, or it is the name of something else first: `latest` is
+/// the newest run.
+///
+/// # Errors
+/// If several anatomies have the label, or the database cannot be read.
+pub fn only_anatomy(store: &Store, name: &str) -> Result<Option<AnatomyRecord>> {
+    if names::position(name).is_some() && !(name == "latest" && store.is_empty()?) {
+        return Ok(None);
+    }
+    let is_run = || !matches!(store.run(name), Err(FindError::NotFound { .. }));
+    if !store.series_called(name)?.is_empty() || is_run() {
+        return Ok(None);
+    }
+    match anatomy(store, name) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match error.downcast::<FindError>() {
+            Ok(FindError::NotFound { .. }) => Ok(None),
+            Ok(error) => Err(error.into()),
+            Err(error) if error.is::<crate::NotThere>() && name == "latest" => Ok(None),
+            Err(error) => Err(error),
+        },
+    }
 }
 
 /// Like [`verification`], with an unreadable record listed separately.

@@ -298,7 +298,7 @@ fn announce(plan: &BenchPlan) {
     anstream::eprintln!();
 }
 
-fn read_device_model(file: &Path) -> Result<DeviceModel> {
+pub(crate) fn read_device_model(file: &Path) -> Result<DeviceModel> {
     let text = std::fs::read_to_string(file)
         .named(|| both!("cannot read the device model {}", "デバイスモデル{}を読み込めません"; file.display()))?;
     let model: DeviceModel = hakaru_model::json::from_str(&text).with_context(

@@ -1,5 +1,6 @@
 //! The subcommands.
 
+pub(crate) mod anatomy;
 pub(crate) mod archive;
 pub(crate) mod bench;
 pub(crate) mod campaign;
@@ -20,6 +21,7 @@ pub(crate) mod link;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod man;
+pub(crate) mod predict;
 pub(crate) mod prepare;
 pub(crate) mod rank;
 pub(crate) mod recover;

@@ -1,4 +1,4 @@
-//! `hakaru report`: writes reports on stored runs and verifications from the store alone.
+//! `hakaru report`: writes reports on stored runs, verifications and anatomies from the store alone.
 
 use super::card::{self, CardFormat};
 use super::charts::{ChartArgs, ChartFormat, relinked, saved};
@@ -11,6 +11,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hakaru_model::advice::RunFindings;
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::finding::Summary;
 use hakaru_model::integrity::Verification;
 use hakaru_results::report::ReportJson;
@@ -157,6 +158,11 @@ pub(crate) fn main(args: &ReportArgs, db: Option<&Path>) -> Result<Exit> {
     {
         return of_verification(args, &store, &verification);
     }
+    if let [only] = args.runs.as_slice()
+        && let Some(record) = hakaru_results::lookup::only_anatomy(&store, only)?
+    {
+        return of_anatomy(args, &store, &record);
+    }
     let mut unreadable = Unreadable::default();
     let mut summaries = summaries(&store, &args.runs, &mut unreadable)?;
     if let Some(format) = args.card {
@@ -216,6 +222,44 @@ fn write(args: &ReportArgs, store: &Store, form: Form, id: &str, text: &str) -> 
     }
     let path = place::write_report(store, output, id, text)?;
     print(&format!("{}\n", path.display()))
+}
+
+/// Writes the report of an anatomy.
+fn of_anatomy(args: &ReportArgs, store: &Store, record: &AnatomyRecord) -> Result<Exit> {
+    if args.card.is_some() {
+        return Err(usage(both!(
+            "an anatomy has no rate card; help: omit --card",
+            "カードの構造に測定カードはありません; help: --cardを省いてください"
+        )));
+    }
+    if args.json {
+        super::anatomy::print_stored(store, record, true)?;
+        return Ok(Exit::Ok);
+    }
+    let charts = hakaru_report::anatomy_charts(record);
+    let chart_format = args.format.and_then(ReportFormat::charts);
+    args.charts.save(&charts, chart_format, String::new())?;
+    if let (Some(directory), Some(_), None) = (&args.charts.charts, chart_format, &args.output) {
+        print(&saved(&charts, directory))?;
+        return Ok(Exit::Ok);
+    }
+    let form = Form::of(
+        args.format.and_then(ReportFormat::page),
+        args.output.as_deref(),
+    );
+    let names = store.annotations(&record.id)?;
+    let advice = hakaru_campaign::anatomy::advise(&record.anatomy);
+    let text = match form {
+        Form::Html => hakaru_report::anatomy_html(record, &advice, &names),
+        Form::Markdown => hakaru_report::anatomy_markdown(record, &advice, &names),
+        Form::Terminal => hakaru_report::anatomy_terminal(record, &advice, &names, width(), false),
+        Form::Csv | Form::Parquet => bail!(both!(
+            "an anatomy has no table of runs; help: use --json, or name a .html, .md or .txt file",
+            "カードの構造に測定の表はありません; help: --jsonを使うか、.html、.md、.txtのファイルを指定してください"
+        )),
+    };
+    write(args, store, form, &record.id, &text)?;
+    Ok(Exit::Ok)
 }
 
 /// Writes the report of a verification: HTML or Markdown with the speed map, or the speed map as CSV rows.

@@ -1,4 +1,4 @@
-//! `hakaru show`: shows one stored run, a series, or a verification.
+//! `hakaru show`: shows one stored run, a series, a verification, or an anatomy.
 
 use super::unreadable::Unreadable;
 use super::{json, print, width};
@@ -43,6 +43,10 @@ pub(crate) fn main(args: &ShowArgs, db: Option<&Path>) -> Result<Exit> {
                 hakaru_report::verification_terminal(&verification, &annotations, width(), true)
             }
         })?;
+        return Ok(Exit::Ok);
+    }
+    if let Some(record) = hakaru_results::lookup::only_anatomy(&store, &args.run)? {
+        super::anatomy::print_stored(&store, &record, args.json)?;
         return Ok(Exit::Ok);
     }
     let mut unreadable = Unreadable::default();

@@ -48,6 +48,22 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("List the reference results (the default)", "参考値を一覧表示する（既定）"),
     ("Add a series of runs as a reference result", "測定シリーズを参考値として追加する"),
     ("Remove a reference result of your own", "自分の参考値を削除する"),
+    ("Find what a card is made of (units, cache, limits), and how to format it", "カードの構造（単位、キャッシュ、上限）と、適したフォーマットを調べる"),
+    ("Predict jobs on a card by its anatomy, or compare with a run", "カードの構造からジョブの結果を予測し、測定と比べる"),
+    ("Block device, or directory in which a file is examined", "ブロックデバイス、またはファイルで調べるディレクトリ"),
+    ("Only read: needs no permission to erase", "読み込みだけを行う（消去の許可は不要）"),
+    ("Examine a simulated card described by this device model (JSON), in virtual time", "デバイスモデル(JSON)が表すシミュレーションのカードを仮想時間で調べる"),
+    ("Size of the file in a directory, such as 4GiB [default: half of the free space, at most 8 GiB]", "ディレクトリのファイルのサイズ（例: 4GiB） [既定値: 空き容量の半分、最大8 GiB]"),
+    ("Continue the unfinished anatomy of this device", "このデバイスの未完了の調査を再開する"),
+    ("Also measure the advice against the default, in turn", "助言と既定値を交互に測定して比べる"),
+    ("Seed of all places [default: random]", "すべての位置の乱数の種 [既定値: ランダム]"),
+    ("Show the budget and what would be lost, and exit", "予算と失われるデータを表示して終了する"),
+    ("Write the device model to FILE, for `--simulate`", "デバイスモデルをFILEに書き出す（--simulate用）"),
+    ("Stored anatomy, or JSON file with an anatomy or a device model", "保存した調査、または調査かデバイスモデルのJSONファイル"),
+    ("fio job file whose jobs are predicted", "予測するジョブのfioジョブファイル"),
+    ("Predict the standard suite of `bench`", "benchの標準の組み合わせを予測する"),
+    ("Predict the workloads of this stored run or series, and compare with what was measured", "保存した測定または測定シリーズのワークロードを予測し、測定値と比べる"),
+    ("Write the predictions as an HTML page to FILE; `-` for standard output", "予測をHTMLページとしてFILEに書き出す。-は標準出力"),
     // Shared arguments
     ("Database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]", "結果のデータベース [既定値: $XDG_DATA_HOME/hakaru/hakaru.db]"),
     ("Language of messages and reports", "メッセージとレポートの言語"),
@@ -215,6 +231,8 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
 
 /// Texts after the options, by the names of the command: `campaign run`; empty for the program.
 pub(super) const AFTER: &[(&str, &str)] = &[
+    ("anatomy", "デバイスは書き込まれ、内容は失われる。IDの指定（--erase=ID）か名前の入力による確認が必要である。--read-onlyでは何も書き込まず、ページ、単位、マッピング、キュー、スロットリングだけを調べる。ディレクトリでは名前のないファイルに書き込む。ファイルで分かる範囲はファイルシステムによる。\n\n時間と書き込み量の予算を最初に表示し、それを超えない。Ctrl-Cで中断しても、終わった実験の結果は残る。--resumeで再開できる。\n\n例:\n  hakaru anatomy --read-only /dev/mmcblk0\n  hakaru anatomy /dev/mmcblk0 --erase --export card.json\n  hakaru anatomy --simulate card.json\n  hakaru predict latest jobs.fio\n\n終了コード: 0 すべての実験が終了、1 リクエストの失敗、2 使い方の誤りまたはパスなし、3 データが失われるため拒否、130 中断（結果は残る）"),
+    ("predict", "MODELは保存した調査（ラベル、ID、一意な接頭辞、latest）か、JSONファイルである。JSONファイルは、hakaru anatomy --jsonが出力した調査か、--exportが書き出したデバイスモデルである。デバイスモデルだけには区間がない。\n\n例:\n  hakaru predict latest jobs.fio\n  hakaru predict card.json --suite\n  hakaru predict mycard --compare latest\n\n終了コード: 0 予測した（測定値はすべて区間内）、1 区間の外の測定値がある、2 使い方の誤り、または調査、ファイル、測定がない"),
     ("", "終了コード: 0 成功、1 失敗またはlintが問題を検出、2 使い方の誤り、または指定したファイル、デバイス、測定、データベースがない、3 データが失われるため拒否、4 verifyが不良を検出、130 中断（途中までの結果は保存）。hakaru fioとhakaru iozoneの終了コードは、fioとiozoneのものに従う。"),
     ("bench", "測定内容: シーケンシャル書き込みと読み込み（seq-write、seq-read: 1 MiB）、ランダム書き込みと読み込み（rand-write、rand-read: 4 KiB、同時に1件）、読み書き混合（mixed: 1 MiB、半分が読み込み）、fsync付き書き込み（durable: 4 KiB）、長時間連続書き込み（sustained: 1 MiB）。短い名前は--only、キャンペーンファイル、JSON、CSVで使う。--deepはread-4k-q32-j4など36種類のワークロードを加える。\nディレクトリでは名前のない一時ファイルを使い、何も残さない。デバイスは、--eraseを指定しない限り読み込みだけを測定する。"),
     ("campaign", "キャンペーンは、カード、レイヤ、ワークロード、繰り返しを記したファイルである（各キーの説明はdocs/CAMPAIGNS.md）。進み具合はデータベースに保存するため、いつでも中断でき、中断したところから再開する。"),

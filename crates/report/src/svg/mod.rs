@@ -4,6 +4,7 @@
 //! Colors are plain class rules with a `prefers-color-scheme` block, because programs other than browsers render
 //! variables and `light-dark()` as black. Series differ by color and by dash pattern, marker or fill pattern.
 
+mod anatomy;
 mod area;
 mod bars;
 mod canvas;
@@ -23,6 +24,7 @@ mod sweep;
 mod texts;
 mod timeline;
 
+pub(crate) use anatomy::{CardPicture, CardRow, CardShape, card_picture};
 pub(crate) use bars::{Bar, BarGroup, Bars, MOST_DOTS, bars, between_extremes, number_drawn};
 pub(crate) use card::rate_card;
 pub(crate) use heat::heat;

@@ -2,6 +2,7 @@
 //!
 //! Caveats begin with a capital letter and have no full stop; verdicts, conditions and help are in lower case.
 
+mod anatomy;
 mod answers;
 mod campaign;
 mod caveats;
@@ -34,6 +35,7 @@ mod tables;
 mod verdicts;
 mod verified;
 
+pub(super) use anatomy::*;
 pub(super) use answers::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;

@@ -5,6 +5,7 @@
 //! letters, and numbers and units are those of English.
 
 mod advice;
+mod anatomy;
 mod answers;
 mod campaign;
 mod caveats;
@@ -38,6 +39,7 @@ mod verdicts;
 mod verified;
 
 pub(super) use advice::*;
+pub(super) use anatomy::*;
 pub(super) use answers::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;

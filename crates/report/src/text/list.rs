@@ -18,6 +18,7 @@ macro_rules! texts {
     };
 }
 
+mod anatomy;
 mod commands;
 mod paths;
 mod plan;
@@ -25,6 +26,7 @@ mod results;
 mod rounds;
 mod tables;
 
+pub use anatomy::*;
 pub use commands::*;
 pub(crate) use paths::*;
 pub use plan::*;

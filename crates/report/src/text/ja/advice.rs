@@ -1,6 +1,8 @@
 //! Advice: です・ます.
 
+use crate::number;
 use crate::text::was_restored;
+use hakaru_model::anatomy_record::CardAdvice;
 use hakaru_model::history::Outlook;
 use hakaru_model::integrity::Verification;
 use hakaru_model::lint::LintWarning;
@@ -104,4 +106,59 @@ pub(in crate::text) fn not_traced() -> (&'static str, &'static str) {
         "トレースしていない測定のため、I/Oの経路は不明",
         "対処: bench --trace、キャンペーンの[trace]、またはhakaru fio --hakaru-traceで測定してください",
     )
+}
+
+pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
+    match advice {
+        CardAdvice::PartitionStart { align } => {
+            format!("パーティションは{align}の倍数の位置から始めてください。")
+        }
+        CardAdvice::Cluster { size } => {
+            let sectors = size.0 / 512;
+            format!("vfat、exFAT: クラスタを{size}にしてください（mkfs.vfat -s {sectors}）。")
+        }
+        CardAdvice::FatArea { size } => {
+            format!("vfat: 2つのFATを、常に開いている先頭の{size}に収めてください。")
+        }
+        CardAdvice::Ext4 {
+            stride,
+            stripe_width,
+            small_journal,
+        } => {
+            let journal = match small_journal {
+                true => "同時に開ける単位が少ないため、ジャーナルは小さく（-J size=4）するか、なしにします。",
+                false => "",
+            };
+            format!(
+                "ext4: mkfs.ext4 -E stride={stride},stripe-width={stripe_width}を使ってください。{journal}"
+            )
+        }
+        CardAdvice::F2fs {
+            segments,
+            active_logs,
+        } => {
+            let logs = active_logs.map_or(String::new(), |logs| {
+                format!("マウント時にはactive_logs={logs}を指定します。")
+            });
+            format!("f2fs: mkfs.f2fs -s {segments} -z 1を使ってください。{logs}")
+        }
+        CardAdvice::Writers { most } => {
+            format!("同時に書き込むファイルは{most}個までにしてください。ファイルシステムのメタデータは計算に含まれています。")
+        }
+        CardAdvice::Discard { worthwhile: true } => {
+            "discardを有効にしてください。単位がコピーなしで解放されます。".to_owned()
+        }
+        CardAdvice::Discard { worthwhile: false } => {
+            "書き込み中のdiscardは避けてください。コピーが減らないか、時間がかかります。夜間のfstrimで足ります。".to_owned()
+        }
+        CardAdvice::Bursts { size, rest } => {
+            let rest = rest.map_or(String::new(), |rest| {
+                format!(
+                    "満杯のキャッシュが空になるまで{}かかります。",
+                    number::nanos(rest.0 as f64)
+                )
+            });
+            format!("{size}までの一時的な書き込みは速く終わります。{rest}")
+        }
+    }
 }
