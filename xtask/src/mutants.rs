@@ -1,12 +1,15 @@
 //! `cargo xtask mutants`: changes the code in small ways, and counts the changes that no test notices.
 //!
-//! Not a step of `cargo xtask ci`: every change is compiled and tested, which takes hours for all crates. A sample is
-//! `cargo xtask mutants model --shard=0/20 --jobs=2`. Changes that no test can notice are listed with the reason in
-//! `.cargo/mutants.toml`.
+//! Not a step of `cargo xtask ci`: every change is compiled and tested, which takes hours for all crates.
+//! `cargo xtask mutants model --sample=60 --seed=1` tests a random sample, and prints the seed, so that the same sample
+//! can be tested again. All other options are passed to cargo-mutants.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
+use hakaru_model::rng::Rng;
 use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Code that decides what is measured, concluded and destroyed, by a short name: the package, and the files of it.
 const CODE: &[(&str, &str, &[&str])] = &[
@@ -18,66 +21,92 @@ const CODE: &[(&str, &str, &[&str])] = &[
 /// Minimum fraction of changes that tests notice, in percent.
 const CAUGHT: usize = 95;
 
-/// Runs cargo-mutants on the named code, or on all of it. Options are passed to cargo-mutants.
+/// A random part of the changes.
+#[derive(Debug, PartialEq, Eq)]
+struct MutantSample {
+    /// Number of changes of each crate.
+    count: usize,
+    seed: u64,
+}
+
+impl MutantSample {
+    /// Takes `--sample=N` and `--seed=S` out of the options. Without a seed, it is the time.
+    fn take(options: &mut Vec<&str>) -> Result<Option<MutantSample>> {
+        let mut number = |name: &str| -> Result<Option<u64>> {
+            let Some(at) = options.iter().position(|one| one.starts_with(name)) else {
+                return Ok(None);
+            };
+            let option = options.remove(at);
+            let number = option[name.len()..].parse();
+            Ok(Some(
+                number.with_context(|| format!("{option}: expected a number"))?,
+            ))
+        };
+        let (count, seed) = (number("--sample=")?, number("--seed=")?);
+        let Some(count) = count else {
+            ensure!(seed.is_none(), "--seed needs --sample=N");
+            return Ok(None);
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+        Ok(Some(MutantSample {
+            count: usize::try_from(count)?,
+            seed: seed.unwrap_or(now),
+        }))
+    }
+
+    /// Draws different changes, each with the same probability.
+    fn draw<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
+        let (mut rng, mut names) = (Rng::new(self.seed), names.to_vec());
+        for at in 0..names.len().min(self.count) {
+            let from = rng.below((names.len() - at) as u64) as usize;
+            names.swap(at, at + from);
+        }
+        names.truncate(self.count);
+        names
+    }
+}
+
+/// A regular expression for exactly one name of a change.
+fn exactly(name: &str) -> String {
+    let mut expression = String::from("^");
+    for letter in name.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(letter) {
+            expression.push('\\');
+        }
+        expression.push(letter);
+    }
+    expression + "$"
+}
+
+/// Runs cargo-mutants on the named code, or on all of it.
 ///
 /// # Errors
 /// If a name is unknown, cargo-mutants cannot run, or too few changes are noticed.
 pub(crate) fn main(args: &[String]) -> Result<()> {
-    let (options, args): (Vec<&String>, Vec<&String>) =
-        args.iter().partition(|arg| arg.starts_with("--"));
-    let (files, names): (Vec<&String>, Vec<&String>) =
+    let args = args.iter().map(String::as_str);
+    let (mut options, args): (Vec<&str>, Vec<&str>) = args.partition(|arg| arg.starts_with("--"));
+    let (files, names): (Vec<&str>, Vec<&str>) =
         args.into_iter().partition(|arg| arg.contains('/'));
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| CODE.iter().all(|(known, ..)| *known != name.as_str()))
-    {
+    let is_known = |name: &&str| CODE.iter().any(|(known, ..)| known == name);
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = CODE.iter().map(|(name, ..)| *name).collect();
         bail!(
             "{unknown} is not known: expected {}, and files below crates/",
             known.join(", ")
         );
     }
-    let program = workspace::tool("cargo-mutants")?;
+    let sample = MutantSample::take(&mut options)?;
     let mut few = Vec::new();
     for (name, package, of) in CODE {
-        if !names.is_empty() && !names.contains(&&(*name).to_owned()) {
+        if !names.is_empty() && !names.contains(name) {
             continue;
         }
-        let place = workspace::target().join("mutants").join(name);
-        std::fs::create_dir_all(&place)
-            .with_context(|| format!("cannot create {}", place.display()))?;
-        let mut command = std::process::Command::new(&program);
-        command.current_dir(workspace::root());
-        command.args([
-            "mutants",
-            "--package",
-            package,
-            "--no-shuffle",
-            "--colors=never",
-            "--output",
-        ]);
-        command.arg(&place).args(&options);
-        match files.is_empty() {
-            true => command.args(of.iter().flat_map(|file| ["--file", file])),
-            false => command.args(files.iter().flat_map(|file| ["--file", file.as_str()])),
+        let of = if files.is_empty() {
+            of
+        } else {
+            files.as_slice()
         };
-        // It fails if a change is missed; the counts decide instead.
-        command.status().context("cannot start cargo-mutants")?;
-        let out = place.join("mutants.out");
-        let [caught, missed, timeout, unviable] =
-            ["caught", "missed", "timeout", "unviable"].map(|kind| lines(&out, kind));
-        let (noticed, all) = (
-            caught.len() + timeout.len(),
-            caught.len() + timeout.len() + missed.len(),
-        );
-        println!(
-            "{name}: {noticed} of {all} changes noticed, {} do not compile",
-            unviable.len()
-        );
-        missed
-            .iter()
-            .for_each(|change| println!("  missed: {change}"));
-        if noticed * 100 < all * CAUGHT {
+        if !test_changes(name, package, of, &options, sample.as_ref())? {
             few.push(*name);
         }
     }
@@ -85,7 +114,104 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Tests the changes of a package, or a sample of them, and prints what was noticed; returns whether that is enough.
+fn test_changes(
+    name: &str,
+    package: &str,
+    files: &[&str],
+    options: &[&str],
+    sample: Option<&MutantSample>,
+) -> Result<bool> {
+    let program = workspace::tool("cargo-mutants")?;
+    let place = workspace::target().join("mutants").join(name);
+    std::fs::create_dir_all(&place)
+        .with_context(|| format!("cannot create {}", place.display()))?;
+    let mutants = || {
+        let mut command = Command::new(&program);
+        command.current_dir(workspace::root());
+        command.args(["mutants", "--package", package, "--colors=never"]);
+        command.args(files.iter().flat_map(|file| ["--file", file]));
+        command
+    };
+    let mut command = mutants();
+    command.args(["--no-shuffle", "--output"]).arg(&place);
+    if let Some(sample) = sample {
+        let listed = workspace::output(mutants().arg("--list"))?;
+        let all: Vec<&str> = listed.lines().collect();
+        let drawn = sample.draw(&all);
+        println!(
+            "{name}: {} of {} changes, --seed={}",
+            drawn.len(),
+            all.len(),
+            sample.seed
+        );
+        command.args(drawn.iter().map(|one| format!("--re={}", exactly(one))));
+    }
+    // It fails if a change is missed; the counts decide instead.
+    let status = command.args(options).status();
+    let code = status.context("cannot start cargo-mutants")?.code();
+    ensure!(
+        matches!(code, Some(0 | 2 | 3)),
+        "{name}: cargo-mutants failed: {code:?}"
+    );
+    let out = place.join("mutants.out");
+    let [caught, missed, timeout, unviable] =
+        ["caught", "missed", "timeout", "unviable"].map(|kind| lines(&out, kind));
+    let (noticed, all) = (
+        caught.len() + timeout.len(),
+        caught.len() + timeout.len() + missed.len(),
+    );
+    println!(
+        "{name}: {noticed} of {all} changes noticed, {} do not compile",
+        unviable.len()
+    );
+    missed
+        .iter()
+        .for_each(|change| println!("  missed: {change}"));
+    Ok(noticed * 100 >= all * CAUGHT)
+}
+
 fn lines(out: &Path, kind: &str) -> Vec<String> {
     let text = std::fs::read_to_string(out.join(format!("{kind}.txt"))).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_draws_the_same_different_changes() {
+        let all: Vec<String> = (0..50).map(|change| change.to_string()).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let drawn = |count, seed| MutantSample { count, seed }.draw(&all);
+        assert_eq!(drawn(10, 1), drawn(10, 1));
+        assert_ne!(drawn(10, 1), drawn(10, 2));
+        let mut whole = drawn(80, 3);
+        assert_ne!(whole, all);
+        whole.sort_by_key(|change| change.parse::<u32>().unwrap());
+        assert_eq!(whole, all);
+        let hits = (0..1_000).filter(|seed| drawn(10, *seed).contains(&"7"));
+        let hits = hits.count();
+        assert!((150..250).contains(&hits), "{hits} of 1000, 200 expected");
+    }
+
+    #[test]
+    fn options_of_the_sample_are_not_passed_on() {
+        let mut options = vec!["--jobs=2", "--seed=7", "--sample=60"];
+        let sample = MutantSample::take(&mut options).unwrap();
+        assert_eq!(sample, Some(MutantSample { count: 60, seed: 7 }));
+        assert_eq!(options, ["--jobs=2"]);
+        assert_eq!(MutantSample::take(&mut options).unwrap(), None);
+        for wrong in ["--seed=7", "--sample=all"] {
+            assert!(MutantSample::take(&mut vec![wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let name = "crates/a.rs:1:2: replace + with - in <impl A for [u8]>::b";
+        let expected = r"^crates/a\.rs:1:2: replace \+ with \- in <impl A for \[u8\]>::b$";
+        assert_eq!(exactly(name), expected);
+    }
 }

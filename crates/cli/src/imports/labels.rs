@@ -294,6 +294,8 @@ pub(crate) fn labels(
         );
         for LabelledRun { job, .. } in runs {
             if seen.insert((job.job, job.values.clone())) {
+                // Most names are of one job, for which `push` would reserve memory for four.
+                earlier.reserve_exact(usize::from(earlier.is_empty()));
                 earlier.push(job);
             }
         }
