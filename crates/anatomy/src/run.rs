@@ -166,6 +166,9 @@ fn too_noisy(lab: &Lab<'_>, anatomy: &mut Anatomy) {
     }
 }
 
+/// Drift from which a device that became slow may not have been hot.
+const WANDERS: f64 = 0.1;
+
 /// Widens the intervals of times and rates by the drift of the reference measurements; what becomes too wide is
 /// unknown.
 fn widen(anatomy: &mut Anatomy) {
@@ -181,6 +184,10 @@ fn widen(anatomy: &mut Anatomy) {
                 | CardProperty::ThrottlePercent
                 | CardProperty::DrainDelay
         );
+        let by_heat = by_clock && *property != CardProperty::DrainDelay;
+        if by_heat && spread > WANDERS && finding.known().is_some() {
+            *finding = CardFinding::Unknown(UnknownReason::Drift { spread });
+        }
         let is_speed = matches!(property.unit(), PropertyUnit::Rate | PropertyUnit::Time);
         if by_clock || !is_speed {
             continue;

@@ -12,6 +12,12 @@ const READ: u64 = 1 << 20;
 const LONGEST: f64 = 240e9;
 const LONGEST_READ_ONLY: f64 = 120e9;
 
+/// Work before which no card is hot: what is slow earlier is the host, or something else in the device. In ns.
+const EARLIEST: f64 = 5e9;
+
+/// Work during which throttled reads stay slow, in ns.
+const LASTS: f64 = 2e9;
+
 /// Slowdown from which reads count as throttled.
 const SLOW: f64 = 1.2;
 
@@ -44,8 +50,11 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         reads.push((lab.state.warmth, latency));
         if reads.len().is_multiple_of(AROUND) && reads.len() >= 48 && is_step(&reads, limit) {
             let now = lab.reference_measurement()?;
-            if now > limit.min(1.18) * usual {
-                return throttled(lab, &reads, usual, found);
+            if lab.state.warmth > EARLIEST && now > limit.min(1.18) * usual {
+                let before = middle(&reads[..40.min(reads.len() - AROUND)]);
+                if lasts(lab, limit * before, usual)? {
+                    return throttled(lab, &reads, usual, found);
+                }
             }
         }
     }
@@ -75,6 +84,23 @@ fn is_step(reads: &[(f64, f64)], limit: f64) -> bool {
     let first = middle(&reads[..40.min(n - AROUND)]);
     let shortly_before = middle(&reads[n.saturating_sub(6 * AROUND)..n - 2 * AROUND]);
     now > limit * first && now / shortly_before - 1.0 > 0.7 * (now / first - 1.0)
+}
+
+/// Returns whether reads stay slower than a level: a host that was busy for a moment is back by then.
+fn lasts(lab: &mut Lab<'_>, level: f64, usual: f64) -> Measured<bool> {
+    let until = lab.state.warmth + LASTS;
+    let (mut latencies, mut at) = (Vec::new(), 0);
+    while lab.state.warmth < until || latencies.len() < 48 {
+        latencies.push(lab.read(at, READ)?);
+        at = (at + READ) % (lab.capacity() / 2 / READ * READ).max(READ);
+    }
+    let late = median(&latencies[latencies.len() / 2..]).unwrap_or(0.0);
+    let now = lab.reference_measurement()?;
+    let is_slow = lab.is_hot(now) && now > 1.18 * usual;
+    if is_slow {
+        lab.forget_references(1);
+    }
+    Ok(late > level && is_slow)
 }
 
 /// Reports busy time and slowdown, then rests until the card is back.

@@ -124,3 +124,93 @@ pub fn prove(device: &mut dyn TimedDevice, record: &mut AnatomyRecord) -> Result
 pub fn trial_bytes(capacity: Bytes) -> Bytes {
     Bytes(TRIALS.min(capacity.0 / PART))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anatomy::SimulatedDevice;
+    use hakaru_anatomy::TimedRequest;
+    use hakaru_model::anatomy::Experiment;
+
+    /// A device that is stopped after a number of requests.
+    struct StoppedDevice {
+        device: SimulatedDevice,
+        left: u64,
+    }
+
+    impl TimedDevice for StoppedDevice {
+        fn capacity(&self) -> Bytes {
+            self.device.capacity()
+        }
+
+        fn block(&self) -> u64 {
+            self.device.block()
+        }
+
+        fn now(&self) -> Nanos {
+            self.device.now()
+        }
+
+        fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
+            self.left = self.left.checked_sub(1).ok_or(DeviceError::Stopped)?;
+            self.device.serve(request)
+        }
+
+        fn read_at_depth(
+            &mut self,
+            offsets: &[u64],
+            len: u64,
+            depth: usize,
+        ) -> Result<Vec<Nanos>, DeviceError> {
+            self.device.read_at_depth(offsets, len, depth)
+        }
+
+        fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
+            self.device.idle(time)
+        }
+
+        fn can_discard(&self) -> bool {
+            self.device.can_discard()
+        }
+    }
+
+    fn record() -> (DeviceModel, AnatomyRecord) {
+        let model = DeviceModel::plain("card", Bytes(16 << 30));
+        let identity = simulated_identity(&model);
+        let record = new_record(identity, AnatomyScope::Simulated, model.capacity, 3);
+        (model, record)
+    }
+
+    #[test]
+    fn keeps_what_is_certain_after_a_stop_and_continues() {
+        let (model, mut record) = record();
+        let mut stored = Vec::new();
+        let mut device = StoppedDevice {
+            device: SimulatedDevice::new(model, 1),
+            left: 30_000,
+        };
+        let ended = examine(&mut device, &mut record, &mut |step, so_far| {
+            if matches!(step, RunStep::Ended(_)) {
+                stored.push(so_far.clone());
+            }
+        });
+        assert!(matches!(ended, Err(DeviceError::Stopped)));
+        assert!(!record.completed && !record.anatomy.experiments.is_empty());
+        let kept = stored.pop().unwrap();
+        assert_eq!(kept.anatomy.experiments, record.anatomy.experiments);
+        let (_, new) = self::record();
+        assert!(continues(&kept, &new));
+        let before = kept.anatomy.experiments.clone();
+        let mut rest = kept;
+        device.left = u64::MAX;
+        examine(&mut device, &mut rest, &mut |_, _| {}).unwrap();
+        assert!(rest.completed);
+        assert_eq!(rest.anatomy.experiments[..before.len()], before[..]);
+        let mut all = Experiment::ALL.iter();
+        assert!(all.all(|experiment| rest.anatomy.has_run(*experiment)));
+        assert!(
+            !continues(&rest, &new),
+            "a complete anatomy is not continued"
+        );
+    }
+}

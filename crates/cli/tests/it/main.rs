@@ -3,6 +3,7 @@
 //! `cargo test -p hakaru --test it bench::` runs one file. Tests that need the host for themselves are binaries of
 //! their own beside this directory.
 
+mod anatomy;
 mod archives;
 mod articles;
 mod bench;
