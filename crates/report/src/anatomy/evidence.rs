@@ -11,6 +11,9 @@ use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty as P, Evidence, E
 /// Fewest points that make a chart.
 const FEWEST: usize = 3;
 
+/// Latencies below this part of the highest are drawn at it; the table has their values.
+const RANGE: f64 = 1000.0;
+
 /// Most ticks of the horizontal axis.
 const TICKS: usize = 6;
 
@@ -142,15 +145,20 @@ fn position(experiment: Experiment, x: f64) -> String {
 fn chart(evidence: &Evidence) -> Option<Chart> {
     let experiment = evidence.experiment;
     let mut points = evidence.points.clone();
-    // After idle times, the points are bytes; else latencies. A difference can be negative by chance.
+    // After idle times, the points are bytes; else latencies.
     let is_latency = experiment != Experiment::Recovery;
-    points.retain(|(x, y)| x.is_finite() && y.is_finite() && (!is_latency || *y > 0.0));
+    points.retain(|(x, y)| x.is_finite() && y.is_finite());
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if points.len() < FEWEST {
+    let varies = points.first().map(|first| first.0) != points.last().map(|last| last.0);
+    let highest = points.iter().map(|point| point.1).fold(0.0, f64::max);
+    if points.len() < FEWEST || !varies || highest <= 0.0 {
         return None;
     }
+    // A difference can be negative by chance, which a logarithmic axis cannot show.
+    let lowest = if is_latency { highest / RANGE } else { 0.0 };
     let axis = text::anatomy_axis(experiment);
     let shown = |y: f64| match is_latency {
+        true if y < 0.0 => format!("−{}", number::nanos(-y)),
         true => number::nanos(y),
         false => bytes(y),
     };
@@ -167,7 +175,10 @@ fn chart(evidence: &Evidence) -> Option<Chart> {
     let ticks = ticks.map(|(x, _)| (*x, position(experiment, *x))).collect();
     let point = |(x, y): &(f64, f64)| SweepPoint {
         x: *x,
-        y: if is_latency { *y } else { *y / 1e6 },
+        y: match is_latency {
+            true => y.max(lowest),
+            false => *y / 1e6,
+        },
         interval: None,
     };
     let log = points.first().is_some_and(|first| first.0 > 0.0)
