@@ -18,6 +18,7 @@ mod perf;
 mod rig;
 mod sanitize;
 mod scale;
+mod serve;
 mod tidy;
 mod workspace;
 
@@ -100,6 +101,11 @@ const COMMANDS: &[TaskRow] = &[
         "scale",
         "time and memory with many runs: --runs=1000,100000, --program=FILE",
         scale::main,
+    ),
+    (
+        "serve",
+        "look at the pages of hakaru serve in a real browser: --shots=DIR, --program=FILE",
+        serve::main,
     ),
     ("tidy", "check the rules of the project", tidy::main),
     (

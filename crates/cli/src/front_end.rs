@@ -10,6 +10,7 @@ use hakaru_campaign::TraceExtent;
 use hakaru_model::annotation::Annotations;
 use hakaru_report::plain;
 use hakaru_store::Store;
+use hakaru_store::live::LivePublisher;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -111,11 +112,20 @@ impl RunStorage<'_> {
         }
     }
 
-    /// Stores label, title and note of a stored run, and prints how to see it.
+    /// Stores label, title and note of a stored run, publishes its series, and prints how to see it.
     ///
     /// # Errors
     /// If the names cannot be stored.
-    pub(crate) fn finish(&self, program: &str, store: &mut Store, series: &str) -> Result<()> {
+    pub(crate) fn finish(
+        &self,
+        program: &str,
+        store: &mut Store,
+        series: &str,
+        live: Option<&LivePublisher>,
+    ) -> Result<()> {
+        if let Some(live) = live {
+            live.update(|state| state.stored = Some(series.to_owned()));
+        }
         let names = &self.options.names;
         let now = hakaru_campaign::now_unix_ms();
         let named = store.annotate(&names.to_history(series, now));

@@ -117,7 +117,7 @@ fn proof(summary: &Summary, findings: Option<&RunFindings>, nouns: &[String]) ->
         .reduce(f64::max);
     let mut said = vec![match (runs.unwrap_or(0), widest) {
         (0 | 1, _) => text::measured_once().to_owned(),
-        (runs, Some(share)) => text::runs_agree(runs, &number::percent(share)),
+        (runs, Some(share)) => text::runs_agree(runs, &number::percent_at_most(share)),
         (runs, None) => text::runs_only(runs),
     }];
     let standings = findings.map_or(&[][..], |findings| &findings.standings);

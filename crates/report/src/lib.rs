@@ -66,7 +66,10 @@ pub use history::{history_html, history_markdown, history_terminal};
 pub use html::{EmbeddedPage, embedded, stylesheet};
 pub use list::{ListedRate, ListedSeries, ListedVerification, list_terminal, listed_result};
 pub use naming::{caveat_of, foreign_workloads, workload_words};
-pub use path::{path_charts, path_html, path_markdown, path_terminal};
+pub use path::{
+    AddressPage, AddressWindow, path_addresses, path_charts, path_html, path_markdown,
+    path_terminal,
+};
 pub use png::{ChartFonts, PngError, PngPicture};
 pub use rate_card::{card_markdown, card_png, card_svg, card_text};
 pub use references::{references_html, references_terminal};

@@ -210,6 +210,14 @@ pub(crate) fn percent(share: f64) -> String {
     exact(value, if value.abs() < 10.0 { 1 } else { 0 })
 }
 
+/// Formats a share as percent like [`percent`], rounded up, so that the share is at most what is printed.
+pub(crate) fn percent_at_most(share: f64) -> String {
+    let value = share * 100.0;
+    let steps = if value.abs() < 10.0 { 10.0 } else { 1.0 };
+    // What a computation adds to an exact step is no reason to print the next one.
+    exact((value * steps - 1e-9).ceil() / steps, 1)
+}
+
 /// Formats a count with separators: `12,345,678`.
 pub(crate) fn grouped(n: u64) -> String {
     in_groups(&n.to_string())
@@ -290,6 +298,20 @@ mod tests {
         assert_eq!(exact(100.0, 6), "100");
         assert_eq!(exact(0.1 + 0.2, 6), "0.3");
         assert_eq!(exact(f64::NAN, 6), "");
+    }
+
+    #[test]
+    fn a_bound_in_percent_is_never_below_the_share() {
+        for (share, expected) in [
+            (0.0, "0"),
+            (0.0001, "0.1"),
+            (0.041, "4.1"),
+            (0.0413, "4.2"),
+            (0.1, "10"),
+            (0.101, "11"),
+        ] {
+            assert_eq!(percent_at_most(share), expected, "{share}");
+        }
     }
 
     #[test]

@@ -15,6 +15,10 @@ use std::time::{Duration, Instant};
 
 /// Name of the cookie with the session.
 pub(crate) const SESSION_COOKIE: &str = "hakaru";
+/// Addresses are sent to this server only. Without any, browsers send `Origin: null` with the forms of the own pages
+/// (Fetch standard, "append a request `Origin` header"), and they would be refused.
+const REFERRER_POLICY: &str = "same-origin";
+
 /// Name of the cookie with the language.
 pub(crate) const LANGUAGE_COOKIE: &str = "hakaru-lang";
 /// Name of the cookie with the color theme.
@@ -360,7 +364,7 @@ fn add_headers(headers: &mut HeaderMap) {
     let fixed = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        (header::REFERRER_POLICY, REFERRER_POLICY),
         (header::X_FRAME_OPTIONS, "DENY"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),

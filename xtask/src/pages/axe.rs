@@ -21,7 +21,7 @@ struct AxeViolation {
 ///
 /// # Errors
 /// If npm is missing or the registry cannot be reached.
-pub(super) fn script() -> Result<String> {
+pub(crate) fn script() -> Result<String> {
     let dir = workspace::target().join("axe-core");
     let script = dir.join("package/axe.min.js");
     if !script.exists() {
@@ -45,7 +45,7 @@ pub(super) fn script() -> Result<String> {
 ///
 /// # Errors
 /// If the script fails in the page.
-pub(super) fn violations(browser: &mut Browser, script: &str) -> Result<Vec<String>> {
+pub(crate) fn violations(browser: &mut Browser, script: &str) -> Result<Vec<String>> {
     browser.evaluate(&format!("{script};0"))?;
     let run = "axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => \
                ({ id: v.id, nodes: v.nodes.slice(0, 3).map((n) => n.target.join(' ')) })))";

@@ -30,7 +30,7 @@ const QUIET: [&str; 11] = [
 ];
 
 /// A running browser with one empty page.
-pub(super) struct Browser {
+pub(crate) struct Browser {
     child: Child,
     commands: File,
     messages: Receiver<Value>,
@@ -56,7 +56,7 @@ fn spawn(program: &Path, home: &Path, pipes: [&Path; 2]) -> Result<Child> {
 
 impl Browser {
     /// Starts the browser; `home` is a directory for its profile and the pipes.
-    pub(super) fn start(program: &Path, home: &Path) -> Result<Browser> {
+    pub(crate) fn start(program: &Path, home: &Path) -> Result<Browser> {
         let (commands, answers) = (home.join("commands"), home.join("answers"));
         for pipe in [&commands, &answers] {
             let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -88,18 +88,31 @@ impl Browser {
     }
 
     /// Loads a file in a window of this width, in light or dark mode.
-    pub(super) fn show(&mut self, file: &Path, width: u32, dark: bool) -> Result<()> {
+    pub(crate) fn show(&mut self, file: &Path, width: u32, dark: bool) -> Result<()> {
+        self.resize(width, dark)?;
+        self.visit(&format!(
+            "file://{}",
+            std::fs::canonicalize(file)?.display()
+        ))
+    }
+
+    /// Sets the width of the window, and light or dark mode.
+    pub(crate) fn resize(&mut self, width: u32, dark: bool) -> Result<()> {
         let size =
             json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.call("Emulation.setDeviceMetricsOverride", size)?;
-        let scheme =
-            json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
-        self.call(
-            "Emulation.setEmulatedMedia",
-            json!({ "features": [scheme] }),
-        )?;
+        let scheme = if dark { "dark" } else { "light" };
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
+        let media = json!({ "features": features });
+        self.call("Emulation.setEmulatedMedia", media).map(drop)
+    }
+
+    /// Loads the page with this address.
+    pub(crate) fn visit(&mut self, url: &str) -> Result<()> {
         self.complaints.clear();
-        let url = format!("file://{}", std::fs::canonicalize(file)?.display());
         let answer = self.call("Page.navigate", json!({ "url": url }))?;
         if let Some(error) = answer["errorText"].as_str() {
             bail!("the browser cannot open {url}: {error}");
@@ -107,8 +120,25 @@ impl Browser {
         self.wait_for("Page.loadEventFired")
     }
 
+    /// Sets the language that requests ask for, such as `ja`.
+    pub(crate) fn speak(&mut self, language: &str) -> Result<()> {
+        self.call("Network.enable", json!({}))?;
+        let headers = json!({ "headers": { "Accept-Language": language } });
+        self.call("Network.setExtraHTTPHeaders", headers).map(drop)
+    }
+
+    /// Presses the tabulator key.
+    pub(crate) fn press_tab(&mut self) -> Result<()> {
+        for kind in ["keyDown", "keyUp"] {
+            let key =
+                json!({ "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9 });
+            self.call("Input.dispatchKeyEvent", key)?;
+        }
+        Ok(())
+    }
+
     /// Evaluates a script in the page and returns its value; a promise is awaited.
-    pub(super) fn evaluate(&mut self, script: &str) -> Result<Value> {
+    pub(crate) fn evaluate(&mut self, script: &str) -> Result<Value> {
         let asked = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
         let mut answer = self.call("Runtime.evaluate", asked)?;
         if !answer["exceptionDetails"].is_null() {
@@ -118,7 +148,7 @@ impl Browser {
     }
 
     /// Screenshot of the whole page as PNG.
-    pub(super) fn picture(&mut self) -> Result<Vec<u8>> {
+    pub(crate) fn picture(&mut self) -> Result<Vec<u8>> {
         let answer = self.call(
             "Page.captureScreenshot",
             json!({ "captureBeyondViewport": true }),
@@ -127,7 +157,7 @@ impl Browser {
     }
 
     /// Number of A4 pages of the printed page.
-    pub(super) fn printed_pages(&mut self) -> Result<usize> {
+    pub(crate) fn printed_pages(&mut self) -> Result<usize> {
         let paper = json!({ "preferCSSPageSize": true, "paperWidth": 8.27, "paperHeight": 11.69 });
         let answer = self.call("Page.printToPDF", paper)?;
         let pdf = base64(answer["data"].as_str().unwrap_or_default())
@@ -142,7 +172,7 @@ impl Browser {
     }
 
     /// Returns the errors of the page since it was loaded.
-    pub(super) fn complaints(&mut self) -> Vec<String> {
+    pub(crate) fn complaints(&mut self) -> Vec<String> {
         std::mem::take(&mut self.complaints)
     }
 

@@ -1,6 +1,7 @@
 (() => {
   document.querySelectorAll('details').forEach((d) => { d.open = true; });
-  const seen = (r) => r.width > 100 && r.height > 40;
+  // A chart with a single bar is 35 pixels high.
+  const seen = (r) => r.width > 100 && r.height > 24;
   const charts = [...document.querySelectorAll('figure svg')].filter((s) => seen(s.getBoundingClientRect()));
   const overlaps = [];
   const outside = [];
@@ -25,8 +26,16 @@
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
   const ground = getComputedStyle(document.body).backgroundColor;
+  // The color behind an element: that of the nearest element that has one.
+  const behind = (e) => {
+    for (let at = e; at; at = at.parentElement) {
+      const own = getComputedStyle(at).backgroundColor;
+      if (own !== 'transparent' && !/, 0\)$/.test(own)) return own;
+    }
+    return ground;
+  };
   const faint = [...document.querySelectorAll('main h1, main p, main td, main th, main li, main small, main summary, main a')]
-    .filter((e) => e.textContent.trim() && !e.closest('.caveats') && contrast(getComputedStyle(e).color, ground) < 4.5);
+    .filter((e) => e.textContent.trim() && !e.closest('.caveats') && contrast(getComputedStyle(e).color, behind(e)) < 4.5);
   const wide = [...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroll') && !e.closest('svg')
     && e.getBoundingClientRect().right > room + 1).map((e) => e.outerHTML.slice(0, 80));
   return {

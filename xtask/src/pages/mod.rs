@@ -7,8 +7,8 @@
 //! length.
 
 mod articles;
-mod axe;
-mod browser;
+pub(crate) mod axe;
+pub(crate) mod browser;
 mod budget;
 mod fake;
 mod make;
@@ -20,7 +20,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// Program names of the browser.
-const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+pub(crate) const PROGRAMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
 /// Windows: width in pixels, and whether in dark mode. The narrowest is a desktop window at 400% zoom, in which nothing
 /// may scroll sideways (WCAG 1.4.10).
@@ -34,7 +34,7 @@ const WINDOWS: [(u32, bool); 5] = [
 
 /// Findings of the script in a page.
 #[derive(Debug, Deserialize)]
-struct PageFindings {
+pub(crate) struct PageFindings {
     page_width: f64,
     window_width: f64,
     figures: u32,
@@ -154,7 +154,7 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
 }
 
 /// Reports the errors of the page that is shown.
-fn look(browser: &mut Browser, dark: bool) -> Result<(PageFindings, Vec<String>)> {
+pub(crate) fn look(browser: &mut Browser, dark: bool) -> Result<(PageFindings, Vec<String>)> {
     let found: PageFindings = serde_json::from_value(browser.evaluate(include_str!("look.js"))?)?;
     let mut wrong = browser.complaints();
     let (wide, window) = (found.page_width, found.window_width);

@@ -271,7 +271,7 @@ fn carry_out(run: FioRun<'_>, storage: &RunStorage<'_>) -> anyhow::Result<Exit> 
     if let Some(unstored) = &unstored {
         anstream::eprintln!("fio: {unstored}");
     } else if let Some(store) = &mut store {
-        storage.finish("fio", store, &record.series)?;
+        storage.finish("fio", store, &record.series, live.as_ref())?;
         if storage.options.trace.is_some() {
             print_trace(&record.caveats, &record.id);
         }

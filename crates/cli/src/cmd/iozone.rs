@@ -157,7 +157,9 @@ fn carry_out(
     match (unstored, record, &mut store) {
         (Some(unstored), ..) if ended.is_ok() => return Err(unstored.into()),
         (Some(unstored), ..) => anstream::eprintln!("iozone: {unstored}"),
-        (None, Some(record), Some(store)) => storage.finish("iozone", store, &record.series)?,
+        (None, Some(record), Some(store)) => {
+            storage.finish("iozone", store, &record.series, live.as_ref())?
+        }
         (None, ..) => {}
     }
     ended.map(|exit| live::ended(live.as_ref(), exit))

@@ -301,6 +301,24 @@ fn a_campaign_is_answered_by_the_next_server() {
     second.end(Signal::TERM);
 }
 
+/// Regression: a page that followed a run of fio had no link to its result.
+#[test]
+fn a_run_of_fio_ends_with_its_result() {
+    let home = Home::new();
+    let server = Server::start(&home, HERE);
+    let at = home.work().display().to_string();
+    let line = format!(
+        "fio --name=a --rw=write --size=1m --directory={at} --hakaru-store --output={at}/out.txt"
+    );
+    let ran = execute(&home, &line);
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    let process = server.wait_for(|process| process["end"] == "completed");
+    let series = &records(&home)[0].series;
+    assert_eq!(process["stored"], **series);
+    assert!(server.get("/").1.contains(&format!("/run/{series}")));
+    server.end(Signal::TERM);
+}
+
 /// Returns the addresses on this server to which a page links.
 fn links(page: &str) -> Vec<String> {
     let links = page.split("href=\"/").skip(1);

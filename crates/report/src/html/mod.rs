@@ -369,18 +369,23 @@ fn tiles(tiles: &[Tile]) -> String {
 fn pairs(pairs: &[Pair]) -> String {
     // Neighbors that are unknown for the same reason share a row.
     let is_same = |a: &Pair, b: &Pair| !a.known && !b.known && a.value == b.value;
+    // A pair without a name continues the one before it.
+    let is_row = |a: &Pair, b: &Pair| is_same(a, b) || b.name.is_empty();
     let row = |alike: &[Pair]| {
-        let names = alike.iter().map(|pair| markup(&pair.name));
+        let names = alike.iter().filter(|pair| !pair.name.is_empty());
+        let names = names.map(|pair| markup(&pair.name));
         let name = text::enumerated(&names.collect::<Vec<_>>());
         let class = if alike[0].known {
             ""
         } else {
             " class=\"quiet\""
         };
-        let value = markup(&alike[0].value);
+        let mut lines: Vec<String> = alike.iter().map(|pair| markup(&pair.value)).collect();
+        lines.dedup();
+        let value = lines.join("<br>");
         format!("<tr><th scope=\"row\">{name}</th><td{class}>{value}</td></tr>\n")
     };
-    let rows: String = pairs.chunk_by(is_same).map(row).collect();
+    let rows: String = pairs.chunk_by(is_row).map(row).collect();
     format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
 }
 

@@ -13,6 +13,9 @@ mod section;
 mod sentences;
 mod tables;
 mod untraced;
+mod zoom;
+
+pub use zoom::{AddressPage, AddressWindow, path_addresses};
 
 pub(crate) use section::{blocks, charts, compared, in_brief};
 

@@ -1,6 +1,7 @@
 //! The charts of the path of an I/O.
 
 use super::figures::{self, GroupSum};
+use super::zoom::AddressWindow;
 use super::{PathPhase, PathSide};
 use crate::chart::{Chart, Plot, Section, slug};
 use crate::number;
@@ -270,44 +271,66 @@ fn shares_table(bars: &[ShareBar]) -> DataTable {
     )
 }
 
-/// Addresses of the sampled requests over time; `None` without requests.
-pub(super) fn addresses(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
+/// All addresses and the whole time of the sampled requests; `None` without requests.
+pub(super) fn whole(side: &PathSide<'_>) -> Option<AddressWindow> {
     let path = side.path();
-    let sampled = path
-        .sample
-        .requests
-        .iter()
-        .filter(|request| request.op.is_some());
-    let marks: Vec<AddressMark> = sampled
-        .map(|request| AddressMark {
-            at_s: request.queued.as_secs_f64(),
-            address: request.sector as f64 * 512.0,
-            paint: Paint::from(request.class.group()),
-        })
-        .collect();
-    let (first, last) = marks.iter().fold((f64::MAX, 0f64), |(low, high), mark| {
-        (low.min(mark.address), high.max(mark.address))
+    let places = address_marks(path).map(|mark| mark.address);
+    let (first, last) = places.fold((f64::MAX, 0f64), |(low, high), address| {
+        (low.min(address), high.max(address))
     });
     let pad = ((last - first) * 0.04).max(32768.0);
-    let range = (
+    let bytes = (
         (first - pad).max(0.0),
         (last + pad).min((path.disk.size.0 as f64).max(last + 4096.0)),
     );
+    let seconds = (0.0, path.window.as_secs_f64());
+    (first < f64::MAX).then_some(AddressWindow { seconds, bytes })
+}
+
+fn address_marks(path: &IoPath) -> impl Iterator<Item = AddressMark> + '_ {
+    let requests = path.sample.requests.iter();
+    let sampled = requests.filter(|request| request.op.is_some());
+    sampled.map(|request| AddressMark {
+        at_s: request.queued.as_secs_f64(),
+        address: request.sector as f64 * 512.0,
+        paint: Paint::from(request.class.group()),
+    })
+}
+
+/// Addresses of the sampled requests over time; `None` without requests.
+pub(super) fn addresses(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
+    Some(addresses_within(phase, side, &whole(side)?))
+}
+
+/// Addresses of the sampled requests within a window.
+pub(super) fn addresses_within(
+    phase: &PathPhase<'_>,
+    side: &PathSide<'_>,
+    window: &AddressWindow,
+) -> Chart {
+    let path = side.path();
+    let AddressWindow { seconds, bytes } = *window;
+    let is_within = |value: f64, (low, high): (f64, f64)| (low..=high).contains(&value);
+    // A request may be queued after the end of the phase, and belongs to the whole picture.
+    let shows_all = whole(side).is_some_and(|whole| whole == *window);
+    let marks = address_marks(path).filter(|mark| {
+        shows_all || is_within(mark.at_s, seconds) && is_within(mark.address, bytes)
+    });
+    let marks: Vec<AddressMark> = marks.collect();
     let drawn = marks.len() as u64;
-    let table = address_table(path);
-    (!marks.is_empty()).then(|| Chart {
+    Chart {
         name: chart_name("addresses", phase, &side.name),
         section: Section::Path,
         title: text::addresses_title(&side.name),
         note: text::addresses_note(drawn, path.sample.drawn_from),
-        table,
+        table: address_table(path),
         plot: Plot::Addresses(AddressPlot {
-            until_s: path.window.as_secs_f64(),
-            layout: layout(path, range),
-            range,
+            seconds,
+            layout: layout(path, bytes),
+            range: bytes,
             marks,
         }),
-    })
+    }
 }
 
 /// Areas of the layout within a range of addresses.

@@ -27,6 +27,7 @@ pub(super) fn charts(state: &LiveState) -> Html {
         ("trim", both!("trim", "trim")),
         ("pause", both!("Pause", "一時停止")),
         ("continue", both!("Continue", "再開")),
+        ("seconds", both!("s", "秒")),
         ("minutes", both!("min", "分")),
         ("range", both!("Shown time", "表示する時間")),
         (

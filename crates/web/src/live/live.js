@@ -93,7 +93,9 @@
       const label = document.createElement("label");
       label.textContent = this.words.range + " ";
       const range = document.createElement("select");
+      for (const seconds of [15, 30]) range.add(new Option(seconds + " " + this.words.seconds, String(seconds / 60)));
       for (const minutes of [1, 2, 5, 10]) range.add(new Option(minutes + " " + this.words.minutes, String(minutes)));
+      range.value = "1";
       range.addEventListener("change", () => {
         this.minutes = Number(range.value);
         this.draw();

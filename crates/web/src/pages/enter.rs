@@ -95,7 +95,7 @@ async fn ask(
             "トークンはhakaru serveの最初の起動時に表示されます。hakaru serve --new-tokenで作り直せます。"
         );
         main.raw("<form method=\"post\" action=\"").raw(ENTER);
-        put!(main, "\"><label class=\"field\"><span>", (name), "</span><input type=\"password\" name=\"token\" required maxlength=\"200\" autocomplete=\"current-password\"></label>\n");
+        put!(main, "\"><label class=\"field\"><span>", (name), "</span><input type=\"text\" name=\"username\" value=\"hakaru\" autocomplete=\"username\" hidden><input type=\"password\" name=\"token\" required maxlength=\"200\" autocomplete=\"current-password\"></label>\n");
         put!(main, "<button class=\"btn p\">", (go), "</button></form>\n<p class=\"quiet\">", (how), "</p>\n");
         let content = Content::own(&both!("Sign in", "サインイン"), &Html::new(), &main);
         Ok(Page {

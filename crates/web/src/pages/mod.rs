@@ -1,5 +1,6 @@
 //! The pages.
 
+mod addresses;
 mod api;
 mod campaigns;
 mod compare;
@@ -39,6 +40,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/compare", get(compare::compare))
         .route("/path", get(path::traced))
         .route("/path/{name}", get(path::path))
+        .route("/path/{name}/addresses", get(addresses::addresses))
         .route("/references", get(references::references))
         .route("/settings", get(settings::settings).post(settings::change))
         .route(crate::access::ENTER, get(enter::enter).post(enter::sign_in))

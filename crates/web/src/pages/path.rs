@@ -59,7 +59,11 @@ pub(crate) async fn path(
         let mut last = Html::new();
         put!(
             last,
-            "<p class=\"act\"><a class=\"btn\" href=\"/api/v1/path/",
+            "<p class=\"act\"><a class=\"btn\" href=\"/path/",
+            (crate::html::in_link(&name)),
+            "/addresses\">",
+            (both!("Zoom into addresses and time", "アドレスと時間を拡大")),
+            "</a> <a class=\"btn\" href=\"/api/v1/path/",
             (crate::html::in_link(&name)),
             "\">JSON</a></p>\n"
         );

@@ -12,8 +12,8 @@ use crate::text::{self, AxisLabel};
 /// Data of the picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AddressPlot {
-    /// Length of the time axis in seconds.
-    pub(crate) until_s: f64,
+    /// Start and end of the time axis in seconds.
+    pub(crate) seconds: (f64, f64),
     /// First and last address in bytes.
     pub(crate) range: (f64, f64),
     /// Requests in the order of time.
@@ -71,8 +71,8 @@ pub(crate) fn addresses(data: &AddressPlot, frame: &Frame) -> String {
     let area = PlotArea::new(
         (
             Scale::Linear {
-                min: 0.0,
-                max: data.until_s.max(1e-9),
+                min: data.seconds.0,
+                max: data.seconds.1.max(data.seconds.0 + 1e-9),
             },
             y_scale,
         ),
@@ -83,7 +83,7 @@ pub(crate) fn addresses(data: &AddressPlot, frame: &Frame) -> String {
     let about = text::from_start_of_disk(name);
     canvas.text((0.0, 12.0), Anchor::Start, "hk-m", &about);
     area.grid(&mut canvas);
-    time_axis(&mut canvas, &area, data.until_s, width);
+    time_axis(&mut canvas, &area, data.seconds, width);
     area.base_line(&mut canvas);
     match data.marks.len() > AddressPlot::MOST_SHAPES {
         true => pixels(&mut canvas, &area, data, unit),
@@ -133,10 +133,15 @@ fn decimals_of(ticks: &[f64]) -> usize {
 }
 
 /// Ticks and name of the time axis.
-pub(super) fn time_axis(canvas: &mut Canvas, area: &PlotArea, until_s: f64, width: f64) {
+pub(super) fn time_axis(
+    canvas: &mut Canvas,
+    area: &PlotArea,
+    (from_s, until_s): (f64, f64),
+    width: f64,
+) {
     let PlotArea { right, bottom, .. } = *area;
-    let (unit, name) = match until_s {
-        until if until < 2.0 => (1e-3, AxisLabel::Milliseconds.text()),
+    let (unit, name) = match until_s - from_s {
+        span if span < 2.0 => (1e-3, AxisLabel::Milliseconds.text()),
         _ => (1.0, AxisLabel::Seconds.text()),
     };
     let wanted = ((right - area.left) / 70.0).clamp(2.0, 8.0) as u32;
@@ -145,6 +150,10 @@ pub(super) fn time_axis(canvas: &mut Canvas, area: &PlotArea, until_s: f64, widt
         max: (until_s / unit).max(1e-9),
     }
     .ticks(wanted);
+    let ticks = match from_s > 0.0 {
+        true => round_ticks(from_s / unit, until_s / unit),
+        false => ticks,
+    };
     let labels = ticks
         .into_iter()
         .map(|t| (area.x(t * unit), number::exact(t, 3)));

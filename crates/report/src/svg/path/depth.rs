@@ -75,7 +75,7 @@ pub(crate) fn depth(data: &DepthPlot, frame: &Frame) -> String {
     ] {
         canvas.area(paint, &outline(&area, data, lower, upper));
     }
-    time_axis(&mut canvas, &area, data.until_s, width);
+    time_axis(&mut canvas, &area, (0.0, data.until_s), width);
     area.base_line(&mut canvas);
     canvas.finish(frame, area.bottom + 38.0)
 }

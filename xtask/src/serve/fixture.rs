@@ -1,0 +1,71 @@
+//! Stored results of every kind, made by the program itself.
+
+use crate::workspace;
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Cards with different speeds; the second one slows down when its cache is full.
+const CARDS: [(&str, &str); 2] = [
+    ("even", r#""write_rate": 30000000, "write_seek": 2000000"#),
+    (
+        "sprinter",
+        r#""write_rate": 12000000, "write_seek": 4000000, "cache": {"size": 134217728, "write_rate": 60000000}"#,
+    ),
+];
+
+/// A campaign on both cards, which has ended.
+const CAMPAIGN: &str = r#"name = "two cards"
+repeats = 3
+[[card]]
+simulate = "even.json"
+[[card]]
+simulate = "sprinter.json"
+[[workload]]
+suite = ["seq-write", "rand-read"]
+pace = "quick"
+"#;
+
+/// A command of the program with its own database, in English.
+pub(super) fn hakaru(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env("HAKARU_DB", home.join("hakaru.db"))
+        .env("HAKARU_LANG", "en")
+        .current_dir(home);
+    command
+}
+
+/// Stores two benchmarks of each card, a verification, a traced run where the host permits one, and a campaign.
+pub(super) fn stored_results(program: &Path) -> Result<TempDir> {
+    let home = tempfile::Builder::new()
+        .prefix("serve-")
+        .tempdir_in(workspace::target())
+        .context("cannot make a directory for results")?;
+    let run = |line: &str| {
+        let mut command = hakaru(program, home.path());
+        workspace::output(command.args(line.split_whitespace())).map(drop)
+    };
+    for (name, costs) in CARDS {
+        let card = format!(
+            r#"{{"name": "{name}", "capacity": 34359738368, "block_size": 512, "read_rate": 45000000,
+                "read_overhead": 100000, "write_overhead": 200000, "jitter_permille": 30, {costs}}}"#
+        );
+        std::fs::write(home.path().join(format!("{name}.json")), card)?;
+        for _ in 0..2 {
+            run(&format!(
+                "bench --quick --repeat 3 --quiet --simulate {name}.json --label {name}"
+            ))?;
+        }
+    }
+    std::fs::create_dir(home.path().join("disk"))?;
+    run("verify disk --size=16MiB --quiet --label=folder")?;
+    run(
+        "fio --name=traced --rw=randwrite --bs=4k --size=8m --fsync=1 --filename=disk/x \
+         --hakaru-trace=whole --hakaru-store --output=traced.txt",
+    )?;
+    std::fs::write(home.path().join("two.toml"), CAMPAIGN)?;
+    run("campaign run two.toml --quiet")?;
+    Ok(home)
+}

@@ -1,0 +1,87 @@
+//! `cargo xtask serve`: looks at the pages of `hakaru serve` in a real browser, while nothing runs and while something
+//! does.
+//!
+//! Every page that links from the first page reach is loaded in English and Japanese, in light and dark mode, 360 and
+//! 1280 pixels wide: no browser errors, no horizontal scrolling, readable text, no violation found by axe-core, and every
+//! control is reached by the tabulator key. Then a campaign is followed from start to end while its server is killed, its
+//! question is answered in the page, and a disk appears and leaves while the page looks on.
+
+mod check;
+mod fixture;
+mod scenes;
+mod server;
+
+use crate::pages::{PROGRAMS, axe, browser::Browser};
+use crate::workspace;
+use anyhow::{Context, Result, bail, ensure};
+use check::PageChecks;
+use server::ServeProcess;
+use std::path::PathBuf;
+
+/// Arguments of the command.
+struct ServeArgs {
+    shots: Option<PathBuf>,
+    program: Option<PathBuf>,
+}
+
+impl ServeArgs {
+    fn read(args: &[String]) -> Result<ServeArgs> {
+        let mut read = ServeArgs {
+            shots: None,
+            program: None,
+        };
+        for arg in args {
+            match arg.split_once('=') {
+                Some(("--shots", dir)) => read.shots = Some(dir.into()),
+                Some(("--program", file)) => read.program = Some(file.into()),
+                _ => bail!("{arg} is not known; there are --shots=DIR and --program=FILE"),
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Checks the pages.
+///
+/// # Errors
+/// If there is no browser, the server does not start, or a check fails.
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let args = ServeArgs::read(args)?;
+    let found = PROGRAMS
+        .iter()
+        .find_map(|name| workspace::find_program(name));
+    let browser = found.with_context(|| {
+        let names = PROGRAMS.join(", ");
+        format!("no browser was found ({names}): apt-get install chromium")
+    })?;
+    let program = match args.program {
+        Some(program) => program,
+        None => workspace::tested_program()?,
+    };
+    let axe = axe::script();
+    if let Err(because) = &axe {
+        println!("skipped: axe-core, {because:#}");
+    }
+    if let Some(dir) = &args.shots {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+    }
+    let home = fixture::stored_results(&program)?;
+    let profile = tempfile::tempdir()?;
+    let mut browser = Browser::start(&browser, profile.path())?;
+    let mut checks = PageChecks::new(args.shots, axe.ok());
+    let server = ServeProcess::start(&program, home.path())?;
+    server.sign_in(&mut browser)?;
+    let pages = checks.crawl(&mut browser, &server)?;
+    checks.all_windows(&mut browser, &server, &pages)?;
+    scenes::benchmark(&mut browser, &server, &mut checks, home.path())?;
+    scenes::campaign(&mut browser, server, &mut checks, home.path())?;
+    let problems = checks.problems;
+    ensure!(
+        problems.is_empty(),
+        "{} problems:\n  {}",
+        problems.len(),
+        problems.join("\n  ")
+    );
+    println!("{} pages of the server are correct", pages.len());
+    Ok(())
+}
