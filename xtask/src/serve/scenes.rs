@@ -149,6 +149,7 @@ pub(super) fn campaign(
         "the card that is measured",
         "!document.querySelector('.live .ask') && document.querySelector('.live .cells')",
     )?;
+    browser.visit(&format!("{}/", server.url))?;
     disks(browser, home)?;
     until(
         browser,
