@@ -73,8 +73,11 @@ pub fn path_addresses(
         let chart = pictures::addresses_within(of_phase, side, &shown);
         let document = Document {
             title: text::path_title(&naming::target(summary)),
-            under: vec![(String::new(), of_phase.name.clone())],
-            blocks: vec![DocumentBlock::WideChart(Box::new(chart))],
+            under: Vec::new(),
+            blocks: vec![
+                DocumentBlock::Part(of_phase.name.clone()),
+                DocumentBlock::WideChart(Box::new(chart)),
+            ],
         };
         let names = with_picture.iter();
         Some(AddressPage {
