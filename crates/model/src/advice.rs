@@ -156,3 +156,122 @@ impl RunFindings {
         nothing_said && self.advice.iter().all(|a| a.fitness.is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Bottleneck, Claim, ClaimVerdict};
+    use crate::job::Op;
+    use crate::units::BytesPerSec;
+
+    /// A decision by a figure with an interval, or without one.
+    fn decision(fitness: Fitness, firm: bool, has_interval: bool) -> Decision {
+        Decision {
+            criterion: Criterion {
+                figure: Figure::RandomRead,
+                fits: 1_500.0,
+                care: 500.0,
+                why: String::new(),
+            },
+            measured: MeasuredFigure {
+                phase: "rand-read".to_owned(),
+                value: 1_000.0,
+                ci95: has_interval.then_some((900.0, 1_100.0)),
+                runs: 3,
+            },
+            fitness,
+            firm,
+            better_from: None,
+        }
+    }
+
+    fn advice(fitness: Option<Fitness>, decided_by: &[Decision]) -> Advice {
+        Advice {
+            id: "database".to_owned(),
+            title: "Database".to_owned(),
+            fitness,
+            decided_by: decided_by.to_vec(),
+            not_measured: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn one_figure_that_is_certainly_too_low_is_enough() {
+        use Fitness::{DoesNot, Fits, WithCare};
+        let low = decision(DoesNot, true, true);
+        let (high, open) = (decision(Fits, true, true), decision(Fits, false, true));
+        let single = decision(WithCare, false, false);
+        for (fitness, decided_by, verdict) in [
+            (None, vec![], AdviceVerdict::NotMeasured),
+            (None, vec![high.clone()], AdviceVerdict::Inconclusive),
+            (
+                Some(DoesNot),
+                vec![low.clone(), open.clone()],
+                AdviceVerdict::Firm(DoesNot),
+            ),
+            (
+                Some(DoesNot),
+                vec![decision(DoesNot, false, true), high.clone()],
+                AdviceVerdict::Inconclusive,
+            ),
+            (
+                Some(DoesNot),
+                vec![decision(DoesNot, false, false), high.clone()],
+                AdviceVerdict::Probable(DoesNot),
+            ),
+            (
+                Some(Fits),
+                vec![high.clone(), high.clone()],
+                AdviceVerdict::Firm(Fits),
+            ),
+            (
+                Some(Fits),
+                vec![high.clone(), open],
+                AdviceVerdict::Inconclusive,
+            ),
+            (
+                Some(WithCare),
+                vec![single, high],
+                AdviceVerdict::Probable(WithCare),
+            ),
+        ] {
+            let advice = advice(fitness, &decided_by);
+            assert_eq!(advice.verdict(), verdict, "{advice:?}");
+        }
+    }
+
+    #[test]
+    fn any_conclusion_is_shown() {
+        let none = RunFindings::default();
+        assert!(none.is_empty());
+        let unknown = advice(None, &[decision(Fitness::Fits, true, true)]);
+        let advised = |advice| RunFindings {
+            advice: vec![advice],
+            ..RunFindings::default()
+        };
+        assert!(advised(unknown).is_empty());
+        assert!(!advised(advice(Some(Fitness::Fits), &[])).is_empty());
+        let claims = vec![ClaimCheck {
+            claim: Claim::AppClass(1),
+            parts: Vec::new(),
+            unmet: Vec::new(),
+            verdict: ClaimVerdict::Kept,
+        }];
+        let limits = vec![BusLimit {
+            op: Op::Read,
+            members: Vec::new(),
+            measured: BytesPerSec(2e7),
+            ceiling: None,
+            share: None,
+            cards: 1,
+            spread: None,
+            limit: Bottleneck::Unclear,
+        }];
+        let claimed = RunFindings {
+            claims,
+            ..none.clone()
+        };
+        let limited = RunFindings { limits, ..none };
+        assert!(!claimed.is_empty() && !limited.is_empty());
+    }
+}

@@ -564,6 +564,19 @@ mod tests {
     }
 
     #[test]
+    fn experiments_that_ran_are_known() {
+        let mut anatomy = Anatomy::new("card", Bytes(8 << 30), false);
+        assert!(!anatomy.has_run(Experiment::Noise));
+        anatomy.experiments.push(ExperimentRecord {
+            experiment: Experiment::Noise,
+            spent: Spent::default(),
+            repeats: 0,
+        });
+        assert!(anatomy.has_run(Experiment::Noise));
+        assert!(!anatomy.has_run(Experiment::Heat));
+    }
+
+    #[test]
     fn all_lists_every_property_once_in_order() {
         assert!(CardProperty::ALL.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(Experiment::ALL.windows(2).all(|pair| pair[0] < pair[1]));

@@ -53,3 +53,46 @@ impl Figure {
         self.unit() != "ms"
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_a_unit_and_a_direction() {
+        for (figure, unit, more_is_better) in [
+            (Figure::SequentialRead, "MB/s", true),
+            (Figure::SequentialWrite, "MB/s", true),
+            (Figure::RandomRead, "IOPS", true),
+            (Figure::RandomWrite, "IOPS", true),
+            (Figure::RandomReadP99, "ms", false),
+            (Figure::SyncP99, "ms", false),
+            (Figure::SyncP999, "ms", false),
+            (Figure::SustainedWrite, "MB/s", true),
+            (Figure::SlowestWrite, "MB/s", true),
+        ] {
+            assert_eq!(
+                (figure.unit(), figure.more_is_better()),
+                (unit, more_is_better),
+                "{figure:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn figures_are_measured_by_workloads_of_the_suite() {
+        for (figure, workload) in [
+            (Figure::SequentialRead, "seq-read"),
+            (Figure::SequentialWrite, "seq-write"),
+            (Figure::RandomRead, "rand-read"),
+            (Figure::RandomWrite, "rand-write"),
+            (Figure::RandomReadP99, "rand-read"),
+            (Figure::SyncP99, "durable"),
+            (Figure::SyncP999, "durable"),
+            (Figure::SustainedWrite, "sustained"),
+            (Figure::SlowestWrite, "sustained"),
+        ] {
+            assert_eq!(figure.workload(), workload, "{figure:?}");
+        }
+    }
+}

@@ -293,6 +293,9 @@ mod tests {
     fn range_is_a_nanosecond_to_over_an_hour() {
         assert_eq!(index_of(1), 1);
         assert!(index_of(3_600_000_000_000) < BUCKETS - 1);
+        // Up to 2^45 ns, each octave has 128 buckets of its own.
+        assert_eq!(index_of((1 << 45) - 1), BUCKETS - 1);
+        assert_eq!(index_of(1 << 44), BUCKETS - 128);
         assert_eq!(index_of(u64::MAX), BUCKETS - 1);
     }
 
