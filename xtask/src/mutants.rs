@@ -7,6 +7,7 @@
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use hakaru_model::rng::Rng;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,7 +25,7 @@ const CAUGHT: usize = 95;
 /// A random part of the changes.
 #[derive(Debug, PartialEq, Eq)]
 struct MutantSample {
-    /// Number of changes of each crate.
+    /// Number of names of changes of each crate.
     count: usize,
     seed: u64,
 }
@@ -137,10 +138,15 @@ fn test_changes(
     command.args(["--no-shuffle", "--output"]).arg(&place);
     if let Some(sample) = sample {
         let listed = workspace::output(mutants().arg("--list"))?;
-        let all: Vec<&str> = listed.lines().collect();
+        // Equal changes of one function share a name, and are tested together.
+        let all: Vec<&str> = listed
+            .lines()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         let drawn = sample.draw(&all);
         println!(
-            "{name}: {} of {} changes, --seed={}",
+            "{name}: {} of {} names of changes, --seed={}",
             drawn.len(),
             all.len(),
             sample.seed
