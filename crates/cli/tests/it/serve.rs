@@ -1,6 +1,7 @@
 //! `hakaru serve` as a client on the network sees it: pages, the token, and measurements that it starts.
 
 mod attacks;
+mod proxy;
 
 use crate::support::{Home, execute, hakaru, records, root_loop_sparse, text, wait_until};
 use hakaru_model::record::Outcome;
