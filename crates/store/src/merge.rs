@@ -71,9 +71,11 @@ impl Store {
         from: &Store,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Merged, ArchiveError> {
-        let mut merged = Merged::default();
         // First, because the rows derived from runs have their labels.
-        merged.annotations = self.merge_annotations(from)?;
+        let mut merged = Merged {
+            annotations: self.merge_annotations(from)?,
+            ..Merged::default()
+        };
         self.merge_runs(from, &mut merged, progress)?;
         self.merge_verifications(from, &mut merged)?;
         let copied = |table, rows: rusqlite::Result<u64>| rows.map_err(self.failed(table));

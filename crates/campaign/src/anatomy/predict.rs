@@ -187,10 +187,10 @@ impl Predictor<'_> {
         let quantile = |wanted: Quantile| {
             move |of: &PhaseSummary| {
                 let found = of.latency.as_ref()?.quantiles.iter();
-                let found = found
+                let mut found = found
                     .filter(|(q, _)| *q == wanted)
                     .map(|(_, at)| at.0 as f64);
-                found.last().filter(|latency| *latency > 0.0)
+                found.next_back().filter(|latency| *latency > 0.0)
             }
         };
         let bandwidth = self.with_stalls(interval(samples, &rate), summary);

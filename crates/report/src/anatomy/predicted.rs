@@ -23,8 +23,11 @@ pub fn predictions_terminal(
     document(card, phases).terminal(width, color)
 }
 
+/// Heading of a column, and how its values are printed.
+type PredictedColumn = (Label, fn(f64) -> String);
+
 /// Columns of the table, and how their figures are formatted.
-const COLUMNS: [(Label, fn(f64) -> String); 4] = [
+const COLUMNS: [PredictedColumn; 4] = [
     (Label::Bandwidth, values::rate),
     (Label::Iops, number::quantity),
     (Label::Median, number::nanos),

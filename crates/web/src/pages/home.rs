@@ -1,9 +1,9 @@
 //! The home page: devices that are here now, and the latest results.
 
 use super::results::{RUN, series_table, verifications_table};
-use super::{devices, show};
+use super::{devices, kept, show};
 use crate::access::Viewer;
-use crate::context::AppState;
+use crate::context::{AppState, WebState};
 use crate::frame::{Content, NavItem, Page};
 use crate::html::Html;
 use crate::live::Place;
@@ -11,6 +11,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use hakaru_results::list::{ListQuery, StoredSeries};
+use hakaru_store::Store;
 
 /// Number of the latest results.
 const LATEST: u32 = 8;
@@ -20,40 +21,46 @@ pub(crate) async fn home(
     Extension(viewer): Extension<Viewer>,
 ) -> Response {
     show(&state, viewer, move |state, store| {
-        let query = ListQuery {
-            limit: LATEST,
-            ..ListQuery::default()
-        };
-        let all = StoredSeries::all(store, &query)?;
-        let verifications = store.verifications(LATEST)?.records;
-        let mut main = Html::new();
-        let devices = both!("Devices here now", "接続中のデバイス");
-        put!(main, "<h2>", (devices), "</h2>\n");
-        main.raw("<div data-disks>\n");
-        main.push(&devices::present(store)?);
-        main.raw("</div>\n");
-        let latest = both!("Latest results", "最近の結果");
-        put!(main, "<h2>", (latest), "</h2>\n");
-        if all.is_empty() && verifications.is_empty() {
-            put!(
-                main,
-                "<p>",
-                (hakaru_report::text::nothing_listed(true)),
-                "</p>\n"
-            );
-        }
-        main.push(&series_table(store, &all, &latest, RUN)?);
-        main.push(&verifications_table(&verifications));
-        main.push(&questions());
-        let under = format!("{} · {}", state.host, state.options.database.display());
-        let mut line = Html::new();
-        put!(line, "<p>", (under), "</p>");
-        let title = both!("Storage laboratory", "ストレージ測定室");
-        let mut page = Page::new(NavItem::Home, Content::own(&title, &line, &main));
+        let key = "home".to_owned();
+        let content = kept(state, &viewer, key, || latest_results(state, store))?;
+        let mut page = Page::of(NavItem::Home, content);
         page.follow(state, &viewer, &Place::Home);
+        // Disks come and go without a change of the stored results.
+        let devices = both!("Devices here now", "接続中のデバイス");
+        put!(page.now, "<h2>", (devices), "</h2>\n<div data-disks>\n");
+        page.now.push(&devices::present(store)?).raw("</div>\n");
         Ok(page)
     })
     .await
+}
+
+/// The part that depends on the stored results alone.
+fn latest_results(state: &WebState, store: &Store) -> anyhow::Result<Content> {
+    let query = ListQuery {
+        limit: LATEST,
+        ..ListQuery::default()
+    };
+    let all = StoredSeries::all(store, &query)?;
+    let verifications = store.verifications(LATEST)?.records;
+    let mut main = Html::new();
+    let latest = both!("Latest results", "最近の結果");
+    put!(main, "<h2>", (latest), "</h2>\n");
+    if all.is_empty() && verifications.is_empty() {
+        put!(
+            main,
+            "<p>",
+            (hakaru_report::text::nothing_listed(true)),
+            "</p>\n"
+        );
+    }
+    main.push(&series_table(store, &all, &latest, RUN)?);
+    main.push(&verifications_table(&verifications));
+    main.push(&questions());
+    let under = format!("{} · {}", state.host, state.options.database.display());
+    let mut line = Html::new();
+    put!(line, "<p>", (under), "</p>");
+    let title = both!("Storage laboratory", "ストレージ測定室");
+    Ok(Content::own(&title, &line, &main))
 }
 
 /// Links for what most people want to know.

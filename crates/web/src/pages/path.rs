@@ -1,10 +1,10 @@
 //! Paths of the I/Os of traced runs.
 
 use super::results::series_table;
-use super::{show, show_kept};
+use super::show_kept;
 use crate::access::Viewer;
 use crate::context::AppState;
-use crate::frame::{Content, NavItem, Page};
+use crate::frame::{Content, NavItem};
 use crate::html::Html;
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -20,7 +20,8 @@ pub(crate) async fn traced(
     State(state): State<AppState>,
     Extension(viewer): Extension<Viewer>,
 ) -> Response {
-    show(&state, viewer, |_, store| {
+    let key = "traced".to_owned();
+    show_kept(&state, viewer, NavItem::Path, key, |_, store| {
         let query = ListQuery {
             limit: SEARCHED,
             ..ListQuery::default()
@@ -41,7 +42,7 @@ pub(crate) async fn traced(
                 main.push(&series_table(store, &all, &title, "/path/")?);
             }
         }
-        Ok(Page::new(NavItem::Path, Content::own(&title, &Html::new(), &main)))
+        Ok(Content::own(&title, &Html::new(), &main))
     })
     .await
 }

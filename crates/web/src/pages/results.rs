@@ -1,9 +1,9 @@
 //! Lists of stored results.
 
-use super::show;
+use super::show_kept;
 use crate::access::Viewer;
 use crate::context::AppState;
-use crate::frame::{Content, NavItem, Page};
+use crate::frame::{Content, NavItem};
 use crate::html::{Html, in_link};
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -20,7 +20,7 @@ pub(crate) const RUN: &str = "/run/";
 /// Results on a page.
 const ON_PAGE: u32 = 50;
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ResultsQuery {
     /// Part of the name of the target.
     #[serde(default)]
@@ -38,7 +38,8 @@ pub(crate) async fn results(
     Extension(viewer): Extension<Viewer>,
     Query(query): Query<ResultsQuery>,
 ) -> Response {
-    show(&state, viewer, move |_, store| {
+    let key = format!("results {query:?}");
+    show_kept(&state, viewer, NavItem::Results, key, move |_, store| {
         let target = Some(query.target.trim().to_owned()).filter(|text| !text.is_empty());
         let wanted = ListQuery {
             target,
@@ -72,7 +73,7 @@ pub(crate) async fn results(
             let said = hakaru_report::text::nothing_listed(store.is_empty()?);
             put!(main, "<p>", (said), "</p>\n");
         }
-        Ok(Page::new(NavItem::Results, Content::own(&title, &Html::new(), &main)))
+        Ok(Content::own(&title, &Html::new(), &main))
     })
     .await
 }
