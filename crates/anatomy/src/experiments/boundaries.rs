@@ -75,7 +75,9 @@ fn is_enough(choice: &GridChoice, round: usize) -> bool {
 
 /// Returns a random odd multiple of a size that 3 does not divide: otherwise 3·2^n cannot be told from 2^n.
 fn boundary(lab: &mut Lab<'_>, size: u64) -> u64 {
-    let (first, last) = (1.max((64 << 20) / size), lab.capacity() / size - 1);
+    // The first units may be special; of a small card, they are its first quarter.
+    let special = (64 << 20).min(lab.capacity() / 4);
+    let (first, last) = (1.max(special / size), lab.capacity() / size - 1);
     for _ in 0..100 {
         let multiple = first + lab.rng.below(last - first + 1);
         if multiple % 2 == 1 && !multiple.is_multiple_of(3) {

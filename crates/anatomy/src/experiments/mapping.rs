@@ -202,7 +202,7 @@ fn divides(lab: &mut Lab<'_>, slots: u64, load: f64, size: u64) -> Measured<bool
     let mut votes = 0;
     for _ in 0..2 {
         let boundary = loop {
-            let multiple = 1 + lab.rng.below(lab.capacity() / size - 1);
+            let multiple = 1 + lab.rng.below((lab.capacity() / size).max(2) - 1);
             if (multiple % 2 == 1 && !multiple.is_multiple_of(3)) || lab.capacity() / size < 8 {
                 break multiple * size;
             }

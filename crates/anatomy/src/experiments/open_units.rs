@@ -11,6 +11,9 @@ use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 /// Units that are tried.
 const MOST: u64 = 64;
 
+/// Least time of a write with a collection, as a multiple of one without.
+const COLLECTION_FACTOR: f64 = 10.0;
+
 /// Collections measured at least, and at most.
 const COLLECTIONS: (usize, usize) = (14, 600);
 
@@ -51,6 +54,16 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         );
         return Ok(found);
     };
+    // On a card that seeks to each write, writes to two places in turn are slow, too. Only a collection makes them many
+    // times as slow.
+    let typical = SampleLocation::of(&visits, lab.sigma()).map_or(0.0, |all| all.value);
+    if count == 1 && typical < COLLECTION_FACTOR * base {
+        found.decline(
+            super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
+            UnknownReason::Ambiguous,
+        );
+        return Ok(found);
+    }
     found.set(CardProperty::OpenUnits, CardFinding::exact(count));
     price(lab, known, &geometry, base, &visits, &mut found);
     Ok(found)

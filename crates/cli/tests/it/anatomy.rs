@@ -231,3 +231,19 @@ fn a_loop_device_is_read_only_with_permission_and_resumes() {
     }
     assert_eq!(std::fs::read(home.path().join("disk.img")).unwrap(), before);
 }
+
+/// Regression: a card that seeks to each write was said to keep one unit open, and advised against a second writer.
+#[test]
+fn a_card_that_seeks_has_no_limit_of_open_units() {
+    let home = Home::new();
+    let mut model = DeviceModel::plain("seeks", Bytes(32 << 30));
+    (model.read_seek, model.write_seek) = (Nanos(0), Nanos(1_000_000));
+    (model.read_overhead, model.write_overhead) = (Nanos(100_000), Nanos(200_000));
+    (model.read_rate, model.write_rate) = (45_000_000, 20_000_000);
+    let card = card_file(&home, &model);
+    let out = execute(&home, &format!("anatomy --simulate {card}"));
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let said = text(&out.stdout);
+    assert!(!said.contains("unit open for writing"), "{said}");
+    assert!(!said.contains("Write at most"), "{said}");
+}
