@@ -19,14 +19,14 @@ use server::ServeProcess;
 use std::path::PathBuf;
 
 /// Arguments of the command.
-struct ServeArgs {
+struct PageCheckArgs {
     shots: Option<PathBuf>,
     program: Option<PathBuf>,
 }
 
-impl ServeArgs {
-    fn read(args: &[String]) -> Result<ServeArgs> {
-        let mut read = ServeArgs {
+impl PageCheckArgs {
+    fn read(args: &[String]) -> Result<PageCheckArgs> {
+        let mut read = PageCheckArgs {
             shots: None,
             program: None,
         };
@@ -46,7 +46,7 @@ impl ServeArgs {
 /// # Errors
 /// If there is no browser, the server does not start, or a check fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
-    let args = ServeArgs::read(args)?;
+    let args = PageCheckArgs::read(args)?;
     let found = PROGRAMS
         .iter()
         .find_map(|name| workspace::find_program(name));
