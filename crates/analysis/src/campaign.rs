@@ -356,6 +356,7 @@ pub struct Circumstances {
     values: [Vec<String>; CIRCUMSTANCES.len()],
     /// Devices measured as each card.
     devices: BTreeMap<String, Vec<String>>,
+    versions: Vec<String>,
 }
 
 impl Circumstances {
@@ -378,6 +379,11 @@ impl Circumstances {
         note_once(self.devices.entry(card.to_owned()).or_default(), named);
     }
 
+    /// Records the version of hakaru that measured a run.
+    pub fn note_version(&mut self, version: &str) {
+        note_once(&mut self.versions, Some(version.to_owned()));
+    }
+
     /// Returns the circumstances that changed.
     pub fn changes(self) -> Vec<Weakness> {
         let hosts = CIRCUMSTANCES
@@ -388,7 +394,11 @@ impl Circumstances {
             .devices
             .into_iter()
             .map(|(card, devices)| (Circumstance::Device { card }, devices));
-        let changed = hosts.chain(devices).filter(|(_, values)| values.len() > 1);
+        let versions = std::iter::once((Circumstance::Version, self.versions));
+        let changed = hosts
+            .chain(versions)
+            .chain(devices)
+            .filter(|(_, values)| values.len() > 1);
         changed
             .map(|(what, values)| Weakness::Changed { what, values })
             .collect()

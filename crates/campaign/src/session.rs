@@ -375,6 +375,16 @@ impl PlannedSession<'_> {
             true => hakaru_device::environment(&Roots::live(), request.clock.name()),
             false => Environment::default(),
         };
+        let point = request.campaign.as_ref();
+        let assigned = point.and_then(|point| point.assignment.as_ref());
+        let environment = match assigned {
+            // Every selection and comparison by host then uses the name that is unique in the fleet.
+            Some(assigned) => Environment {
+                hostname: assigned.host.clone(),
+                ..environment
+            },
+            None => environment,
+        };
         (target, environment)
     }
 

@@ -37,6 +37,10 @@ enum Command {
     Bench(cmd::bench::BenchArgs),
     /// Benchmark many cards through many layers, as described by a file; resumes where it stopped
     Campaign(cmd::campaign::CampaignArgs),
+    /// Run one campaign on many hosts
+    Fleet(cmd::fleet::FleetArgs),
+    /// Measure on this host for the operator of a fleet
+    Agent(cmd::agent::AgentArgs),
     /// List stored runs, newest first
     List(cmd::list::ListArgs),
     /// Show a stored run or series
@@ -135,6 +139,8 @@ impl Cli {
         match self.command {
             Command::Bench(args) => cmd::bench::main(&args, db),
             Command::Campaign(args) => cmd::campaign::main(&args, db),
+            Command::Fleet(args) => cmd::fleet::main(&args, db),
+            Command::Agent(args) => cmd::agent::main(&args),
             Command::List(args) => cmd::list::main(&args, db),
             Command::Show(args) => cmd::show::main(&args, db),
             Command::Serve(args) => cmd::serve::main(&args, db),

@@ -16,7 +16,7 @@ type CommandGroup = (fn() -> String, &'static [&'static str]);
 const GROUPS: [CommandGroup; 4] = [
     (
         || both!("Measure", "測定"),
-        &["bench", "campaign", "fio", "iozone"],
+        &["bench", "campaign", "fleet", "agent", "fio", "iozone"],
     ),
     (
         || both!("See and compare results", "結果の表示と比較"),

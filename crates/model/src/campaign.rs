@@ -37,6 +37,41 @@ pub struct CampaignPoint {
     /// Bytes written by laying out the files before the measurement.
     #[serde(default, skip_serializing_if = "Bytes::is_zero")]
     pub laid_out: Bytes,
+    /// The host and the job of a fleet that the run belongs to; `None` for a run of one host alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<Assignment>,
+}
+
+/// Assignment of a run to a host of a fleet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// Name of the host in the fleet, which is also the hostname of the record's environment: hosts of one image often
+    /// share their own hostname.
+    pub host: String,
+    /// ID of the job that the host received.
+    pub job: String,
+    /// Difference of the clocks; `None` if it could not be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockOffset>,
+}
+
+/// Difference between the clock of a host and that of the server of its fleet.
+///
+/// Source: the bounds of Cristian, "Probabilistic clock synchronization" (1989): the server reads its clock between the
+/// request and the reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockOffset {
+    /// Server time minus host time, in nanoseconds.
+    pub offset_ns: i64,
+    /// Maximum error of the offset, in nanoseconds: half of the round trip.
+    pub uncertainty_ns: u64,
+}
+
+impl ClockOffset {
+    /// Converts a time of the host, in milliseconds since 1970 UTC, to the time of the server.
+    pub fn to_server_ms(self, host_ms: i64) -> i64 {
+        host_ms.saturating_add(self.offset_ns / 1_000_000)
+    }
 }
 
 impl CampaignPoint {
@@ -239,6 +274,8 @@ pub enum Circumstance {
     Kernel,
     /// The CPU frequency governor of the host.
     Governor,
+    /// The version of hakaru.
+    Version,
     /// The device behind a card's label.
     Device {
         /// The card.

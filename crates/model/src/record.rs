@@ -68,6 +68,16 @@ impl RunRecord {
             .find_map(|worker| worker.errors.first.last())
     }
 
+    /// Start of the run, in milliseconds since 1970 UTC, by the clock that all hosts of its fleet are compared with; by
+    /// the clock of its host if that difference is unknown.
+    pub fn started_common_ms(&self) -> i64 {
+        let assignment = self.campaign.as_ref().and_then(|of| of.assignment.as_ref());
+        let clock = assignment.and_then(|of| of.clock);
+        clock.map_or(self.started_unix_ms, |clock| {
+            clock.to_server_ms(self.started_unix_ms)
+        })
+    }
+
     /// Whether the path of its I/Os was traced, so that its latencies include the cost of tracing.
     pub fn is_traced(&self) -> bool {
         let point = self.campaign.as_ref();

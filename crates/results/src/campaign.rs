@@ -49,6 +49,11 @@ impl CampaignText {
         })
     }
 
+    /// Reads a campaign from the JSON that [`LoadedCampaign::asked`] holds. No file is read. `None` if it is not that.
+    pub fn of_asked(name: &str, asked: &str) -> Option<CampaignText> {
+        CampaignText::kept(name, asked)
+    }
+
     /// Returns the file name or other origin of the text, for messages.
     pub fn origin(&self) -> &str {
         &self.origin

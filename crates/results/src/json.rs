@@ -43,6 +43,8 @@ schemas! {
     REFERENCE = "hakaru.reference/1",
     RELABEL = "hakaru.relabel/1",
     REPORT = "hakaru.report/1",
+    FLEET = "hakaru.fleet/1",
+    FLEET_RUN = "hakaru.fleet-run/1",
     SYNC = "hakaru.sync/1",
     VERIFICATION = "hakaru.verification/1",
 }

@@ -119,7 +119,7 @@ fn insert_run(
         record.id,
         record.series,
         record.repeat,
-        record.started_unix_ms,
+        record.started_common_ms(),
         record.scenario.name,
         target,
         origin,

@@ -20,6 +20,9 @@ repeats each measurement, stores it together with its circumstances, and\n \
 shows every number with its variation and its caveats. It also runs command\n \
 lines of fio and iozone.";
 
+/// The service of an agent, which `hakaru agent --install` enables.
+const AGENT_UNIT: &str = include_str!("../../../crates/fleet/src/hakaru-agent.service");
+
 /// Unit of `hakaru serve`, started by each user who wants it.
 ///
 /// Source: systemd.service(5), systemd.kill(5). Measurements are children of the server and go on when it stops.
@@ -95,6 +98,10 @@ fn fill(data: &Path, release: &Release, program: &Path) -> Result<()> {
     let units = data.join("usr/lib/systemd/user");
     std::fs::create_dir_all(&units)?;
     std::fs::write(units.join("hakaru-serve.service"), SERVE_UNIT)?;
+    let units = data.join("usr/lib/systemd/system");
+    std::fs::create_dir_all(&units)?;
+    let unit = AGENT_UNIT.replace("/usr/local/bin/", "/usr/bin/");
+    std::fs::write(units.join("hakaru-agent.service"), unit)?;
     let documents = data.join("usr/share/doc/hakaru");
     for name in DOCUMENTS {
         let from = workspace::root().join(name);

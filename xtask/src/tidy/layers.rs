@@ -104,6 +104,19 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
             "hakaru-results",
         ],
     },
+    // Campaigns over many hosts.
+    LayerRule {
+        package: "hakaru-fleet",
+        imports: &[
+            "hakaru-model",
+            "hakaru-device",
+            "hakaru-engine",
+            "hakaru-store",
+            "hakaru-report",
+            "hakaru-campaign",
+            "hakaru-results",
+        ],
+    },
     // The binary.
     LayerRule {
         package: "hakaru",
@@ -120,6 +133,7 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
             "hakaru-dialects",
             "hakaru-results",
             "hakaru-web",
+            "hakaru-fleet",
         ],
     },
     // The test rig serves the simulated card, and is not shipped.
@@ -165,7 +179,7 @@ const RESTRICTED: &[RestrictedPackage] = &[
             "futures-executor",
             "actix-rt",
         ],
-        behind: &["hakaru-web"],
+        behind: &["hakaru-web", "hakaru-fleet"],
     },
 ];
 

@@ -14,6 +14,7 @@ const TRANSLATED: &[&str] = &[
     "crates/campaign/src/",
     "crates/results/src/",
     "crates/web/src/",
+    "crates/fleet/src/",
     "crates/cli/src/",
 ];
 
@@ -30,6 +31,9 @@ const EXEMPT: &[&str] = &[
     "crates/cli/src/front_end.rs",
     // A format for programs, whose descriptions of metrics are English.
     "crates/web/src/pages/metrics.rs",
+    // Tests, and the configuration of another program.
+    "crates/fleet/src/attacks",
+    "crates/fleet/src/server/configuration.rs",
     "crates/cli/src/help/",
     "crates/cli/src/cmd/fio",
     "crates/cli/src/cmd/iozone",
@@ -52,6 +56,12 @@ const VALUES: &[&str] = &[
     "verdicts wide",
     "verdicts cards wide",
     "numbers compact",
+    "hakaru fleet",
+    "hakaru fleet server",
+    "hakaru fleet run {named}",
+    "echo {token} | sudo hakaru agent --install\n",
+    "not valid for name",
+    "invalid peer certificate",
 ];
 
 /// Reasons that records store in English, with their translations.

@@ -64,6 +64,9 @@ pub struct CampaignFile {
     pub recheck: Option<Spanned<bool>>,
     /// Pause before each run.
     pub cool_down: Option<Time>,
+    /// The hosts of a fleet that measure; without any, the host that runs the campaign does.
+    #[serde(default)]
+    pub host: Vec<HostEntry>,
     /// The cards.
     #[serde(default)]
     pub card: Vec<CardEntry>,
@@ -92,6 +95,16 @@ pub struct TraceSpec {
     pub whole: bool,
 }
 
+/// A host of a fleet.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HostEntry {
+    /// Its name in the fleet.
+    pub name: Spanned<String>,
+    /// Maximum number of cards that it measures at the same time; default 1.
+    pub parallel: Option<Spanned<u32>>,
+}
+
 /// A card, disk or directory.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -106,7 +119,10 @@ pub struct CardEntry {
     pub folder: Option<PathBuf>,
     /// A device model (JSON) instead: a simulated card in virtual time.
     pub simulate: Option<Spanned<PathBuf>>,
-    /// Distinguishes two settings of one card, such as `"1-bit"` and `"4-bit"`.
+    /// The host that measures it; default: the host that has the card with this `id`.
+    pub host: Option<Spanned<String>>,
+    /// Distinguishes two settings of one card, such as `"1-bit"` and `"4-bit"`. If hosts measure the same card, their
+    /// names are the default.
     pub variant: Option<String>,
     /// Rated read speed in MB/s.
     pub read: Option<PrintedSpeed>,

@@ -14,7 +14,7 @@ use hakaru_analysis::campaign::Circumstances;
 use hakaru_model::campaign::{CampaignPoint, CampaignSummary, FailedRun, PreparedStep, Weakness};
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::finding::Summary;
-use hakaru_model::record::RunRecord;
+use hakaru_model::record::{Origin, RunRecord};
 use hakaru_report::both;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use sequence::CardSequence;
@@ -286,6 +286,9 @@ impl RunReader<'_> {
         for run in records {
             if !run.caveats.contains(&Caveat::Simulated) {
                 self.circumstances.note(card, &run.target, &run.environment);
+                if let Origin::Measured { version } = &run.origin {
+                    self.circumstances.note_version(version);
+                }
             }
         }
     }

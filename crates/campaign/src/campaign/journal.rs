@@ -69,6 +69,14 @@ impl StoredPoint {
         repeats.insert(repeat) && !recheck
     }
 
+    /// Whether a run of this repeat is stored.
+    fn has(&self, repeat: u32) -> bool {
+        match repeat {
+            CampaignPoint::TRACED.. => self.traced,
+            _ => self.repeats.contains(&repeat) || self.rechecks.contains(&repeat),
+        }
+    }
+
     /// Returns the bandwidths of the runs, which are read from the store once.
     fn rates(&mut self, store: &Store) -> Result<&BTreeMap<String, Vec<f64>>, FindError> {
         let rates = match self.rates.take() {
@@ -101,6 +109,8 @@ pub struct CampaignProgress {
     paces: BTreeMap<String, Vec<f64>>,
     /// Number of runs with another definition, which do not count.
     other: u64,
+    /// Runs of repeats that were stored before.
+    duplicates: Vec<String>,
 }
 
 /// Measures the time from the start of a run to the start of the next run through the same layer of the same card (of
@@ -149,14 +159,14 @@ pub(super) enum RunStatus {
 }
 
 impl CampaignProgress {
-    /// Reads the progress of a campaign on this host.
+    /// Reads the progress of a campaign on these hosts.
     ///
     /// # Errors
     /// [`StoreError`] if the database cannot be read.
     pub fn read(
         campaign: &Campaign,
         store: &Store,
-        host: &str,
+        hosts: &[&str],
     ) -> Result<CampaignProgress, StoreError> {
         let mut journal = CampaignProgress::default();
         let mut intervals = RunIntervals {
@@ -166,11 +176,14 @@ impl CampaignProgress {
         // Summing the bytes of preparations requires reading all records, so this is done only if the campaign limits
         // them.
         if campaign.limits.written.is_some() {
-            let written = store.written_besides(&campaign.id, host)?;
-            journal.written.extend(written);
+            for host in hosts {
+                for (card, bytes) in store.written_besides(&campaign.id, host)? {
+                    journal.note_written(&card, bytes);
+                }
+            }
         }
         let rows = store.points(&campaign.id)?.into_iter();
-        for row in rows.filter(|row| row.host == host) {
+        for row in rows.filter(|row| hosts.contains(&row.host.as_str())) {
             if !row.label.is_empty() {
                 journal.note_key(&row.label, &row.card);
             }
@@ -195,20 +208,25 @@ impl CampaignProgress {
             self.note_pace(&workload, seconds);
         }
         let stored = self.cells.entry(cell).or_default();
-        // A repeat that is stored twice (after merging two databases) counts once.
+        let known = stored.has(row.repeat);
+        // A repeat that is stored twice (after merging two databases, or measured twice in a fleet) counts once.
         if stored.add(row.repeat, &row.series) {
             stored.runs.push(row.run);
+        } else if known {
+            self.duplicates.push(row.run);
         }
+    }
+
+    /// Returns the IDs of runs of repeats that are stored more than once; the first run of each counts.
+    pub fn duplicates(&self) -> &[String] {
+        &self.duplicates
     }
 
     /// Whether a repeat of a cell is stored.
     pub(super) fn has(&self, cell: &PointKey, repeat: u32) -> bool {
-        self.cells.get(cell).is_some_and(|stored| {
-            if repeat >= CampaignPoint::TRACED {
-                return stored.traced;
-            }
-            stored.repeats.contains(&repeat) || stored.rechecks.contains(&repeat)
-        })
+        self.cells
+            .get(cell)
+            .is_some_and(|stored| stored.has(repeat))
     }
 
     /// Whether the traced run of a cell is stored.

@@ -4,6 +4,7 @@
 
 mod cards;
 mod entries;
+mod hosts;
 mod layers;
 mod workloads;
 
@@ -37,6 +38,7 @@ pub fn resolve(
     let mut keys = written.iter();
     keys.try_for_each(|(key, value)| no_commands(key, value))?;
     let id = id(&file)?;
+    let hosts = hosts::hosts(&file)?;
     let cards = cards::cards(&file.card, around)?;
     let card_order = cards::card_order(&file, &cards)?;
     let recheck = cards::rechecks(&file, card_order)?;
@@ -58,6 +60,7 @@ pub fn resolve(
             false => TraceExtent::AfterCost,
         }),
         cool_down: file.cool_down.map_or(Nanos(0), |time| time.0),
+        hosts,
         cards,
         layers,
         preparation: file.preparation,
@@ -210,12 +213,14 @@ pub fn slug(name: &str) -> String {
         .collect()
 }
 
+/// Whether a text is 1 to 60 letters, digits, dashes, underscores or dots: a part of file names and of commands.
+pub fn is_plain_name(text: &str) -> bool {
+    let sound = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (1..=60).contains(&text.len()) && text.chars().all(sound)
+}
+
 fn checked_id(id: &Spanned<String>) -> Result<String, FileError> {
-    let sound = id
-        .get_ref()
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    if sound && !id.get_ref().is_empty() && id.get_ref().len() <= 60 {
+    if is_plain_name(id.get_ref()) {
         return Ok(id.get_ref().clone());
     }
     Err(FileError::at(

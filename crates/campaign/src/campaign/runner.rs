@@ -16,7 +16,7 @@ use hakaru_device::Roots;
 use hakaru_device::guard::Confirmation;
 use hakaru_device::prepare;
 use hakaru_engine::{ClockChoice, RunError};
-use hakaru_model::campaign::{CampaignPoint, PreparedStep};
+use hakaru_model::campaign::{Assignment, CampaignPoint, PreparedStep};
 use hakaru_model::caveat::{CacheOf, Caveat};
 use hakaru_model::job::Scenario;
 use hakaru_model::record::{Outcome, Overhead, RunRecord};
@@ -49,6 +49,8 @@ pub struct CampaignRun<'a> {
     pub stop: &'a AtomicBool,
     /// The user or script that operates the hardware.
     pub operator: &'a mut dyn Operator,
+    /// The host and job of a fleet for which the runs are measured; `None` to measure for this host alone.
+    pub assignment: Option<Assignment>,
 }
 
 /// Carries out a campaign, or continues it.
@@ -138,6 +140,7 @@ struct Runner<'a> {
     state: &'a Path,
     stop: &'a AtomicBool,
     operator: &'a mut dyn Operator,
+    assignment: Option<Assignment>,
     roots: Roots,
     clock: &'static ClockChoice,
     overhead: Option<Overhead>,
@@ -191,15 +194,19 @@ impl<'a> Runner<'a> {
         let roots = Roots::live();
         clean_up(run.store, run.state, &roots, run.operator);
         let clock = ClockChoice::best();
-        let host = hakaru_device::environment(&roots, clock.name()).hostname;
+        let host = match &run.assignment {
+            Some(assigned) => assigned.host.clone(),
+            None => hakaru_device::environment(&roots, clock.name()).hostname,
+        };
         Ok(Runner {
-            journal: CampaignProgress::read(run.campaign, run.store, &host)?,
+            journal: CampaignProgress::read(run.campaign, run.store, &[&host])?,
             cards: vec![CardProgress::default(); run.campaign.cards.len()],
             campaign: run.campaign,
             store: run.store,
             state: run.state,
             stop: run.stop,
             operator: run.operator,
+            assignment: run.assignment,
             roots,
             clock,
             overhead: hakaru_engine::measure_overhead(clock),

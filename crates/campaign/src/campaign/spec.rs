@@ -38,6 +38,8 @@ pub struct Campaign {
     pub trace: Option<TraceExtent>,
     /// Pause before each run.
     pub cool_down: Nanos,
+    /// The hosts of a fleet that measure; empty if the host that runs the campaign does.
+    pub hosts: Vec<FleetHost>,
     /// The cards, at least one.
     pub cards: Vec<Card>,
     /// The layers; each card has at least one.
@@ -60,6 +62,15 @@ pub struct CampaignFilter {
     workloads: Vec<usize>,
 }
 
+/// A host of a fleet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FleetHost {
+    /// Its name in the fleet; unique.
+    pub name: String,
+    /// Maximum number of cards that it measures at the same time.
+    pub parallel: u32,
+}
+
 /// A card, disk, directory or simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
@@ -69,6 +80,8 @@ pub struct Card {
     pub id: Option<String>,
     /// Its location.
     pub location: CardLocation,
+    /// The host of a fleet that measures it; `None` for the host that has it.
+    pub host: Option<String>,
     /// Distinguishes two settings of one card.
     pub variant: Option<String>,
     /// Rated speeds and classes.
@@ -224,6 +237,56 @@ impl Campaign {
         }
         self.only = only;
         Ok(())
+    }
+
+    /// Selects cards, layers and workloads by name, each kind alone; an empty list selects all of its kind.
+    ///
+    /// # Errors
+    /// The first name that the campaign does not have.
+    pub fn select(
+        &mut self,
+        cards: &[String],
+        layers: &[String],
+        workloads: &[String],
+    ) -> Result<(), String> {
+        let places = |names: &[String], known: &[&str]| {
+            let place = |name: &String| {
+                let found = known.iter().position(|known| known == name);
+                found.ok_or_else(|| name.clone())
+            };
+            names
+                .iter()
+                .map(place)
+                .collect::<Result<Vec<usize>, String>>()
+        };
+        let known: Vec<&str> = self.cards.iter().map(|card| card.label.as_str()).collect();
+        let cards = places(cards, &known)?;
+        let known: Vec<&str> = self
+            .layers
+            .iter()
+            .map(|layer| layer.name.as_str())
+            .collect();
+        let layers = places(layers, &known)?;
+        let known: Vec<&str> = self.workloads.iter().map(|w| w.name.as_str()).collect();
+        let workloads = places(workloads, &known)?;
+        self.only = CampaignFilter {
+            cards,
+            layers,
+            workloads,
+        };
+        Ok(())
+    }
+
+    /// Returns the names of the selected layers and workloads; empty lists if all are selected.
+    pub fn selected(&self) -> (Vec<String>, Vec<String>) {
+        let layers = self
+            .only
+            .layers
+            .iter()
+            .map(|&at| self.layers[at].name.clone());
+        let workloads = self.only.workloads.iter();
+        let workloads = workloads.map(|&at| self.workloads[at].name.clone());
+        (layers.collect(), workloads.collect())
     }
 
     /// Whether measuring a card erases its content.

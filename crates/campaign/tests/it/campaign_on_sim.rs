@@ -95,6 +95,7 @@ impl Bench {
             state: &state,
             stop: &stop,
             operator: &mut operator,
+            assignment: None,
         });
         (ended.unwrap(), operator.notes)
     }
@@ -420,6 +421,7 @@ fn a_stop_while_a_file_is_laid_out_is_no_failure() {
         state: &state,
         stop: &stop,
         operator: &mut operator,
+        assignment: None,
     })
     .unwrap();
     assert_eq!(
@@ -444,6 +446,7 @@ fn two_processes_do_not_measure_each_other() {
         state: &state,
         stop: &stop,
         operator: &mut operator,
+        assignment: None,
     });
     assert!(matches!(busy, Err(CampaignError::Busy { .. })));
     drop(held);
@@ -476,6 +479,7 @@ fn in_order(bench: &mut Bench, campaign: &Campaign) -> Vec<RunRecord> {
         state: &state,
         stop: &stop,
         operator: &mut operator,
+        assignment: None,
     })
     .unwrap();
     assert_eq!(ended.end, CampaignOutcome::Complete);

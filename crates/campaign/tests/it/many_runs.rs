@@ -68,6 +68,7 @@ fn store(home: &Path, repeats: usize) -> Store {
         state: &state,
         stop: &stop,
         operator: &mut Nobody,
+        assignment: None,
     })
     .unwrap();
     let rows = store.runs(&Filter::default()).unwrap();

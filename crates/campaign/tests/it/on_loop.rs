@@ -138,6 +138,7 @@ fn carry_out(disk: &Disk, text: &str, operator: &mut dyn Operator) -> CampaignRe
         state: &disk.home.path().join("state"),
         stop: &AtomicBool::new(false),
         operator,
+        assignment: None,
     });
     ended.unwrap()
 }

@@ -1,5 +1,6 @@
 //! The subcommands.
 
+pub(crate) mod agent;
 pub(crate) mod anatomy;
 pub(crate) mod archive;
 pub(crate) mod bench;
@@ -12,6 +13,7 @@ pub(crate) mod erase;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fio;
+pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod info;

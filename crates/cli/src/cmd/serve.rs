@@ -153,7 +153,7 @@ impl ServedAddress {
 
 /// Address of this host in its network, of the same family; `None` without a route. Nothing is sent: connecting a UDP
 /// socket only selects the route.
-fn own_address(unspecified: IpAddr) -> Option<IpAddr> {
+pub(crate) fn own_address(unspecified: IpAddr) -> Option<IpAddr> {
     // Addresses for documentation (RFC 5737, RFC 3849), which no host has.
     let v4 = || route_to((Ipv4Addr::new(192, 0, 2, 1), 9).into());
     match unspecified {

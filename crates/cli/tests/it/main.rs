@@ -18,6 +18,7 @@ mod fio_replay;
 mod fio_rules;
 mod fio_signals;
 mod fio_verify;
+mod fleet;
 mod foreign;
 mod front_ends_store;
 mod import;

@@ -8,7 +8,9 @@ pub(crate) use caveats::caveat;
 pub(crate) use jobs::{any_job, facts, plain_job, scenario_of};
 pub(crate) use records::{environment, failure_kind, identity, io_error, record};
 
-use hakaru_model::campaign::{CampaignPoint, DeviceSegment, FillContent, PreparedStep, StepKind};
+use hakaru_model::campaign::{
+    Assignment, CampaignPoint, ClockOffset, DeviceSegment, FillContent, PreparedStep, StepKind,
+};
 use hakaru_model::caveat::{CacheOf, Caveat, FirstFailure};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, DiskStats, Environment, Fact, Filesystem, Health, Identity,

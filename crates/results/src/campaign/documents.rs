@@ -98,13 +98,21 @@ impl CampaignReportJson<'_> {
     }
 }
 
-/// Returns the stored progress of a campaign on this host.
+/// Returns the stored progress of a campaign on its hosts; on this host if it names none.
 ///
 /// # Errors
 /// If the database cannot be read.
 pub fn journal(campaign: &Campaign, store: &Store) -> Result<CampaignProgress> {
     let roots = Roots::live();
     let clock = hakaru_engine::ClockChoice::best();
-    let host = hakaru_device::environment(&roots, clock.name()).hostname;
-    Ok(CampaignProgress::read(campaign, store, &host)?)
+    let here = hakaru_device::environment(&roots, clock.name()).hostname;
+    let mut hosts: Vec<&str> = campaign
+        .hosts
+        .iter()
+        .map(|host| host.name.as_str())
+        .collect();
+    if hosts.is_empty() {
+        hosts.push(&here);
+    }
+    Ok(CampaignProgress::read(campaign, store, &hosts)?)
 }

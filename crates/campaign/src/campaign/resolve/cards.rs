@@ -19,9 +19,10 @@ pub(super) fn cards(
         return Ok(vec![card(0, &CardEntry::default(), around)?]);
     }
     let cards = entries.iter().enumerate();
-    let cards: Vec<Card> = cards
+    let mut cards: Vec<Card> = cards
         .map(|(index, entry)| card(index, entry, around))
         .collect::<Result<_, _>>()?;
+    super::hosts::distinguish_by_host(&mut cards);
     let labels = cards.iter().map(|card| card.label.as_str());
     let spans = entries
         .iter()
@@ -88,6 +89,9 @@ pub(super) fn card_order(file: &CampaignFile, cards: &[Card]) -> Result<CardOrde
 /// Describes why two cards cannot be present at the same time; `None` if they can.
 fn shared_place(a: &Card, b: &Card) -> Option<String> {
     use CardLocation::{Folder, Reader};
+    if a.host != b.host && !is_one_id(a, b) {
+        return None;
+    }
     match (&a.location, &b.location) {
         (Reader { node: Some(one) }, Reader { node: Some(other) }) if one == other => {
             Some(both!("both at {}", "どちらも{}"; one.display()))
@@ -141,6 +145,7 @@ fn card(index: usize, entry: &CardEntry, around: &ResolveContext<'_>) -> Result<
         ),
         id: id.filter(|id| !id.is_empty() && id != "ask"),
         location,
+        host: entry.host.as_ref().map(|host| host.get_ref().clone()),
         variant: entry.variant.clone(),
         printed,
         facts: price.chain(entry.facts.clone()).collect(),

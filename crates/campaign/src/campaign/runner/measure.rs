@@ -88,6 +88,7 @@ impl Runner<'_> {
             definition: definition.digest(),
             prepared,
             laid_out: Bytes(0),
+            assignment: self.assignment.clone(),
         }
     }
 

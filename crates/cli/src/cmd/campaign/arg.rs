@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 /// The campaign with an optional selection of its points.
 #[derive(Debug, clap::Args)]
-pub(super) struct CampaignArg {
+pub(crate) struct CampaignArg {
     /// Campaign file, id of a campaign in the database, or name of a template
     #[arg(value_name = "FILE|NAME")]
-    pub(super) campaign: PathBuf,
+    pub(crate) campaign: PathBuf,
     /// Run only these cards, layers and workloads (comma-separated names)
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     only: Vec<String>,
@@ -23,8 +23,13 @@ pub(super) struct CampaignArg {
 }
 
 impl CampaignArg {
+    /// Returns the number of repeats that overrides the file.
+    pub(crate) fn repeats(&self) -> Option<u32> {
+        self.repeat
+    }
+
     /// Loads the campaign and applies `--only` and `--repeat`.
-    pub(super) fn load(&self, store: &Store) -> Result<Loaded> {
+    pub(crate) fn load(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = load::load(&self.campaign, store)?;
         if let Err(why) = loaded.campaign.want_only(&self.only) {
             let error = text::prefix(MessagePrefix::Error);

@@ -16,10 +16,10 @@ use std::ops::Range;
 use std::path::Path;
 
 /// A campaign with the text from which it was parsed.
-pub(super) struct Loaded {
-    pub(super) campaign: Campaign,
+pub(crate) struct Loaded {
+    pub(crate) campaign: Campaign,
     /// The campaign file and the files it names, as JSON for the store, so that reports do not need the files.
-    pub(super) asked: String,
+    pub(crate) asked: String,
 }
 
 /// Finds and parses a campaign, or prints its error with its position.

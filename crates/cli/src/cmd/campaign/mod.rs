@@ -12,11 +12,12 @@ mod status;
 
 use crate::exit::Exit;
 use anyhow::Result;
-use arg::CampaignArg;
+pub(crate) use arg::CampaignArg;
 use clap::Subcommand;
 use hakaru_campaign::campaign::file::CampaignFile;
 use hakaru_model::price::Price;
 use hakaru_store::Store;
+pub(crate) use load::Loaded;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `hakaru campaign`.

@@ -530,6 +530,7 @@ mod tests {
             label: "kingston".into(),
             id: id.map(str::to_owned),
             location: CardLocation::Reader { node: None },
+            host: None,
             variant: None,
             printed: Vec::new(),
             facts: vec![("price".into(), "600 yen".into())],

@@ -4,7 +4,7 @@ use super::arg::CampaignArg;
 use super::load::Loaded;
 use super::operator::CliOperator;
 use crate::cmd::{CountedNoun, counted, json};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::status_reporter::{ProgressFormat, ProgressMode};
 use crate::{live, place, stop};
 use anyhow::Result;
@@ -95,6 +95,13 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     }
     let mut store = place::open(db)?;
     let Loaded { campaign, asked } = args.named.load(&store)?;
+    if let Some(host) = campaign.hosts.first() {
+        let (named, host) = (args.named.campaign.display(), &host.name);
+        return Err(usage(both!(
+            "the campaign names hosts ({host}, …), so agents measure it; help: hakaru fleet run {named}",
+            "このキャンペーンにはホスト（{host}など）があり、エージェントが測定します; help: hakaru fleet run {named}"
+        )));
+    }
     store.keep_campaign(&campaign.id, &asked)?;
     let (state, stop) = (crate::cmd::recover::state_directory()?, stop::flag());
     let mode = args.progress.mode(args.quiet);
@@ -110,6 +117,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
         state: &state,
         stop,
         operator: &mut operator,
+        assignment: None,
     });
     operator.end();
     let ended = ended?;

@@ -219,3 +219,16 @@ fn of_import() -> impl Strategy<Value = Caveat> {
         (figure(), word()).prop_map(|(count, what)| Caveat::Pooled { count, what }),
     ]
 }
+
+/// An assignment of a run to a host of a fleet.
+pub(super) fn assignment() -> impl Strategy<Value = Assignment> {
+    let clock = (any::<i64>(), any::<u64>()).prop_map(|(offset_ns, uncertainty_ns)| ClockOffset {
+        offset_ns,
+        uncertainty_ns,
+    });
+    (word(), word(), option::of(clock)).prop_map(|(host, job, clock)| Assignment {
+        host,
+        job,
+        clock,
+    })
+}

@@ -431,9 +431,16 @@ fn point() -> impl Strategy<Value = CampaignPoint> {
                     definition,
                     prepared,
                     laid_out,
+                    assignment: None,
                 }
             },
         )
+        .prop_flat_map(|point| {
+            option::of(super::caveats::assignment()).prop_map(move |assignment| CampaignPoint {
+                assignment,
+                ..point.clone()
+            })
+        })
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {

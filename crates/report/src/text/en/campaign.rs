@@ -66,6 +66,7 @@ fn circumstance(what: &Circumstance) -> String {
         Circumstance::Board => "The board".to_owned(),
         Circumstance::Kernel => "The kernel".to_owned(),
         Circumstance::Governor => "The CPU governor".to_owned(),
+        Circumstance::Version => "The version of hakaru".to_owned(),
         Circumstance::Device { card } => format!("The device measured as {card}"),
     }
 }

@@ -59,6 +59,7 @@ fn circumstance(what: &Circumstance) -> String {
         Circumstance::Board => "ボード".to_owned(),
         Circumstance::Kernel => "カーネル".to_owned(),
         Circumstance::Governor => "CPUガバナー".to_owned(),
+        Circumstance::Version => "hakaruのバージョン".to_owned(),
         Circumstance::Device { card } => format!("{card}として測定したデバイス"),
     }
 }

@@ -113,6 +113,10 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
             "The CPU governor differed between test points: 6.12; 6.13",
         ),
         (
+            changed(Circumstance::Version),
+            "The version of hakaru differed between test points: 6.12; 6.13",
+        ),
+        (
             changed(Circumstance::Device { card }),
             "The device measured as a differed between test points: 6.12; 6.13",
         ),

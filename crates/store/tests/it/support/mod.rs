@@ -66,6 +66,7 @@ pub(crate) fn point(campaign: &str, repeat: u32) -> CampaignPoint {
         definition: "0123456789abcdef".into(),
         prepared: Vec::new(),
         laid_out: Bytes(0),
+        assignment: None,
     }
 }
 
