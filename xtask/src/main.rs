@@ -10,6 +10,7 @@ mod ci;
 mod cross;
 mod dist;
 mod docs;
+mod fleet;
 mod fuzz;
 mod mutants;
 mod pages;
@@ -66,6 +67,11 @@ const COMMANDS: &[TaskRow] = &[
         "fio-parity",
         "compare our fio with the real one, job by job",
         parity::main,
+    ),
+    (
+        "fleet",
+        "a campaign on many hosts that are killed: --agents=10,100,1000, --program=FILE",
+        fleet::main,
     ),
     (
         "fuzz",

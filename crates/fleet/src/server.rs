@@ -78,8 +78,23 @@ pub fn up(directory: &FleetDirectory) -> Result<ServerStart> {
     })
 }
 
+/// Lets a running server know a host that was enrolled; without one, [`up`] does it.
+///
+/// # Errors
+/// If the server does not answer.
+pub fn add_host(directory: &FleetDirectory, host: &str) -> Result<()> {
+    if !reload(directory) {
+        return Ok(());
+    }
+    crate::block_on(async {
+        let seed = directory.seed()?;
+        let client = directory.access(&seed).connect(|_| {}).await?;
+        prepare_host(directory, &jetstream::new(client), host).await
+    })
+}
+
 /// Lets the server read its configuration again; returns whether it runs.
-pub fn reload(directory: &FleetDirectory) -> bool {
+fn reload(directory: &FleetDirectory) -> bool {
     let Some(pid) = process(directory) else {
         return false;
     };

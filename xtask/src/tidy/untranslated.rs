@@ -59,7 +59,7 @@ const VALUES: &[&str] = &[
     "hakaru fleet",
     "hakaru fleet server",
     "hakaru fleet run {named}",
-    "echo {token} | sudo hakaru agent --install\n",
+    "echo {token} | sudo hakaru agent --install\\n",
     "not valid for name",
     "invalid peer certificate",
 ];

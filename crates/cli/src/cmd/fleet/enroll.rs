@@ -47,9 +47,7 @@ pub(super) fn main(fleet: &FleetDirectory, args: &EnrollArgs) -> Result<Exit> {
 /// Creates the key, and lets the server know it.
 fn enroll(fleet: &FleetDirectory, name: &str) -> Result<AgentConfig> {
     let config = fleet.enroll(name)?;
-    if server::reload(fleet) {
-        server::up(fleet)?;
-    }
+    server::add_host(fleet, name)?;
     Ok(config)
 }
 

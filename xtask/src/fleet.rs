@@ -1,0 +1,344 @@
+//! `cargo xtask fleet`: a campaign on many hosts, while server and agents are killed, stopped and cut off.
+//!
+//! Every agent is a process with a simulated card. All run in a network namespace of their own, in which packets are
+//! delayed and lost for a while. At the end, every point must be stored once. `--agents=10,100,1000` sets how many, and
+//! `--calm` leaves out the disturbances.
+
+mod disturb;
+
+use crate::workspace;
+use anyhow::{Context, Result, bail, ensure};
+use disturb::Disturbances;
+use hakaru_fleet::directory::{FleetDirectory, NewFleet};
+use hakaru_fleet::server;
+use hakaru_store::{OutcomeKind, Store};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Numbers of agents without arguments.
+const AGENTS: [u32; 3] = [10, 100, 1000];
+
+/// Points of each agent: a card, a layer and these workloads.
+const POINTS: u32 = 10;
+
+/// Lease of jobs in seconds.
+const LEASE: u32 = 8;
+
+/// Port of the server, in a network namespace of its own.
+const PORT: u16 = 4222;
+
+/// Maximum time of one campaign.
+const MOST: Duration = Duration::from_secs(1500);
+
+/// Name of the campaign.
+const CAMPAIGN: &str = "room";
+
+/// The simulated card of every agent.
+const CARD: &str = r#"{"name": "card", "capacity": 67108864, "block_size": 512, "read_rate": 90000000, "write_rate": 30000000}"#;
+
+pub(crate) fn main(args: &[String]) -> Result<()> {
+    let (mut agents, mut program, mut calm, mut inside) = (AGENTS.to_vec(), None, false, false);
+    for word in args {
+        match word.split_once('=') {
+            Some(("--agents", list)) => {
+                let counts = list.split(',').map(str::parse);
+                agents = counts.collect::<Result<_, _>>().context("--agents=N,N")?;
+            }
+            Some(("--program", file)) => program = Some(PathBuf::from(file)),
+            None if word == "--calm" => calm = true,
+            None if word == "--inside" => inside = true,
+            _ => bail!("unknown argument {word}: --agents=10,100, --program=FILE, --calm"),
+        }
+    }
+    if !inside {
+        return in_namespace(args);
+    }
+    let program = match program {
+        Some(program) => std::path::absolute(program)?,
+        None => built()?,
+    };
+    println!("{}", Row::HEAD);
+    for count in agents {
+        let row = Room::open(&program, count)?.carry_out(calm)?;
+        println!("{row}");
+    }
+    Ok(())
+}
+
+/// Runs this command again in a network namespace of its own, so that lost packets disturb nobody else.
+fn in_namespace(args: &[String]) -> Result<()> {
+    ensure!(
+        rustix::process::geteuid().is_root(),
+        "run it as root: it needs a network namespace"
+    );
+    let own = std::env::current_exe()?;
+    let script = "ip link set lo up && exec \"$0\" fleet --inside \"$@\"";
+    let status = Command::new("unshare")
+        .args(["--net", "sh", "-c", script])
+        .arg(own)
+        .args(args)
+        .status()
+        .context("unshare")?;
+    ensure!(status.success(), "the campaign failed");
+    Ok(())
+}
+
+/// Builds the program.
+fn built() -> Result<PathBuf> {
+    let status = Command::new("cargo")
+        .args(["build", "-p", "hakaru"])
+        .current_dir(workspace::root())
+        .status()?;
+    ensure!(status.success(), "cargo build failed");
+    Ok(workspace::root().join("target/debug/hakaru"))
+}
+
+/// A running agent.
+struct RunningAgent {
+    name: String,
+    child: Child,
+}
+
+/// A fleet on this host.
+struct Room {
+    folder: tempfile::TempDir,
+    fleet: FleetDirectory,
+    program: PathBuf,
+    agents: Vec<RunningAgent>,
+}
+
+impl Room {
+    fn open(program: &Path, count: u32) -> Result<Room> {
+        let folder = tempfile::tempdir()?;
+        let new = NewFleet {
+            addresses: vec!["127.0.0.1".to_owned()],
+            port: PORT,
+            lease_seconds: LEASE,
+        };
+        let fleet = FleetDirectory::create(&folder.path().join("fleet"), &new)?;
+        let mut room = Room {
+            folder,
+            fleet,
+            program: program.to_owned(),
+            agents: Vec::new(),
+        };
+        for index in 0..count {
+            let name = format!("host-{index}");
+            let config = room.fleet.enroll(&name)?;
+            config.write(&room.directory(&name))?;
+        }
+        server::up(&room.fleet)?;
+        for index in 0..count {
+            room.begin(&format!("host-{index}"))?;
+        }
+        room.write_campaign(count)?;
+        Ok(room)
+    }
+
+    fn directory(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn begin(&mut self, name: &str) -> Result<()> {
+        let directory = self.directory(name);
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(directory.join("log"))?;
+        let child = Command::new(&self.program)
+            .args(["agent", "--directory"])
+            .arg(&directory)
+            .env("HAKARU_LANG", "en")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()?;
+        let name = name.to_owned();
+        self.agents.push(RunningAgent { name, child });
+        Ok(())
+    }
+
+    fn campaign(&self) -> PathBuf {
+        self.folder.path().join("room.toml")
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("results.db")
+    }
+
+    fn write_campaign(&self, count: u32) -> Result<()> {
+        std::fs::write(self.folder.path().join("card.json"), CARD)?;
+        let mut text = format!("name = \"{CAMPAIGN}\"\nrepeats = 1\n[[layer]]\nfs = \"raw\"\n");
+        for index in 0..count {
+            write!(
+                text,
+                "[[host]]\nname = \"host-{index}\"\n[[card]]\nlabel = \"card {index}\"\nhost = \"host-{index}\"\nsimulate = \"card.json\"\n"
+            )?;
+        }
+        for index in 0..POINTS {
+            let kind = if index % 2 == 0 {
+                "randread"
+            } else {
+                "randwrite"
+            };
+            write!(
+                text,
+                "[[workload]]\nname = \"w{index}\"\nrw = \"{kind}\"\nbs = \"4KiB\"\nsize = \"16MiB\"\n"
+            )?;
+        }
+        Ok(std::fs::write(self.campaign(), text)?)
+    }
+
+    fn begin_operator(&self) -> Result<Child> {
+        let output = File::create(self.folder.path().join("operator.json"))?;
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("operator.log"))?;
+        let child = Command::new(&self.program)
+            .args(["fleet", "run", "--quiet", "--json", "--fleet"])
+            .arg(self.fleet.file(""))
+            .arg("--db")
+            .arg(self.database())
+            .arg(self.campaign())
+            .env("HAKARU_LANG", "en")
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(log)
+            .spawn()?;
+        Ok(child)
+    }
+
+    fn carry_out(mut self, calm: bool) -> Result<Row> {
+        let count = u32::try_from(self.agents.len())?;
+        let began = Instant::now();
+        let mut operator = self.begin_operator()?;
+        let mut disturbances = Disturbances::new(count, calm);
+        let mut row = Row {
+            agents: count,
+            ..Row::default()
+        };
+        let status = loop {
+            if let Some(status) = operator.try_wait()? {
+                break status;
+            }
+            ensure!(
+                began.elapsed() < MOST,
+                "not done after {MOST:?}: {}",
+                self.folder.path().display()
+            );
+            disturbances.step(&mut self)?;
+            row.note_memory(&self, operator.id());
+            std::thread::sleep(Duration::from_millis(200));
+        };
+        disturbances.end(&mut self)?;
+        row.seconds = began.elapsed().as_secs_f64();
+        row.killed = disturbances.killed();
+        self.check(status, &mut row)?;
+        Ok(row)
+    }
+
+    /// Checks that every point is stored once.
+    fn check(&self, status: ExitStatus, row: &mut Row) -> Result<()> {
+        let said = std::fs::read_to_string(self.folder.path().join("operator.json"))?;
+        let log = std::fs::read_to_string(self.folder.path().join("operator.log"))?;
+        ensure!(status.success(), "fleet run: {status}: {said}{log}");
+        let store = Store::read(self.database())?;
+        let mut points: BTreeMap<(String, String, u32), u64> = BTreeMap::new();
+        for point in store.points(CAMPAIGN)? {
+            match point.outcome {
+                OutcomeKind::Completed => {
+                    *points
+                        .entry((point.card, point.workload, point.repeat))
+                        .or_default() += 1;
+                }
+                OutcomeKind::Interrupted | OutcomeKind::Failed => row.cut_short += 1,
+            }
+        }
+        row.points = points.len() as u64;
+        row.twice = points.values().filter(|count| **count > 1).count() as u64;
+        let wanted = u64::from(row.agents) * u64::from(POINTS);
+        ensure!(
+            row.points == wanted,
+            "{} of {wanted} points are stored",
+            row.points
+        );
+        let reported: serde_json::Value = serde_json::from_str(&said)?;
+        let reported = reported["duplicates"].as_array().map_or(0, Vec::len) as u64;
+        ensure!(
+            reported >= row.twice,
+            "{} points were measured twice, {reported} runs are reported",
+            row.twice
+        );
+        Ok(())
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        for agent in &mut self.agents {
+            let _ = agent.child.kill();
+            let _ = agent.child.wait();
+        }
+        server::down(&self.fleet);
+    }
+}
+
+/// Results of one campaign.
+#[derive(Default)]
+struct Row {
+    agents: u32,
+    points: u64,
+    seconds: f64,
+    twice: u64,
+    cut_short: u64,
+    killed: String,
+    server: u64,
+    operator: u64,
+    agent: u64,
+}
+
+impl Row {
+    const HEAD: &str = "agents  points  seconds  twice  cut short  server MiB  operator MiB  agent MiB  disturbances";
+
+    /// Notes the most memory of each process; of agents, that of some of them.
+    fn note_memory(&mut self, room: &Room, operator: u32) {
+        let pid = std::fs::read_to_string(room.fleet.file("nats.pid")).unwrap_or_default();
+        self.server = self.server.max(memory(pid.trim()));
+        self.operator = self.operator.max(memory(&operator.to_string()));
+        for agent in room.agents.iter().take(20) {
+            self.agent = self.agent.max(memory(&agent.child.id().to_string()));
+        }
+    }
+}
+
+/// Returns the resident memory of a process in bytes; 0 if it has ended.
+fn memory(pid: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) << 10
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        write!(
+            f,
+            "{:>6}  {:>6}  {:>7.1}  {:>5}  {:>9}  {:>10.1}  {:>12.1}  {:>9.1}  {}",
+            self.agents,
+            self.points,
+            self.seconds,
+            self.twice,
+            self.cut_short,
+            mib(self.server),
+            mib(self.operator),
+            mib(self.agent),
+            self.killed
+        )
+    }
+}
