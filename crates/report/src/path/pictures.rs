@@ -13,7 +13,7 @@ use crate::table::{self, DataTable};
 use crate::text::{self, PathLabel};
 use hakaru_model::io_path::{ClassGroup, IoPath, OperationPath, SizeCount};
 use hakaru_model::units::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of a chart: the kind, the phase and the side.
 pub(super) fn chart_name(kind: &str, phase: &PathPhase<'_>, side: &str) -> String {
@@ -299,7 +299,12 @@ fn address_marks(path: &IoPath) -> impl Iterator<Item = AddressMark> + '_ {
 
 /// Addresses of the sampled requests over time; `None` without requests.
 pub(super) fn addresses(phase: &PathPhase<'_>, side: &PathSide<'_>) -> Option<Chart> {
-    Some(addresses_within(phase, side, &whole(side)?))
+    let mut chart = addresses_within(phase, side, &whole(side)?);
+    // The picture of bytes by layer names the same fills.
+    if let Plot::Addresses(plot) = &mut chart.plot {
+        plot.legend.clear();
+    }
+    Some(chart)
 }
 
 /// Addresses of the sampled requests within a window.
@@ -329,7 +334,25 @@ pub(super) fn addresses_within(
             layout: layout(path, bytes),
             range: bytes,
             marks,
+            legend: legend(path),
         }),
+    }
+}
+
+/// Fills of all requests of a trace with their names, so that each part of the picture has the same legend.
+fn legend(path: &IoPath) -> Vec<(Paint, &'static str)> {
+    let requests = path.sample.requests.iter();
+    let groups = requests.filter(|request| request.op.is_some());
+    let groups: BTreeSet<ClassGroup> = groups.map(|request| request.class.group()).collect();
+    let named = |group| (Paint::from(group), group_name(group));
+    groups.into_iter().map(named).collect()
+}
+
+/// The name of a class of requests in the picture of addresses.
+fn group_name(group: ClassGroup) -> &'static str {
+    match group {
+        ClassGroup::Data => PathLabel::TestData.text(),
+        group => text::class_group(group),
     }
 }
 
@@ -342,10 +365,7 @@ fn layout(path: &IoPath, (low, high): (f64, f64)) -> Vec<LayoutArea> {
             from: from.max(low),
             to: to.min(high),
             paint: Paint::from(range.class.group()),
-            name: match range.class.group() {
-                ClassGroup::Data => PathLabel::TestData.text(),
-                group => text::class_group(group),
-            },
+            name: group_name(range.class.group()),
         })
     };
     path.layout.iter().filter_map(area).collect()

@@ -11,8 +11,8 @@ use hakaru_model::io_path::{
 use hakaru_model::job::Op;
 use hakaru_model::units::Nanos;
 use hakaru_report::{
-    Section, campaign_charts, campaign_csv, campaign_html, csv, path_charts, path_html,
-    path_markdown, path_terminal,
+    AddressWindow, Section, campaign_charts, campaign_csv, campaign_html, csv, path_addresses,
+    path_charts, path_html, path_markdown, path_terminal,
 };
 
 /// A page with plain blanks between numbers and units.
@@ -129,6 +129,25 @@ fn many_requests_are_a_picture_of_pixels() {
     assert!(page.contains("href=\"data:image/png;base64,iVBOR") && page.contains("img-src data:"));
     assert!(page.len() < 200_000, "{}", page.len());
     assert!(!path_html(&paths::traced_ext4()).contains("img-src"));
+}
+
+/// Regression: a part of the picture of addresses did not say what its colors mean.
+#[test]
+fn every_part_of_the_addresses_names_its_colors() {
+    let summary = paths::traced_ext4();
+    let whole = path_addresses(&summary, "", None).unwrap();
+    let ((from, until), (low, high)) = (whole.whole.seconds, whole.whole.bytes);
+    let part = AddressWindow {
+        seconds: (from, (from + until) / 2.0),
+        bytes: (low, low + (high - low) / 1000.0),
+    };
+    let part = path_addresses(&summary, &whole.phase, Some(part)).unwrap();
+    for page in [&whole.html, &part.html] {
+        let picture = page.split("<svg").nth(1).unwrap();
+        for name in ["test data", "journal"] {
+            assert!(picture.contains(name), "{name}: {picture}");
+        }
+    }
 }
 
 #[test]

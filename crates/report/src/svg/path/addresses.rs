@@ -6,6 +6,7 @@ use super::super::canvas::{Anchor, Canvas, fitted, px, width_of};
 use super::super::paint::Paint;
 use super::super::png::Raster;
 use super::super::scale::{Scale, labels_within};
+use super::legend;
 use crate::number;
 use crate::text::{self, AxisLabel};
 
@@ -20,6 +21,8 @@ pub(crate) struct AddressPlot {
     pub(crate) marks: Vec<AddressMark>,
     /// What lies where, in ascending order.
     pub(crate) layout: Vec<LayoutArea>,
+    /// Fills of the requests with their names; empty if another picture of the page names them.
+    pub(crate) legend: Vec<(Paint, &'static str)>,
 }
 
 /// A request.
@@ -53,6 +56,7 @@ const COLUMN: f64 = 16.0;
 pub(crate) fn addresses(data: &AddressPlot, frame: &Frame) -> String {
     let width = frame.room();
     let mut canvas = Canvas::new();
+    let top = legend(&mut canvas, width, &data.legend);
     let names = data.layout.iter().map(|area| width_of(area.name));
     let names = names.fold(0.0, f64::max).min(width * 0.26);
     let beside = match data.layout.is_empty() {
@@ -77,11 +81,11 @@ pub(crate) fn addresses(data: &AddressPlot, frame: &Frame) -> String {
             y_scale,
         ),
         labels.collect(),
-        (width - beside, 24.0),
+        (width - beside, top + 24.0),
         (width * 0.55).clamp(220.0, 300.0),
     );
     let about = text::from_start_of_disk(name);
-    canvas.text((0.0, 12.0), Anchor::Start, "hk-m", &about);
+    canvas.text((0.0, top + 12.0), Anchor::Start, "hk-m", &about);
     area.grid(&mut canvas);
     time_axis(&mut canvas, &area, data.seconds, width);
     area.base_line(&mut canvas);
