@@ -54,6 +54,11 @@ impl CampaignText {
         CampaignText::kept(name, asked)
     }
 
+    /// Returns the text of a campaign that names no files.
+    pub fn of_text(origin: &str, text: String) -> CampaignText {
+        CampaignText::closed(origin, text)
+    }
+
     /// Returns the file name or other origin of the text, for messages.
     pub fn origin(&self) -> &str {
         &self.origin

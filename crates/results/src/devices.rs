@@ -3,7 +3,7 @@
 use hakaru_device::guard::{self, Refusal};
 use hakaru_device::{Roots, disks, identify};
 use hakaru_model::facts::{Environment, Identity};
-use serde_json::Value;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Version of the JSON format, which output without a schema had.
@@ -51,12 +51,32 @@ pub fn named(name: &str, roots: &Roots) -> Option<PresentDisk> {
     Some(PresentDisk::at(path, roots))
 }
 
+/// Output of `hakaru info --json` without a path.
+#[derive(Serialize)]
+pub struct PresentDisksJson<'a> {
+    format: u32,
+    disks: Vec<PresentDiskJson<'a>>,
+    environment: &'a Environment,
+}
+
+#[derive(Serialize)]
+struct PresentDiskJson<'a> {
+    identity: &'a Identity,
+    /// Use, in a few words.
+    state: &'a str,
+}
+
 /// Returns the JSON document on the disks and the host.
-pub fn json(disks: &[PresentDisk], environment: &Environment) -> Value {
-    let disk =
-        |disk: &PresentDisk| serde_json::json!({ "identity": disk.identity, "state": disk.state });
-    let disks: Vec<Value> = disks.iter().map(disk).collect();
-    serde_json::json!({ "format": FORMAT, "disks": disks, "environment": environment })
+pub fn json<'a>(disks: &'a [PresentDisk], environment: &'a Environment) -> PresentDisksJson<'a> {
+    let disk = |disk: &'a PresentDisk| PresentDiskJson {
+        identity: &disk.identity,
+        state: &disk.state,
+    };
+    PresentDisksJson {
+        format: FORMAT,
+        disks: disks.iter().map(disk).collect(),
+        environment,
+    }
 }
 
 /// Describes the use of a device in a few words.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use hakaru_model::references::ReferenceSet;
 use hakaru_store::Store;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Returns the published reference results and those of the user.
 pub fn with_published(own: &ReferenceSet) -> ReferenceSet {
@@ -15,7 +15,12 @@ pub fn with_published(own: &ReferenceSet) -> ReferenceSet {
 
 /// Returns the path of the user's own reference results, beside the database.
 pub fn own_path(store: &Store) -> PathBuf {
-    store.path().with_file_name("shelf.json")
+    own_path_beside(store.path())
+}
+
+/// Returns the path of the user's own reference results beside a database.
+pub fn own_path_beside(database: &Path) -> PathBuf {
+    database.with_file_name("shelf.json")
 }
 
 /// Loads the user's own reference results; empty if there are none.

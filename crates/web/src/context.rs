@@ -1,15 +1,17 @@
 //! The state of the server, and work on the database away from the thread that serves the network.
 
 use crate::access::{Client, Guesses, Viewer};
+use crate::frame::Content;
 use crate::live::LiveHub;
 use crate::token::TokenFile;
 use hakaru_report::with_language;
+use hakaru_results::references::own_path_beside;
 use hakaru_store::{OpenError, Store};
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How the server runs.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ pub(crate) struct WebState {
     pub(crate) options: ServeOptions,
     pub(crate) token: TokenFile,
     pub(crate) guesses: Guesses,
-    pub(crate) cache: Mutex<PageCache>,
+    pub(crate) cache: Mutex<AnswerCache>,
     /// What runs now.
     pub(crate) live: LiveHub,
     /// Name of this host.
@@ -53,29 +55,42 @@ impl WebState {
     pub(crate) fn may_act(&self, client: &Client) -> bool {
         client.signed_in && !self.options.read_only
     }
+
+    fn cache(&self) -> MutexGuard<'_, AnswerCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the kept answer with this key.
+    pub(crate) fn kept(&self, stamp: Stamp, key: &str) -> Option<KeptAnswer> {
+        self.cache().get(stamp, key)
+    }
+
+    /// Keeps an answer until the database changes.
+    pub(crate) fn keep(&self, stamp: Stamp, key: String, answer: KeptAnswer) {
+        self.cache().put(stamp, key, answer);
+    }
 }
 
-/// State of the files of a database. Another state means that the database was replaced or written to.
+/// State of the files of a database, and of the own reference results beside it. Another state means that one was
+/// replaced or written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp([i64; 7]);
+pub(crate) struct Stamp([[i64; 4]; 3]);
 
 impl Stamp {
     pub(crate) fn of(database: &Path) -> Stamp {
         let mut wal = database.as_os_str().to_owned();
         wal.push("-wal");
-        let mut stamp = [0; 7];
-        if let Ok(file) = database.metadata() {
-            stamp[..4].copy_from_slice(&[
+        let references = own_path_beside(database);
+        let state = |path: &Path| match path.metadata() {
+            Ok(file) => [
                 file.ino() as i64,
                 file.size() as i64,
                 file.mtime(),
                 file.mtime_nsec(),
-            ]);
-        }
-        if let Ok(file) = Path::new(&wal).metadata() {
-            stamp[4..].copy_from_slice(&[file.size() as i64, file.mtime(), file.mtime_nsec()]);
-        }
-        Stamp(stamp)
+            ],
+            Err(_) => [0; 4],
+        };
+        Stamp([database, Path::new(&wal), &references].map(state))
     }
 }
 
@@ -129,70 +144,93 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Contents of pages that are costly to compute, as long as the database does not change.
+/// An answer that is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum KeptAnswer {
+    /// Content of a page.
+    Page(Arc<Content>),
+    /// Document for programs.
+    Document(Arc<str>),
+}
+
+impl KeptAnswer {
+    /// Size in memory, in bytes.
+    fn size(&self) -> usize {
+        match self {
+            KeptAnswer::Page(content) => content.size(),
+            KeptAnswer::Document(text) => text.len(),
+        }
+    }
+}
+
+/// Answers that are costly to compute, as long as the database does not change.
 #[derive(Default)]
-pub(crate) struct PageCache {
+pub(crate) struct AnswerCache {
     stamp: Stamp,
-    /// Keys with contents, the last used last.
-    pages: Vec<(String, Arc<crate::frame::Content>)>,
+    /// Keys with answers, the last used last.
+    answers: Vec<(String, KeptAnswer)>,
     bytes: usize,
 }
 
-/// Maximum size of the kept contents, in bytes.
+/// Maximum size of the kept answers, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 
-impl PageCache {
-    pub(crate) fn get(&mut self, stamp: Stamp, key: &str) -> Option<Arc<crate::frame::Content>> {
+impl AnswerCache {
+    pub(crate) fn get(&mut self, stamp: Stamp, key: &str) -> Option<KeptAnswer> {
         if stamp != self.stamp {
-            *self = PageCache {
+            *self = AnswerCache {
                 stamp,
-                ..PageCache::default()
+                ..AnswerCache::default()
             };
         }
-        let at = self.pages.iter().position(|(known, _)| known == key)?;
-        let found = self.pages.remove(at);
-        let content = Arc::clone(&found.1);
-        self.pages.push(found);
-        Some(content)
+        let at = self.answers.iter().position(|(known, _)| known == key)?;
+        let found = self.answers.remove(at);
+        let answer = found.1.clone();
+        self.answers.push(found);
+        Some(answer)
     }
 
-    pub(crate) fn put(&mut self, stamp: Stamp, key: String, content: &Arc<crate::frame::Content>) {
-        let size = content.size() + key.len();
-        if stamp != self.stamp || size > MOST_BYTES / 2 {
+    pub(crate) fn put(&mut self, stamp: Stamp, key: String, answer: KeptAnswer) {
+        let size = answer.size() + key.len();
+        // Another worker may have computed the same meanwhile.
+        let is_known = self.answers.iter().any(|(known, _)| *known == key);
+        if stamp != self.stamp || is_known || size > MOST_BYTES / 2 {
             return;
         }
-        while self.bytes + size > MOST_BYTES && !self.pages.is_empty() {
-            let (key, oldest) = self.pages.remove(0);
+        while self.bytes + size > MOST_BYTES && !self.answers.is_empty() {
+            let (key, oldest) = self.answers.remove(0);
             self.bytes -= oldest.size() + key.len();
         }
         self.bytes += size;
-        self.pages.push((key, Arc::clone(content)));
+        self.answers.push((key, answer));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::Content;
     use crate::html::Html;
 
-    fn content(size: usize) -> Arc<Content> {
+    fn content(size: usize) -> KeptAnswer {
         let mut main = Html::new();
         main.text(&"x".repeat(size));
-        Arc::new(Content::own("", &Html::new(), &main))
+        KeptAnswer::Page(Arc::new(Content::own("", &Html::new(), &main)))
     }
 
     #[test]
     fn the_cache_has_a_bound_and_forgets_pages_of_another_state() {
-        let (old, new) = (Stamp([1; 7]), Stamp([2; 7]));
-        let mut cache = PageCache::default();
+        let (old, new) = (Stamp([[1; 4]; 3]), Stamp([[2; 4]; 3]));
+        let mut cache = AnswerCache::default();
         assert!(cache.get(old, "a").is_none());
         for n in 0..20 {
-            cache.put(old, n.to_string(), &content(500_000));
+            cache.put(old, n.to_string(), content(500_000));
         }
+        let bytes = cache.bytes;
+        cache.put(old, "19".to_owned(), KeptAnswer::Document("again".into()));
+        assert_eq!(cache.bytes, bytes);
         assert!(cache.bytes <= MOST_BYTES && cache.get(old, "19").is_some());
         assert!(cache.get(old, "0").is_none());
-        cache.put(old, "huge".to_owned(), &content(MOST_BYTES));
+        cache.put(old, "huge".to_owned(), content(MOST_BYTES));
         assert!(cache.get(old, "huge").is_none());
         assert!(cache.get(new, "19").is_none() && cache.bytes == 0);
     }
@@ -204,7 +242,11 @@ mod tests {
         let absent = Stamp::of(&path);
         assert_eq!(with_store(&path, |store| Ok(store.count()?)).unwrap(), 0);
         drop(Store::open(&path).unwrap());
-        assert_ne!(Stamp::of(&path), absent);
+        let present = Stamp::of(&path);
+        assert_ne!(present, absent);
+        // Regression: pages that show own reference results were kept although these had changed.
+        std::fs::write(own_path_beside(&path), "{}").unwrap();
+        assert_ne!(Stamp::of(&path), present);
         assert_eq!(with_store(&path, |store| Ok(store.count()?)).unwrap(), 0);
         std::fs::write(&path, "not a database, although it is where one was").unwrap();
         assert!(with_store(&path, |store| Ok(store.count()?)).is_err());

@@ -11,6 +11,7 @@ use crate::live::Place;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hakaru_report::{EmbeddedPage, with_language};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// An entry of the menu.
@@ -249,6 +250,15 @@ pub(crate) fn response(status: StatusCode, page: String) -> Response {
     (status, content_type, page).into_response()
 }
 
+/// An error for programs.
+#[derive(Serialize)]
+struct ErrorJson<'a> {
+    /// What failed, and why.
+    error: &'a str,
+    /// What to do; may be empty.
+    help: String,
+}
+
 /// An error, as a page or as JSON; the message may end in `; help: …`.
 pub(crate) fn refusal(
     state: &AppState,
@@ -261,8 +271,8 @@ pub(crate) fn refusal(
     let what = parts.next().unwrap_or_default();
     let help: Vec<&str> = parts.collect();
     if is_for_programs(path) {
-        let body = serde_json::json!({ "error": what, "help": help.join("; ") });
-        return (status, axum::Json(body)).into_response();
+        let help = help.join("; ");
+        return (status, axum::Json(ErrorJson { error: what, help })).into_response();
     }
     let page = with_language(viewer.language, || {
         let mut main = Html::new();

@@ -2,7 +2,7 @@
 
 use crate::access::{Guesses, guard};
 use crate::connections;
-use crate::context::{AppState, PageCache, ServeOptions, WebState};
+use crate::context::{AnswerCache, AppState, ServeOptions, WebState};
 use crate::live::LiveHub;
 use crate::pages;
 use crate::token::TokenFile;
@@ -59,7 +59,7 @@ pub fn serve(
         options,
         token,
         guesses: Guesses::default(),
-        cache: Mutex::new(PageCache::default()),
+        cache: Mutex::new(AnswerCache::default()),
         host,
     });
     runtime.block_on(async {

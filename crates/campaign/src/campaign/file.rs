@@ -105,6 +105,16 @@ pub struct HostEntry {
     pub parallel: Option<Spanned<u32>>,
 }
 
+/// A device model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum SimulateEntry {
+    /// A file with the model as JSON.
+    File(PathBuf),
+    /// The model itself.
+    Model(toml::Table),
+}
+
 /// A card, disk or directory.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -117,8 +127,8 @@ pub struct CardEntry {
     pub device: Option<PathBuf>,
     /// A directory instead of a device, measured as it is.
     pub folder: Option<PathBuf>,
-    /// A device model (JSON) instead: a simulated card in virtual time.
-    pub simulate: Option<Spanned<PathBuf>>,
+    /// A device model instead: a simulated card in virtual time.
+    pub simulate: Option<Spanned<SimulateEntry>>,
     /// The host that measures it; default: the host that has the card with this `id`.
     pub host: Option<Spanned<String>>,
     /// Distinguishes two settings of one card, such as `"1-bit"` and `"4-bit"`. If hosts measure the same card, their

@@ -187,7 +187,7 @@ fn card_alone(args: &InfoArgs, environment: &Environment) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn print_json(value: &serde_json::Value) -> Result<Exit> {
+fn print_json(value: &impl serde::Serialize) -> Result<Exit> {
     json::print(json::INFO, value).map(|()| Exit::Ok)
 }
 

@@ -1,7 +1,10 @@
 //! `hakaru serve` as a client on the network sees it: pages, the token, and measurements that it starts.
 
 mod attacks;
+mod new_campaign;
+mod openapi;
 mod proxy;
+mod schema;
 
 use crate::support::{Home, execute, hakaru, records, root_loop_sparse, text, wait_until};
 use hakaru_model::record::Outcome;

@@ -47,6 +47,7 @@ label{display:inline-flex;align-items:center;gap:6px;min-height:44px;margin-righ
 input,select{font:inherit;color:inherit;background:#fff;border:1px solid #76828e;border-radius:6px;padding:8px 10px;min-height:44px;max-width:100%}\
 input[type=radio],input[type=checkbox]{width:20px;height:20px;min-height:0;accent-color:#0072b2}\
 .field{display:block;margin:0 0 8px}.field>span{display:block;font-size:.8125rem;color:#56606b}\
+.choice{display:flex;align-items:flex-start;padding:8px 0;margin:0}.choice input{flex:none;margin:2px 4px 0 0}\
 .pick{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(240px,100%),1fr));gap:0 16px}.pick input,.pick select{width:100%}\
 .list{width:100%}.list td,.list th{min-height:44px}.list td{white-space:nowrap}.list td.wrap{white-space:normal}.list .n{text-align:right}\
 .pages{display:flex;gap:10px;margin:12px 0}.qr{background:#fff;padding:12px;display:inline-block}\

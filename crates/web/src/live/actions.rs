@@ -251,23 +251,28 @@ pub(crate) async fn start(
             return frame::refusal(&state, &viewer, "", StatusCode::BAD_REQUEST, &message);
         }
     };
+    launch(&state, &viewer, &args, "").await
+}
+
+/// Starts the program with a standard input, logs that, and shows the measurement, or why it refused.
+pub(super) async fn launch(
+    state: &AppState,
+    viewer: &Viewer,
+    args: &[OsString],
+    input: &str,
+) -> Response {
     let words: Vec<String> = args
         .iter()
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
     log_action(&viewer.client, &format!("start {}", words.join(" ")));
-    let options = &state.options;
-    let started =
-        state
-            .live
-            .children()
-            .start(&options.program, &options.database, viewer.language, &args);
-    match started {
-        Ok(child) => begun(&state, &viewer, child).await,
+    let children = state.live.children();
+    match children.start(&state.options, viewer.language, args, input) {
+        Ok(child) => begun(state, viewer, child).await,
         Err(error) => {
             let message = with_language(viewer.language, || not_started(&error));
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            frame::refusal(&state, &viewer, "", status, &message)
+            frame::refusal(state, viewer, "", status, &message)
         }
     }
 }

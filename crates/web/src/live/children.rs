@@ -1,5 +1,6 @@
 //! Processes that the server starts: measurements, which go on when the server ends.
 
+use crate::context::ServeOptions;
 use hakaru_report::Language;
 use rustix::fs::MemfdFlags;
 use std::ffi::OsString;
@@ -7,7 +8,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -60,30 +60,38 @@ impl Children {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the program with these arguments, in a process group of its own, and returns its process ID.
+    /// Starts the program with these arguments and this standard input, in a process group of its own, and returns its
+    /// process ID.
     pub(super) fn start(
         &self,
-        program: &Path,
-        database: &Path,
+        options: &ServeOptions,
         language: Language,
         args: &[OsString],
+        input: &str,
     ) -> Result<u32, ChildError> {
         let mut all = self.all();
         if all.iter().filter(|child| child.ended.is_none()).count() >= MOST {
             return Err(ChildError::TooMany);
         }
-        let output = rustix::fs::memfd_create("hakaru-output", MemfdFlags::CLOEXEC);
-        let output = File::from(output.map_err(io::Error::from)?);
-        let child = Command::new(program)
+        let output = memory("hakaru-output")?;
+        let stdin = match input {
+            "" => Stdio::null(),
+            text => {
+                let file = memory("hakaru-input")?;
+                file.write_all_at(text.as_bytes(), 0)?;
+                file.into()
+            }
+        };
+        let child = Command::new(&options.program)
             .args(args)
-            .env("HAKARU_DB", std::path::absolute(database)?)
+            .env("HAKARU_DB", std::path::absolute(&options.database)?)
             .env("HAKARU_LANG", language.tag())
             .env("HAKARU_DETACHED", "1")
             .env_remove("HAKARU_LIVE")
             .env("NO_COLOR", "1")
             // Ctrl-C in the terminal of the server is not meant for them.
             .process_group(0)
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(output.try_clone()?)
             .stderr(output.try_clone()?)
             .spawn()?;
@@ -129,6 +137,11 @@ impl StartedChild {
     }
 }
 
+/// Creates a file in memory.
+fn memory(name: &str) -> io::Result<File> {
+    Ok(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?.into())
+}
+
 fn text_of(output: &File) -> String {
     let length = output.metadata().map_or(0, |file| file.len());
     let from = length.saturating_sub(LONGEST_OUTPUT as u64);
@@ -142,11 +155,20 @@ fn text_of(output: &File) -> String {
 mod tests {
     use super::*;
 
+    fn shell() -> ServeOptions {
+        ServeOptions {
+            listen: ([127, 0, 0, 1], 0).into(),
+            hosts: Vec::new(),
+            read_only: false,
+            database: "x.db".into(),
+            program: "/bin/sh".into(),
+        }
+    }
+
     fn run(children: &Children, script: &str) -> u32 {
         let args = ["-c", script].map(OsString::from);
-        let database = Path::new("x.db");
         children
-            .start(Path::new("/bin/sh"), database, Language::English, &args)
+            .start(&shell(), Language::English, &args, "given")
             .unwrap()
     }
 
@@ -164,9 +186,12 @@ mod tests {
     #[test]
     fn what_a_process_printed_is_known_when_it_has_ended() {
         let children = Children::default();
-        let id = run(&children, "echo refused >&2; echo $HAKARU_DETACHED; exit 3");
+        let id = run(
+            &children,
+            "echo refused >&2; echo $HAKARU_DETACHED; cat /dev/stdin; exit 3",
+        );
         let end = wait(&children, id);
-        assert_eq!((end.code, &end.output[..]), (Some(3), "refused\n1\n"));
+        assert_eq!((end.code, &end.output[..]), (Some(3), "refused\n1\ngiven"));
     }
 
     #[test]
@@ -174,8 +199,7 @@ mod tests {
         let children = Children::default();
         let ids: Vec<u32> = (0..MOST).map(|_| run(&children, "exec sleep 30")).collect();
         let args = ["-c", "true"].map(OsString::from);
-        let sh = Path::new("/bin/sh");
-        let refused = children.start(sh, Path::new("x.db"), Language::English, &args);
+        let refused = children.start(&shell(), Language::English, &args, "");
         assert!(matches!(refused, Err(ChildError::TooMany)));
         for child in children.all().iter_mut() {
             child.child.kill().unwrap();

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use hakaru_report::with_language;
 use hakaru_store::live::LiveState;
 use hyper::body::Frame;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -43,11 +43,19 @@ pub(crate) struct EventsQuery {
     at: String,
 }
 
+/// The processes that run.
+#[derive(Serialize)]
+struct RunningJson<'a> {
+    /// Version of the form.
+    format: u32,
+    running: &'a [LiveState],
+}
+
 /// Lists what runs, as JSON.
 pub(crate) async fn list(State(state): State<AppState>) -> Response {
     let snapshot = state.live.snapshot();
-    let body = serde_json::json!({ "format": 1, "running": snapshot.states });
-    axum::Json(body).into_response()
+    let running = &snapshot.states;
+    axum::Json(RunningJson { format: 1, running }).into_response()
 }
 
 /// Events for a page: markup of what runs, and samples.

@@ -10,11 +10,13 @@ mod children;
 mod events;
 mod hub;
 mod matrix;
+mod new_campaign;
 mod question;
 mod start;
 mod targets;
 mod view;
 
+pub(crate) use events::{list, programs};
 pub(crate) use hub::LiveHub;
 
 use crate::access::Viewer;
@@ -28,6 +30,9 @@ use hakaru_store::live::LiveState;
 
 /// The script that follows the events.
 const SCRIPT: &str = include_str!("live.js");
+
+/// Path of the page that begins a new campaign.
+pub(crate) const NEW_CAMPAIGN: &str = "/campaigns/new";
 
 /// Which processes a page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +93,10 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/live/stop", post(actions::stop))
         .route("/live/answer", post(actions::answer))
         .route("/start", get(start::form).post(actions::start))
-        .route("/api/v1/live", get(events::list))
-        .route("/api/v1/events", get(events::programs))
+        .route(
+            NEW_CAMPAIGN,
+            get(new_campaign::form).post(new_campaign::create),
+        )
 }
 
 async fn script() -> Response {

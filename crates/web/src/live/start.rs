@@ -71,20 +71,7 @@ fn content(disk: &Path, may_act: bool) -> Content {
     put!(under, "<p>", (disk.display()), "</p>");
     let mut main = Html::new();
     if !may_act {
-        let sign_in = both!(
-            "Starting needs the token: sign in first.",
-            "開始にはトークンが必要。先にサインインする。"
-        );
-        let enter = both!("Sign in", "サインイン");
-        put!(
-            main,
-            "<p>",
-            (sign_in),
-            " <a href=\"/enter\">",
-            (enter),
-            "</a></p>\n"
-        );
-        return Content::own(&title, &under, &main);
+        return Content::own(&title, &under, &sign_in_first());
     }
     main.push(&file_systems(disk, &name));
     main.push(&reading(&name));
@@ -104,6 +91,27 @@ fn content(disk: &Path, may_act: bool) -> Content {
         }
     }
     Content::own(&title, &under, &main)
+}
+
+/// What a page shows in the place of a form to clients without the token.
+pub(super) fn sign_in_first() -> Html {
+    let mut html = Html::new();
+    let (sign_in, enter) = (
+        both!(
+            "Starting needs the token: sign in first.",
+            "開始にはトークンが必要。先にサインインする。"
+        ),
+        both!("Sign in", "サインイン"),
+    );
+    put!(
+        html,
+        "<p>",
+        (sign_in),
+        " <a href=\"/enter\">",
+        (enter),
+        "</a></p>\n"
+    );
+    html
 }
 
 /// Opens a form that starts something of a disk.
@@ -218,18 +226,35 @@ fn identity(html: &mut Html, candidate: &Candidate) {
         path: &identity.path.display().to_string(),
     }));
     put!(html, "<p><strong>", (device), "</strong></p>\n");
-    let losses = guard::what_would_be_lost(&identity.path);
+    html.push(&losses(candidate));
+    put!(
+        html,
+        "<label class=\"field\"><span>",
+        (identity_label(candidate)),
+        "</span><input name=\"identity\" autocomplete=\"off\" "
+    );
+    html.raw("autocapitalize=\"none\" spellcheck=\"false\" required></label>\n");
+}
+
+/// What erasing a device would lose.
+pub(super) fn losses(candidate: &Candidate) -> Html {
+    let mut html = Html::new();
     let lost = both!(
         "All data on it will be lost.",
         "デバイス上の全データが失われる。"
     );
     put!(html, "<p>", (lost), "</p>\n<ul>");
-    for loss in losses {
+    for loss in guard::what_would_be_lost(&candidate.identity().path) {
         put!(html, "<li>", (plain(&loss.to_string())), "</li>");
     }
     html.raw("</ul>\n");
+    html
+}
+
+/// The name of the field for the identity.
+pub(super) fn identity_label(candidate: &Candidate) -> String {
     let ids: Vec<String> = candidate.ids().iter().map(|id| plain(id)).collect();
-    let label = match &ids[..] {
+    match &ids[..] {
         [] => both!(
             "This device has no ID; use the command line",
             "IDのないデバイスにはコマンドラインを使用"
@@ -241,14 +266,7 @@ fn identity(html: &mut Html, candidate: &Candidate) {
                 "確認のためIDを入力: {ids}"
             )
         }
-    };
-    put!(
-        html,
-        "<label class=\"field\"><span>",
-        (label),
-        "</span><input name=\"identity\" autocomplete=\"off\" "
-    );
-    html.raw("autocapitalize=\"none\" spellcheck=\"false\" required></label>\n");
+    }
 }
 
 fn verification(name: &str, candidate: &Candidate) -> Html {

@@ -5,7 +5,7 @@ use crate::access::Viewer;
 use crate::context::AppState;
 use crate::frame::{Content, NavItem, Page};
 use crate::html::{Html, in_link};
-use crate::live::Place;
+use crate::live::{NEW_CAMPAIGN, Place};
 use anyhow::anyhow;
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -28,8 +28,8 @@ pub(crate) async fn campaigns(
         let all = store.campaigns()?;
         if all.is_empty() {
             let none = both!(
-                "No campaigns are stored yet; `hakaru campaign init` writes the file of one.",
-                "キャンペーンはまだ保存されていません。hakaru campaign initで作成してください。"
+                "No campaigns are stored yet.",
+                "キャンペーンはまだ保存されていません。"
             );
             put!(main, "<p>", (none), "</p>\n");
         } else {
@@ -49,6 +49,14 @@ pub(crate) async fn campaigns(
             }
             main.raw("</ul>\n");
         }
+        put!(main, "<p class=\"act\"><a class=\"btn p\" href=\"");
+        main.raw(NEW_CAMPAIGN);
+        put!(
+            main,
+            "\">",
+            (both!("New campaign", "新しいキャンペーン")),
+            "</a></p>\n"
+        );
         Ok(Page::new(
             NavItem::Campaigns,
             Content::own(&title, &Html::new(), &main),

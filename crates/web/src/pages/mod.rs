@@ -15,7 +15,7 @@ mod run;
 mod settings;
 
 use crate::access::{Theme, Viewer};
-use crate::context::{AppState, Stamp, WebState, blocking};
+use crate::context::{AppState, KeptAnswer, Stamp, WebState, blocking};
 use crate::frame::{self, Content, NavItem, Page};
 use axum::extract::{OriginalUri, Query, State};
 use axum::http::{StatusCode, header};
@@ -122,16 +122,10 @@ fn kept(
 ) -> anyhow::Result<Arc<Content>> {
     let key = format!("{} {key}", viewer.language.tag());
     let stamp = Stamp::of(&state.options.database);
-    let cache = || {
-        state
-            .cache
-            .lock()
-            .unwrap_or_else(|error| error.into_inner())
-    };
-    if let Some(content) = cache().get(stamp, &key) {
+    if let Some(KeptAnswer::Page(content)) = state.kept(stamp, &key) {
         return Ok(content);
     }
     let content = Arc::new(build()?);
-    cache().put(stamp, key, &content);
+    state.keep(stamp, key, KeptAnswer::Page(Arc::clone(&content)));
     Ok(content)
 }

@@ -1,13 +1,12 @@
 //! Resolves the cards of a campaign file, and their order.
 
-use super::super::file::{CampaignFile, CardEntry, CardOrder, FileError};
+use super::super::file::{CampaignFile, CardEntry, CardOrder, FileError, SimulateEntry};
 use super::super::spec::{Card, CardLocation};
 use super::entries::{ResolveContext, not_empty, unique};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::finding::Claim;
 use hakaru_report::both;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use toml::Spanned;
 
 /// Returns the cards of the file; a file without cards has one in a reader.
@@ -180,20 +179,35 @@ fn default_label(index: usize, location: &CardLocation) -> String {
 
 /// Reads the model of a simulated card.
 fn device_model(
-    file: &Spanned<PathBuf>,
+    entry: &Spanned<SimulateEntry>,
     around: &ResolveContext<'_>,
 ) -> Result<DeviceModel, FileError> {
-    let failed = |message: String| FileError::at(file, message);
-    let text = (around.read_file)(file.get_ref()).map_err(failed)?;
+    let failed = |message: String| FileError::at(entry, message);
     let bad = |why: String| {
-        let file = file.get_ref().display();
-        failed(both!(
-            "{file} is not a device model: {why}",
-            "{file}はデバイスモデルではありません: {why}"
-        ))
+        failed(match entry.get_ref() {
+            SimulateEntry::File(file) => {
+                let file = file.display();
+                both!(
+                    "{file} is not a device model: {why}",
+                    "{file}はデバイスモデルではありません: {why}"
+                )
+            }
+            SimulateEntry::Model(_) => both!(
+                "simulate is not a device model: {why}",
+                "simulateはデバイスモデルではありません: {why}"
+            ),
+        })
     };
-    let model: DeviceModel =
-        hakaru_model::json::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let model: DeviceModel = match entry.get_ref() {
+        SimulateEntry::File(file) => {
+            let text = (around.read_file)(file).map_err(failed)?;
+            hakaru_model::json::from_str(&text).map_err(|error| bad(error.to_string()))?
+        }
+        SimulateEntry::Model(table) => {
+            let model = table.clone().try_into();
+            model.map_err(|error| bad(error.to_string()))?
+        }
+    };
     model.check().map_err(bad)?;
     Ok(model)
 }
