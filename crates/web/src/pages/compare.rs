@@ -149,8 +149,8 @@ fn comparison(store: &Store, sets: &[String]) -> anyhow::Result<Content> {
 fn pick(store: &Store, known: &[String]) -> anyhow::Result<Content> {
     let mut main = Html::new();
     let how = both!(
-        "Choose two sets of results: a label, or a card, layer, host or date, or several of them.",
-        "比べる結果を2組選ぶ。ラベル、またはカード、レイヤ、ホスト、日付（組み合わせ可）。"
+        "Choose two cards or two series. More conditions select results by label, layer, host, campaign or date.",
+        "2枚のカードか2つの測定シリーズを選ぶ。ラベル、レイヤ、ホスト、キャンペーン、日付でも絞り込める。"
     );
     put!(main, "<p>", (how), "</p>\n<form action=\"/compare\">\n");
     let none = || String::new();
@@ -188,33 +188,58 @@ fn pick(store: &Store, known: &[String]) -> anyhow::Result<Content> {
         ("a", both!("First set", "1組目")),
         ("b", both!("Second set", "2組目")),
     ] {
-        put!(
-            main,
-            "<fieldset><legend>",
-            (legend),
-            "</legend><div class=\"pick\">\n"
-        );
-        main.push(&series_choice(side, &latest, known));
-        for (kind, name, values) in offered.iter().filter(|(_, _, values)| !values.is_empty()) {
-            main.push(&choice(side, kind, name, values));
-        }
-        let date = both!(
-            "Date, such as 2026-11 or 2026-11-01..2026-11-05",
-            "日付（例: 2026-11、2026-11-01..2026-11-05）"
-        );
-        put!(
-            main,
-            "<label class=\"field\"><span>",
-            (date),
-            "</span><input name=\"",
-            (side),
-            ".date\" maxlength=\"30\"></label>\n"
-        );
-        main.raw("</div></fieldset>\n");
+        let series = series_choice(side, &latest, known);
+        main.push(&set_fields(side, &legend, &series, &offered));
     }
     let go = both!("Compare", "比較する");
     put!(main, "<button class=\"btn p\">", (go), "</button></form>\n");
     Ok(Content::own(&NavItem::Compare.name(), &Html::new(), &main))
+}
+
+/// The fields of one set: cards and series, and the other conditions in a part that opens.
+fn set_fields(
+    side: &str,
+    legend: &str,
+    series: &Html,
+    offered: &[(&'static str, String, Vec<String>)],
+) -> Html {
+    let mut html = Html::new();
+    put!(
+        html,
+        "<fieldset><legend>",
+        (legend),
+        "</legend><div class=\"pick\">\n"
+    );
+    let offered = offered.iter().filter(|(_, _, values)| !values.is_empty());
+    let (cards, others): (Vec<_>, Vec<_>) = offered.partition(|(kind, ..)| *kind == "card");
+    for (kind, name, values) in cards {
+        html.push(&choice(side, kind, name, values));
+    }
+    let more = both!("More conditions", "その他の条件");
+    html.push(series);
+    put!(
+        html,
+        "</div><details><summary>",
+        (more),
+        "</summary><div class=\"pick\">\n"
+    );
+    for (kind, name, values) in others {
+        html.push(&choice(side, kind, name, values));
+    }
+    let date = both!(
+        "Date, such as 2026-11 or 2026-11-01..2026-11-05",
+        "日付（例: 2026-11、2026-11-01..2026-11-05）"
+    );
+    put!(
+        html,
+        "<label class=\"field\"><span>",
+        (date),
+        "</span><input name=\"",
+        (side),
+        ".date\" maxlength=\"30\"></label>\n"
+    );
+    html.raw("</div></details></fieldset>\n");
+    html
 }
 
 /// Returns the latest series: terms with descriptions.

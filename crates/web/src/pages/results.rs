@@ -46,10 +46,13 @@ pub(crate) async fn results(
             limit: ON_PAGE,
             skip: query.page.saturating_mul(ON_PAGE),
         };
-        let mut main = search(&query);
         let title = NavItem::Results.name();
         let is_first = query.page == 0;
         let only_verifications = query.kind == "verifications";
+        let mut main = match only_verifications {
+            true => how_to_verify(),
+            false => search(&query),
+        };
         let of_verifications = match is_first || only_verifications {
             true => verifications(store, &wanted)?.records,
             false => Vec::new(),
@@ -65,8 +68,8 @@ pub(crate) async fn results(
         main.push(&verifications_table(&of_verifications));
         if only_verifications && of_verifications.is_empty() {
             let none = both!(
-                "No verifications are stored yet; `hakaru verify` checks the real capacity of a card.",
-                "検証結果がまだありません。カードの実容量はhakaru verifyで検証してください。"
+                "No card has been verified yet.",
+                "検証したカードはまだない。"
             );
             put!(main, "<p>", (none), "</p>\n");
         } else if all.is_empty() && of_verifications.is_empty() {
@@ -76,6 +79,29 @@ pub(crate) async fn results(
         Ok(Content::own(&title, &Html::new(), &main))
     })
     .await
+}
+
+/// How to find out whether a card is genuine.
+fn how_to_verify() -> Html {
+    let mut html = Html::new();
+    let (how, devices) = (
+        both!(
+            "A card is genuine if it holds as much as it claims: insert it, choose \"Measure this\" beside it, then \
+             \"Verify capacity and data integrity\". All data on it will be lost.",
+            "カードが表示どおりの容量を持てば本物。挿入し、その「測定する」から「容量とデータの検証」を選ぶ。\
+             カード上の全データが失われる。"
+        ),
+        both!("Devices here now", "接続中のデバイス"),
+    );
+    put!(
+        html,
+        "<p>",
+        (how),
+        "</p>\n<p class=\"act\"><a class=\"btn p\" href=\"/\">",
+        (devices),
+        "</a></p>\n"
+    );
+    html
 }
 
 fn search(query: &ResultsQuery) -> Html {
