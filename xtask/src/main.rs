@@ -13,6 +13,7 @@ mod docs;
 mod fleet;
 mod fuzz;
 mod mutants;
+mod openapi;
 mod pages;
 mod parity;
 mod perf;
@@ -110,7 +111,7 @@ const COMMANDS: &[TaskRow] = &[
     ),
     (
         "serve",
-        "look at the pages of hakaru serve in a real browser: --shots=DIR, --program=FILE",
+        "look at the pages of hakaru serve in a real browser: --shots=DIR, --program=FILE; or --load, --disturbance",
         serve::main,
     ),
     ("tidy", "check the rules of the project", tidy::main),

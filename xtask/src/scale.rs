@@ -68,10 +68,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     let program = match program {
         Some(program) => program,
-        None => {
-            workspace::run(workspace::cargo().args(["build", "--release", "--package", "hakaru"]))?;
-            workspace::target().join("release/hakaru")
-        }
+        None => workspace::released_program()?,
     };
     let mut broken = Vec::new();
     let last = runs.len();
@@ -256,26 +253,7 @@ impl ScaleBench {
     /// Writes records to the standard input of an import.
     fn fill(&self, db: &str, lines: impl Iterator<Item = String> + Send) -> Result<CommandCost> {
         let mut command = self.command(&["--db", &self.path(db), "import", "-"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null());
-        let begun = Instant::now();
-        let mut child = command.spawn()?;
-        let input = child.stdin.take().context("the import has no input")?;
-        std::thread::scope(|scope| {
-            let writer = scope.spawn(move || {
-                let mut input = BufWriter::new(input);
-                for line in lines {
-                    writeln!(input, "{line}")?;
-                }
-                input.flush()
-            });
-            let memory = wait(&mut child, &command)?;
-            let written = writer.join();
-            written.map_err(|_| anyhow::anyhow!("the writer panicked"))??;
-            Ok(CommandCost {
-                time: begun.elapsed(),
-                memory,
-            })
-        })
+        pipe(&mut command, lines)
     }
 
     /// Exports all records of a database, one per line.
@@ -349,6 +327,38 @@ impl ScaleBench {
         }
         Ok(broken)
     }
+}
+
+/// Writes copies of a record to the standard input of an import.
+///
+/// # Errors
+/// If the record has an unknown form, or the import fails.
+pub(crate) fn pipe_copies(command: &mut Command, template: &str, runs: u64) -> Result<()> {
+    pipe(command, copies(template, runs)?).map(drop)
+}
+
+/// Writes lines to the standard input of a command.
+fn pipe(command: &mut Command, lines: impl Iterator<Item = String> + Send) -> Result<CommandCost> {
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let begun = Instant::now();
+    let mut child = command.spawn()?;
+    let input = child.stdin.take().context("the import has no input")?;
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            let mut input = BufWriter::new(input);
+            for line in lines {
+                writeln!(input, "{line}")?;
+            }
+            input.flush()
+        });
+        let memory = wait(&mut child, command)?;
+        let written = writer.join();
+        written.map_err(|_| anyhow::anyhow!("the writer panicked"))??;
+        Ok(CommandCost {
+            time: begun.elapsed(),
+            memory,
+        })
+    })
 }
 
 /// Runs a command without its output.

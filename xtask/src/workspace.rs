@@ -37,6 +37,15 @@ pub(crate) fn tested_program() -> Result<PathBuf> {
     Ok(target().join("debug/hakaru"))
 }
 
+/// Builds the program for a release, and returns it.
+///
+/// # Errors
+/// If it does not build.
+pub(crate) fn released_program() -> Result<PathBuf> {
+    run(cargo().args(["build", "--release", "--package", "hakaru"]))?;
+    Ok(target().join("release/hakaru"))
+}
+
 /// Runs a command that inherits standard output and standard error.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ const REAL: u64 = 8 << 30;
 ///
 /// # Errors
 /// If the verification cannot be written as JSON.
-pub(super) fn record() -> Result<String> {
+pub(crate) fn record() -> Result<String> {
     line(&verification())
 }
 

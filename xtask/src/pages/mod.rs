@@ -10,7 +10,7 @@ mod articles;
 pub(crate) mod axe;
 pub(crate) mod browser;
 mod budget;
-mod fake;
+pub(crate) mod fake;
 mod make;
 
 use crate::workspace;

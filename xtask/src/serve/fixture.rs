@@ -1,5 +1,6 @@
 //! Stored results of every kind, made by the program itself.
 
+use crate::pages::fake;
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -37,7 +38,7 @@ pub(super) fn hakaru(program: &Path, home: &Path) -> Command {
     command
 }
 
-/// Stores two benchmarks of each card, a verification, a traced run where the host permits one, and a campaign.
+/// Stores two benchmarks of each card, a verification, that of a card that claims too much, a traced run where the host permits one, and a campaign.
 pub(super) fn stored_results(program: &Path) -> Result<TempDir> {
     let home = tempfile::Builder::new()
         .prefix("serve-")
@@ -67,5 +68,7 @@ pub(super) fn stored_results(program: &Path) -> Result<TempDir> {
     )?;
     std::fs::write(home.path().join("two.toml"), CAMPAIGN)?;
     run("campaign run two.toml --quiet")?;
+    std::fs::write(home.path().join("fake.jsonl"), fake::record()? + "\n")?;
+    run("import fake.jsonl")?;
     Ok(home)
 }

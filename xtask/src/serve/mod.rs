@@ -3,11 +3,18 @@
 //!
 //! Every page that links from the first page reach is loaded in English and Japanese, in light and dark mode, 360 and
 //! 1280 pixels wide: no browser errors, no horizontal scrolling, readable text, no violation found by axe-core, and every
-//! control is reached by the tabulator key. Then a campaign is followed from start to end while its server is killed, its
-//! question is answered in the page, and a disk appears and leaves while the page looks on.
+//! control is reached by the tabulator key. Then a campaign begins on a page, and another one is followed from start to
+//! end while its server is killed, its question is answered in the page, and a disk appears and leaves while the page
+//! looks on.
+//!
+//! `--load` measures a server with a large database under load instead, and `--disturbance` whether a browser disturbs
+//! what is measured; both use a release build.
 
 mod check;
+mod disturbance;
 mod fixture;
+mod http;
+mod load;
 mod scenes;
 mod server;
 
@@ -18,10 +25,16 @@ use check::PageChecks;
 use server::ServeProcess;
 use std::path::PathBuf;
 
+/// Runs of the database of `--load`.
+const RUNS: u64 = 100_000;
+
 /// Arguments of the command.
 struct PageCheckArgs {
     shots: Option<PathBuf>,
     program: Option<PathBuf>,
+    /// Number of runs of the database under load.
+    load: Option<u64>,
+    disturbance: bool,
 }
 
 impl PageCheckArgs {
@@ -29,12 +42,19 @@ impl PageCheckArgs {
         let mut read = PageCheckArgs {
             shots: None,
             program: None,
+            load: None,
+            disturbance: false,
         };
         for arg in args {
             match arg.split_once('=') {
                 Some(("--shots", dir)) => read.shots = Some(dir.into()),
                 Some(("--program", file)) => read.program = Some(file.into()),
-                _ => bail!("{arg} is not known; there are --shots=DIR and --program=FILE"),
+                Some(("--load", runs)) => read.load = Some(runs.parse()?),
+                None if arg == "--load" => read.load = Some(RUNS),
+                None if arg == "--disturbance" => read.disturbance = true,
+                _ => bail!(
+                    "{arg} is not known; there are --shots=DIR, --program=FILE, --load, --load=RUNS and --disturbance"
+                ),
             }
         }
         Ok(read)
@@ -47,6 +67,16 @@ impl PageCheckArgs {
 /// If there is no browser, the server does not start, or a check fails.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let args = PageCheckArgs::read(args)?;
+    if args.load.is_some() || args.disturbance {
+        let program = match args.program {
+            Some(program) => program,
+            None => workspace::released_program()?,
+        };
+        return match args.load {
+            Some(runs) => load::main(&program, runs),
+            None => disturbance::main(&program),
+        };
+    }
     let found = PROGRAMS
         .iter()
         .find_map(|name| workspace::find_program(name));
@@ -74,6 +104,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let pages = checks.crawl(&mut browser, &server)?;
     checks.all_windows(&mut browser, &server, &pages)?;
     scenes::benchmark(&mut browser, &server, &mut checks, home.path())?;
+    scenes::newcomer(&mut browser, &server, &mut checks)?;
+    scenes::new_campaign(&mut browser, &server, &mut checks)?;
     scenes::campaign(&mut browser, server, &mut checks, home.path())?;
     let problems = checks.problems;
     ensure!(

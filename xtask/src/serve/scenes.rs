@@ -117,6 +117,115 @@ pub(super) fn benchmark(
     Ok(())
 }
 
+/// Clicks the first visible control whose text begins with these words.
+fn click(browser: &mut Browser, words: &str) -> Result<()> {
+    let script = format!(
+        "(() => {{
+            const all = [...document.querySelectorAll('main a, main button')];
+            const found = all.find((e) => e.checkVisibility() && e.innerText.trim().startsWith({}));
+            if (found) found.click();
+            return Boolean(found);
+        }})()",
+        serde_json::Value::from(words)
+    );
+    ensure!(
+        browser.evaluate(&script)? == true,
+        "the page has no control {words}"
+    );
+    println!("clicked: {words}");
+    Ok(())
+}
+
+/// Goes two ways of a new user with a phone, from the first page on: to a card that holds less than it claims, and to
+/// which of two cards is better. Only what the pages show is followed.
+pub(super) fn newcomer(
+    browser: &mut Browser,
+    server: &ServeProcess,
+    checks: &mut PageChecks,
+) -> Result<()> {
+    browser.resize(360, false)?;
+    browser.visit(&format!("{}/", server.url))?;
+    click(browser, "Is my card genuine?")?;
+    until(
+        browser,
+        "how to verify a card, and a card with defects",
+        "document.querySelector('main').innerText.includes('Measure this') && document.querySelector('main .mark.no')",
+    )?;
+    checks.check(browser, "newcomer-genuine", (360, false), "en", Vec::new())?;
+    browser.evaluate(
+        "document.querySelector('main .mark.no').closest('tr, li').querySelector('a').click()",
+    )?;
+    until(
+        browser,
+        "that the card holds less than it claims",
+        "location.pathname.startsWith('/verification/') && document.querySelector('main').innerText.includes('8 GiB')",
+    )?;
+    checks.check(browser, "newcomer-fake", (360, false), "en", Vec::new())?;
+    browser.visit(&format!("{}/", server.url))?;
+    click(browser, "Which of two is better?")?;
+    until(
+        browser,
+        "the choice of two sets",
+        "location.pathname === '/compare' && document.querySelector('main form button')",
+    )?;
+    checks.check(browser, "newcomer-choice", (360, false), "en", Vec::new())?;
+    browser.evaluate(
+        "(() => {
+            for (const [side, label] of [['a', 'even'], ['b', 'sprinter']]) {
+                const select = document.querySelector(`select[name=\"${side}.card\"]`);
+                select.value = [...select.options].find((o) => o.text.includes(label)).value;
+            }
+            document.querySelector('main form button').click();
+        })()",
+    )?;
+    until(
+        browser,
+        "which of two is better",
+        "location.search && document.querySelector('main').innerText.includes('even')",
+    )?;
+    checks.check(browser, "newcomer-better", (360, false), "en", Vec::new())
+}
+
+/// Begins a campaign on simulated cards on the page, and follows it until its results are shown.
+pub(super) fn new_campaign(
+    browser: &mut Browser,
+    server: &ServeProcess,
+    checks: &mut PageChecks,
+) -> Result<()> {
+    browser.resize(360, false)?;
+    browser.visit(&format!("{}/campaigns", server.url))?;
+    browser.evaluate("document.querySelector('a[href=\"/campaigns/new\"]').click()")?;
+    until(
+        browser,
+        "the form of a new campaign",
+        "document.querySelector('form[action=\"/campaigns/new\"]')",
+    )?;
+    browser.evaluate(
+        "document.querySelector('[name=name]').value = 'from the page';
+         document.querySelectorAll('[name=simulated]').forEach((box) => box.click());
+         document.querySelector('form[action=\"/campaigns/new\"] button').click()",
+    )?;
+    until(
+        browser,
+        "the page of the new campaign",
+        "location.pathname === '/campaign/from-the-page' && document.querySelector('.live')",
+    )?;
+    until(
+        browser,
+        "the end of the new campaign",
+        "document.querySelector('.live article [role=status] strong')",
+    )?;
+    browser.visit(&format!("{}/campaign/from-the-page", server.url))?;
+    let cards = "['simulated-even', 'simulated-cached']
+        .every((card) => document.querySelector('main').innerText.includes(card))";
+    until(browser, "the results of both cards", cards)?;
+    for (width, dark) in [(360, false), (1280, false)] {
+        browser.resize(width, dark)?;
+        checks.check(browser, "new-campaign", (width, dark), "en", Vec::new())?;
+    }
+    Ok(())
+}
+
 /// Follows a campaign from start to end: its server is killed, the next one shows the question, and the page answers it.
 pub(super) fn campaign(
     browser: &mut Browser,

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 /// A running server.
 pub(super) struct ServeProcess {
@@ -60,6 +61,26 @@ impl ServeProcess {
         self.child.wait()?;
         let address = self.url.trim_start_matches("http://").to_owned();
         ServeProcess::listening(&self.program, &self.home, &address)
+    }
+
+    /// Resident memory in bytes.
+    pub(super) fn memory(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        let kib: u64 = kib.context("the kernel reports no memory")?.parse()?;
+        Ok(kib << 10)
+    }
+
+    /// Processor time so far, of all threads.
+    pub(super) fn cpu_time(&self) -> Result<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The name in parentheses may contain spaces; user and system time are fields 14 and 15 (`proc_pid_stat(5)`).
+        let fields = stat.rsplit(')').next().unwrap_or_default();
+        let fields = fields.split_whitespace().skip(11).take(2);
+        let ticks: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>()?;
+        let tick = rustix::param::clock_ticks_per_second();
+        Ok(Duration::from_secs(ticks.iter().sum()) / u32::try_from(tick)?)
     }
 
     /// Signs in by the link that the server has printed.
