@@ -7,8 +7,8 @@
 //! end while its server is killed, its question is answered in the page, and a disk appears and leaves while the page
 //! looks on.
 //!
-//! `--load` measures a server with a large database under load instead, and `--disturbance` whether a browser disturbs
-//! what is measured; both use a release build.
+//! `--scenes` leaves out the pages in all windows. `--load` measures a server with a large database under load instead,
+//! and `--disturbance` whether a browser disturbs what is measured; both use a release build.
 
 mod check;
 mod disturbance;
@@ -35,6 +35,8 @@ struct PageCheckArgs {
     /// Number of runs of the database under load.
     load: Option<u64>,
     disturbance: bool,
+    /// Whether only what changes while the page looks on is checked.
+    only_scenes: bool,
 }
 
 impl PageCheckArgs {
@@ -44,6 +46,7 @@ impl PageCheckArgs {
             program: None,
             load: None,
             disturbance: false,
+            only_scenes: false,
         };
         for arg in args {
             match arg.split_once('=') {
@@ -52,8 +55,9 @@ impl PageCheckArgs {
                 Some(("--load", runs)) => read.load = Some(runs.parse()?),
                 None if arg == "--load" => read.load = Some(RUNS),
                 None if arg == "--disturbance" => read.disturbance = true,
+                None if arg == "--scenes" => read.only_scenes = true,
                 _ => bail!(
-                    "{arg} is not known; there are --shots=DIR, --program=FILE, --load, --load=RUNS and --disturbance"
+                    "{arg} is not known; there are --shots=DIR, --program=FILE, --scenes, --load, --load=RUNS and --disturbance"
                 ),
             }
         }
@@ -102,7 +106,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let server = ServeProcess::start(&program, home.path())?;
     server.sign_in(&mut browser)?;
     let pages = checks.crawl(&mut browser, &server)?;
-    checks.all_windows(&mut browser, &server, &pages)?;
+    if !args.only_scenes {
+        checks.all_windows(&mut browser, &server, &pages)?;
+    }
     scenes::benchmark(&mut browser, &server, &mut checks, home.path())?;
     scenes::newcomer(&mut browser, &server, &mut checks)?;
     scenes::new_campaign(&mut browser, &server, &mut checks)?;

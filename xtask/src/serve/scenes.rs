@@ -158,7 +158,7 @@ pub(super) fn newcomer(
     until(
         browser,
         "that the card holds less than it claims",
-        "location.pathname.startsWith('/verification/') && document.querySelector('main').innerText.includes('8 GiB')",
+        "location.pathname.startsWith('/verification/') && document.querySelector('main').innerText.includes('False capacity')",
     )?;
     checks.check(browser, "newcomer-fake", (360, false), "en", Vec::new())?;
     browser.visit(&format!("{}/", server.url))?;
