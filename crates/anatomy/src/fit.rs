@@ -4,6 +4,9 @@ use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty as P};
 use hakaru_model::device_model::{DeviceModel, Flash, MappingCache, Noise, SlcCache, Throttle};
 use hakaru_model::units::{Bytes, Nanos};
 
+/// Size of a unit that does not show: a multiple of every page.
+const NO_UNIT: u64 = 96 << 20;
+
 /// Number of open units of a card that shows no limit.
 const NO_LIMIT: u32 = 4096;
 
@@ -67,13 +70,15 @@ fn flash(anatomy: &Anatomy) -> Option<Flash> {
         CardFinding::Absent { .. } => 512,
         CardFinding::Unknown(_) => return None,
     };
-    let unit = anatomy.size(P::Unit)?;
+    // Without a unit, there is no limit of open ones, but pages and the mapping still cost their time.
+    let known_unit = anatomy.size(P::Unit);
+    let unit = known_unit.unwrap_or(NO_UNIT);
     let rough = |property| {
         let finding = anatomy.finding(property).rough();
         finding.map_or(0.0, |estimate| estimate.value)
     };
     let time = |property| Nanos(rough(property).max(0.0).round() as u64);
-    let open_units = anatomy.size(P::OpenUnits);
+    let open_units = known_unit.and(anatomy.size(P::OpenUnits));
     let by_time = (unit - page) as f64 / (rough(P::CollectionTime) / 1e9).max(1e-9);
     let collection_rate = match rough(P::CollectionRate) {
         rate if rate > 0.0 => rate,

@@ -9,10 +9,13 @@ use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 
 /// Bytes at the start of the card that only the search for the area of the FAT touches.
-const RESERVED: u64 = 320 << 20;
+const RESERVED: u64 = 512 << 20;
 
 /// Regions of the first choice begin at multiples of this: a multiple of every candidate for a unit up to 64 MiB.
 pub(crate) const REGION: u64 = 192 << 20;
+
+/// Distance of places whose writes continue each other: a multiple of every page and unit up to 48 MiB.
+pub(crate) const PIECE: u64 = REGION / 2;
 
 /// Extra time from which a slow small read counts as a stall, in ns.
 const STALL: f64 = 12e6;
@@ -330,11 +333,11 @@ impl<'a> Lab<'a> {
         let Some((len, fast)) = self.state.cache.filter(|_| !self.state.is_drained) else {
             return Ok(());
         };
-        let chunk = 64 << 20;
+        let chunk = PIECE;
         let (mut slow, mut at, mut end) = (0, 0, 0);
         while slow < 6 {
             if at + len > end {
-                at = self.fresh(chunk, REGION / 3)?;
+                at = self.fresh(chunk, PIECE)?;
                 end = at + chunk;
             }
             slow = match self.write(at, len)? > fast {

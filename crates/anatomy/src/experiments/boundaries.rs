@@ -21,7 +21,7 @@ const ROUNDS: (usize, usize) = (4, 30);
 const SILENT: usize = 12;
 
 /// Pairs of reads at most for the cost of a boundary of units.
-const PAIRS: usize = 4000;
+const PAIRS: usize = 12_000;
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let sizes: Vec<u64> = grid::pages()

@@ -5,7 +5,7 @@ use crate::lab::{Findings, Halt, Lab, Measured};
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 
 /// Bytes at the start that are searched.
-const AREA: u64 = 256 << 20;
+const AREA: u64 = 512 << 20;
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let count = UnitGeometry::limit(known)?;
@@ -23,7 +23,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let most = (AREA / geometry.unit).max(1);
     let (mut special, mut first_usual) = (0u64, None);
     let mut index = 0;
-    while index < most {
+    loop {
         match is_special(lab, &geometry, count, collection, index)? {
             true => special = index + 1,
             false => {
@@ -31,7 +31,10 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
                 break;
             }
         }
-        index = (2 * index).max(index + 1);
+        if index + 1 >= most {
+            break;
+        }
+        index = (2 * index).max(index + 1).min(most - 1);
     }
     let Some(mut usual) = first_usual else {
         let reason = UnknownReason::Ambiguous;

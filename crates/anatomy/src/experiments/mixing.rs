@@ -8,8 +8,8 @@ use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 
 /// Rounds at most, bytes written at most, and the part of the capacity.
 const ROUNDS: usize = 8000;
-const MOST: u64 = 150 << 20;
-const PART: u64 = 80;
+const MOST: u64 = 300 << 20;
+const PART: u64 = 40;
 
 /// Flushes at most.
 const FLUSHES: usize = 4000;

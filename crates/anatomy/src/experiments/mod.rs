@@ -13,6 +13,7 @@ mod open_units;
 mod random_units;
 mod read_sizes;
 mod recovery;
+mod unit_size;
 mod units;
 mod write_sizes;
 

@@ -4,6 +4,7 @@
 //! one collection for each unit.
 
 use super::units::{UnitGeometry, WrittenUnit, base, open_fresh, slow_limit};
+use super::{unit_size, write_sizes};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
@@ -24,7 +25,7 @@ const LONGEST: f64 = 90e9;
 const COPIED: u64 = 3 << 30;
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
-    let geometry = UnitGeometry::of(lab, known);
+    let mut geometry = UnitGeometry::of(lab, known);
     let mut found = Findings::default();
     lab.drain()?;
     let (base, _) = base(lab, &geometry)?;
@@ -65,7 +66,16 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         return Ok(found);
     }
     found.set(CardProperty::OpenUnits, CardFinding::exact(count));
-    price(lab, known, &geometry, base, &visits, &mut found);
+    let mut open = known.finding(CardProperty::OpenCost);
+    if !geometry.is_known
+        && let Some(unit) = unit_size::find(lab, &geometry, limit, count)?
+    {
+        found.set(CardProperty::Unit, CardFinding::exact(unit));
+        geometry = geometry.with_unit(unit);
+        open = write_sizes::opening_cost(lab, &geometry)?;
+        found.set(CardProperty::OpenCost, open);
+    }
+    price(lab, open, &geometry, base, &visits, &mut found);
     Ok(found)
 }
 
@@ -173,7 +183,7 @@ fn collections(
 /// Reports time and rate of a collection: each visit collects a unit that holds exactly one write.
 fn price(
     lab: &Lab<'_>,
-    known: &Anatomy,
+    open: CardFinding,
     geometry: &UnitGeometry,
     base: f64,
     visits: &[f64],
@@ -187,7 +197,7 @@ fn price(
         error: lab.sigma() * base / 4.0,
     };
     let opening = all.minus(base);
-    let open = match known.finding(CardProperty::OpenCost) {
+    let open = match open {
         CardFinding::Known(open) => SampleLocation {
             value: open.value,
             error: (open.high - open.low) / 5.2,
@@ -197,9 +207,15 @@ fn price(
             error: up_to / 4.0,
         },
         // Whatever the noise hid is small against a collection, or makes its time uncertain.
-        CardFinding::Unknown(_) => SampleLocation {
-            value: 0.0,
-            error: 1.5 * base.value,
+        unknown @ CardFinding::Unknown(_) => match unknown.rough() {
+            Some(open) => SampleLocation {
+                value: open.value,
+                error: (open.high - open.low) / 5.2,
+            },
+            None => SampleLocation {
+                value: 0.0,
+                error: 1.5 * base.value,
+            },
         },
     };
     let time = opening.minus(open);

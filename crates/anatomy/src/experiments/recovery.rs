@@ -1,10 +1,122 @@
 //! Writes after idle times: how fast the idle card empties its cache.
 
-use crate::lab::{Findings, Halt, Lab, Measured, REGION};
+use crate::lab::{Findings, Halt, Lab, Measured, PIECE};
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, PropertyValue, UnknownReason};
 
-/// Idle times in ns.
-const IDLE: [f64; 6] = [2e9, 5e9, 10e9, 20e9, 40e9, 80e9];
+/// First idle time, and the shortest and longest, in ns.
+const IDLE: (f64, f64, f64) = (2e9, 0.05e9, 80e9);
+
+/// Idle times for the search of one after which part of the cache is empty, and for the rate.
+const TRIES: (u32, u32) = (12, 4);
+
+/// Idle times shortly after the delay, for the delay.
+const SHORT_TRIES: u32 = 3;
+
+/// Bytes of which the rate is certain enough: a larger cache need not be refilled.
+const ENOUGH: f64 = 160e6;
+
+/// Most of the cache that may be empty: beyond it, more idle time may not have made more room.
+const MOST: f64 = 0.85;
+
+/// Idle times with the bytes that were fast after them.
+struct DrainTrials {
+    len: u64,
+    /// Latency of a write that tells whether it was fast.
+    fast: f64,
+    size: f64,
+    points: Vec<(f64, f64)>,
+    all: Vec<(f64, f64)>,
+}
+
+impl DrainTrials {
+    /// Measures one idle time; returns the bytes.
+    fn measure(&mut self, lab: &mut Lab<'_>, idle: f64) -> Measured<f64> {
+        lab.drain()?;
+        let before = lab.now();
+        lab.idle(idle)?;
+        let idle = lab.now() - before;
+        let bytes = fast_bytes(lab, self.len, self.fast)?;
+        self.all.push((idle, bytes));
+        if bytes > self.len as f64 && bytes <= MOST * self.size {
+            self.points.push((idle, bytes));
+        }
+        Ok(bytes)
+    }
+
+    /// Fewest bytes from which a rate follows.
+    fn least(&self) -> f64 {
+        (0.1 * self.size.min(ENOUGH)).max(4.0 * self.len as f64)
+    }
+
+    /// Searches an idle time after which the cache is partly empty; returns the longest one that was too short.
+    fn search(&mut self, lab: &mut Lab<'_>) -> Measured<Option<f64>> {
+        let (mut idle, shortest, longest) = IDLE;
+        let (mut short, mut long): (Option<f64>, Option<f64>) = (None, None);
+        for _ in 0..TRIES.0 {
+            let bytes = self.measure(lab, idle)?;
+            match bytes {
+                bytes if bytes > MOST * self.size => long = Some(idle),
+                bytes if bytes < self.least() => short = Some(idle),
+                _ => break,
+            }
+            idle = match (short, long) {
+                (Some(short), Some(long)) => (short * long).sqrt(),
+                (Some(short), None) => 2.5 * short,
+                (None, Some(long)) => long / 4.0,
+                (None, None) => break,
+            };
+            if !(shortest..=longest).contains(&idle) {
+                break;
+            }
+        }
+        Ok(short)
+    }
+
+    /// Measures more idle times until the bytes of two are far apart, then some shortly after the delay.
+    fn refine(&mut self, lab: &mut Lab<'_>, short: Option<f64>) -> Measured<()> {
+        for _ in 0..TRIES.1 {
+            let Some(&(idle, bytes)) = self.points.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+                return Ok(());
+            };
+            if bytes > 0.6 * self.size.min(ENOUGH) {
+                break;
+            }
+            // The delay is not negative: the rate is at least this, and at most what no delay below `short` allows.
+            let rate = match self.slope() {
+                Some(rate) => rate,
+                None => bytes / (idle - short.unwrap_or(0.0).min(0.9 * idle)),
+            };
+            let wanted = idle + (0.75 * self.size.min(ENOUGH) - bytes) / rate;
+            self.measure(lab, wanted.min(3.0 * idle).min(IDLE.2))?;
+            if wanted > IDLE.2 {
+                break;
+            }
+        }
+        if self.slope().is_none()
+            && let Some(&(idle, _)) = self.points.last()
+        {
+            let short = short.unwrap_or(0.0);
+            self.measure(lab, short + 0.4 * (idle - short))?;
+        }
+        for _ in 0..SHORT_TRIES {
+            let (Some(rate), Some(&(idle, bytes))) = (self.slope(), self.points.first()) else {
+                return Ok(());
+            };
+            let delay = (idle - bytes / rate).max(0.0);
+            self.measure(lab, delay + 12.0 * self.len as f64 / rate)?;
+        }
+        Ok(())
+    }
+
+    /// Returns bytes per ns between the two points that are farthest apart.
+    fn slope(&self) -> Option<f64> {
+        let by_idle = |a: &&(f64, f64), b: &&(f64, f64)| a.0.total_cmp(&b.0);
+        let first = self.points.iter().min_by(by_idle)?;
+        let last = self.points.iter().max_by(by_idle)?;
+        let apart = last.1 - first.1 > self.least().min(0.1 * self.size);
+        apart.then(|| (last.1 - first.1) / (last.0 - first.0))
+    }
+}
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let mut found = Findings::default();
@@ -16,21 +128,17 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let Some((len, fast)) = lab.state.cache else {
         return Err(Halt::Declined(UnknownReason::NotMeasured));
     };
-    let mut points = Vec::new();
-    for idle in IDLE {
-        lab.drain()?;
-        let before = lab.now();
-        lab.idle(idle)?;
-        let idle = lab.now() - before;
-        let bytes = fast_bytes(lab, len, fast)?;
-        found.points.push((idle, bytes));
-        if bytes > 0.9 * size {
-            break;
-        }
-        if bytes > len as f64 {
-            points.push((idle, bytes));
-        }
-    }
+    let mut trials = DrainTrials {
+        len,
+        fast,
+        size,
+        points: Vec::new(),
+        all: Vec::new(),
+    };
+    let short = trials.search(lab)?;
+    trials.refine(lab, short)?;
+    found.points = trials.all;
+    found.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     if found
         .points
         .iter()
@@ -44,7 +152,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         );
         return Ok(found);
     }
-    match line(&points, len as f64) {
+    match line(&trials.points, len as f64) {
         Some((rate, delay)) => {
             found.set(CardProperty::DrainRate, rate);
             found.set(CardProperty::DrainDelay, delay);
@@ -56,12 +164,12 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
 
 /// Writes until six writes in a row are slow; returns the bytes of those that were fast.
 fn fast_bytes(lab: &mut Lab<'_>, len: u64, fast: f64) -> Measured<f64> {
-    let chunk = 64 << 20;
+    let chunk = PIECE;
     let (mut slow, mut at, mut end) = (0, 0, 0);
     let mut bytes = 0.0;
     while slow < 6 {
         if at + len > end {
-            at = lab.fresh(chunk, REGION / 3)?;
+            at = lab.fresh(chunk, PIECE)?;
             end = at + chunk;
         }
         if lab.write(at, len)? > fast {

@@ -22,12 +22,27 @@ impl UnitGeometry {
     pub(super) fn of(lab: &Lab<'_>, known: &Anatomy) -> UnitGeometry {
         let page = known.size(CardProperty::Page).unwrap_or(16 << 10);
         let unit = known.size(CardProperty::Unit);
+        // Pages of 3·2^n do not begin at every multiple of 2^n.
+        let region = match page.is_multiple_of(3) {
+            true => REGION / 2,
+            false => REGION / 3,
+        };
         UnitGeometry {
             len: page.max(lab.block()),
-            unit: unit.unwrap_or(REGION / 3),
-            stride: unit.unwrap_or(REGION / 3),
+            unit: unit.unwrap_or(region),
+            stride: unit.unwrap_or(region),
             is_known: unit.is_some(),
             open: known.value(CardProperty::OpenCost).unwrap_or(0.0),
+        }
+    }
+
+    /// Returns the geometry with a unit that was found later.
+    pub(super) fn with_unit(self, unit: u64) -> UnitGeometry {
+        UnitGeometry {
+            unit,
+            stride: unit,
+            is_known: true,
+            ..self
         }
     }
 

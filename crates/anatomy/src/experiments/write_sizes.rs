@@ -35,7 +35,7 @@ struct Derived {
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let geometry = UnitGeometry::of(lab, known);
     let len = geometry.len;
-    let large = ((1 << 20).min(geometry.unit / 4) / len * len).max(2 * len);
+    let large = large(&geometry);
     let mut found = Findings::default();
     let mut latencies = Latencies::default();
     let most = MOST.min(lab.capacity() / PART);
@@ -86,6 +86,36 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     found.set(CardProperty::OpenCost, opening(lab, &geometry, &derived));
     cache_rate(lab, overhead, &mut found);
     Ok(found)
+}
+
+/// Size of the large writes: whole pages, at least four to a unit.
+fn large(geometry: &UnitGeometry) -> u64 {
+    let len = geometry.len;
+    ((1 << 20).min(geometry.unit / 4) / len * len).max(2 * len)
+}
+
+/// Measures the time to open a unit whose size was found later.
+pub(super) fn opening_cost(lab: &mut Lab<'_>, geometry: &UnitGeometry) -> Measured<CardFinding> {
+    let (len, large) = (geometry.len, large(geometry));
+    let mut latencies = Latencies::default();
+    let most = MOST.min(lab.capacity() / PART);
+    lab.drain()?;
+    let begun = lab.spent.written.0;
+    loop {
+        stream(lab, geometry, large, &mut latencies)?;
+        let spent = lab.spent.written.0 - begun > most || !lab.stays_cool()?;
+        let derived = derive(lab, &latencies, len, large);
+        let enough = |derived: &Derived| {
+            derived.open.is_certain(open_floor(lab)) && latencies.opening.len() >= 6
+        };
+        match derived {
+            Some(derived) if spent || enough(&derived) => {
+                return Ok(opening(lab, geometry, &derived));
+            }
+            None if spent => return Ok(CardFinding::Unknown(UnknownReason::Budget)),
+            _ => {}
+        }
+    }
 }
 
 fn open_floor(lab: &Lab<'_>) -> f64 {

@@ -247,3 +247,35 @@ fn a_card_that_seeks_has_no_limit_of_open_units() {
     assert!(!said.contains("unit open for writing"), "{said}");
     assert!(!said.contains("Write at most"), "{said}");
 }
+
+/// Units that neither reads nor long writes show: the limit of open units does. The place of writes has to fit pages of
+/// 48 KiB, which do not begin at every multiple of 64 MiB.
+#[test]
+fn silent_units_are_found_by_the_limit_of_open_ones() {
+    let seed = fresh_seed();
+    println!("seed {seed}");
+    for (page, unit, random) in [(16 << 10, 8 << 20, 2), (48 << 10, 6 << 20, 0)] {
+        let home = Home::new();
+        let mut model = drawn(seed);
+        model.cache = None;
+        let flash = model.flash.as_mut().unwrap();
+        (flash.page, flash.unit) = (Bytes(page), Bytes(unit));
+        (flash.unit_crossing, flash.open) = (Nanos(0), Nanos(0));
+        (flash.open_units, flash.random_units) = (3, random);
+        flash.gathers_writes = false;
+        let card = card_file(&home, &model);
+        let line = format!("anatomy --simulate {card} --seed {seed} --json --quiet");
+        let out = execute(&home, &line);
+        let record: AnatomyRecord = serde_json::from_slice(&out.stdout).unwrap();
+        let found = |property| record.anatomy.value(property);
+        assert_eq!(found(CardProperty::Unit), Some(unit as f64), "seed {seed}");
+        assert_eq!(found(CardProperty::OpenUnits), Some(3.0), "seed {seed}");
+        if let Some(overhead) = found(CardProperty::WriteOverhead) {
+            let truth = model.write_overhead.0 as f64;
+            assert!(
+                (overhead / truth - 1.0).abs() < 0.1,
+                "{overhead}, seed {seed}"
+            );
+        }
+    }
+}
