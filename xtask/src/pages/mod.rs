@@ -1,7 +1,7 @@
 //! `cargo xtask pages`: checks the HTML reports of the program in a real browser.
 //!
 //! `cargo xtask pages` generates every kind of page with the program itself, from simulated cards and published
-//! figures; `cargo xtask pages FILE…` checks the given files. `--shots DIR` keeps the pages and a screenshot of each. Each page is
+//! figures; `cargo xtask pages FILE…` checks the given files. `--shots=DIR` keeps the pages and a screenshot of each. Each page is
 //! checked in desktop and phone width, in light and dark mode, and in the width of a desktop window at 400% zoom: no browser errors, no horizontal scrolling, all charts
 //! visible, no overlapping labels, readable text, no violation found by axe-core, and no page beyond its budget of
 //! length.
@@ -144,9 +144,10 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
                 let dir = args.next().context("--shots wants a directory")?;
                 shots = Some(PathBuf::from(dir));
             }
-            option if option.starts_with('-') => {
-                bail!("{option} is not known; there is --shots DIR")
-            }
+            option if option.starts_with('-') => match option.split_once('=') {
+                Some(("--shots", dir)) => shots = Some(PathBuf::from(dir)),
+                _ => bail!("{option} is not known; there is --shots=DIR"),
+            },
             file => files.push(PathBuf::from(file)),
         }
     }
