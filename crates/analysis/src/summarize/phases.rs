@@ -41,6 +41,17 @@ pub(super) struct Rates {
     pub(super) ios_per_s: f64,
 }
 
+impl Rates {
+    /// Returns the rates of an amount in `time` nanoseconds; `None` if no time has passed.
+    fn of(bytes: f64, ios: f64, time: u64) -> Option<Rates> {
+        let per_s = |amount: f64| amount * 1e9 / time as f64;
+        (time > 0).then(|| Rates {
+            bytes_per_s: per_s(bytes),
+            ios_per_s: per_s(ios),
+        })
+    }
+}
+
 impl<'a> PhaseRuns<'a> {
     fn new(name: &str) -> PhaseRuns<'a> {
         PhaseRuns {
@@ -313,10 +324,17 @@ impl<'a> PhaseRun<'a> {
             .unwrap_or_default()
     }
 
-    /// Returns the start delay and the ramp time of a worker.
+    /// Returns the start delay and the ramp time of a worker. A worker ends its ramp with the first I/O that completes
+    /// after the ramp time, which is later the longer its I/Os take.
     pub(super) fn delay_and_ramp(&self, worker: &WorkerRecord) -> (Nanos, Nanos) {
+        let measured = matches!(self.record.origin, Origin::Measured { .. });
+        let before = Nanos(worker.job_runtime.0.saturating_sub(worker.runtime.0));
         self.job(worker).map_or((Nanos(0), Nanos(0)), |job| {
-            (job.timing.startdelay, job.timing.ramp_time)
+            let ramp = match job.timing.ramp_time {
+                ramp if measured && ramp.0 > 0 => ramp.max(before),
+                ramp => ramp,
+            };
+            (job.timing.startdelay, ramp)
         })
     }
 
@@ -373,29 +391,65 @@ impl<'a> PhaseRun<'a> {
         Some(Bytes(written.unwrap_or(0)))
     }
 
-    /// Returns the rates of the phase. The workers of a reporting group add up over their longest time, as in fio;
-    /// groups run in parallel, so their rates add up. `None` if no time has passed.
+    /// Returns the rates of the phase. The workers of a reporting group add up over the time in which one of them
+    /// measured; groups run in parallel, so their rates add up. `None` if no time has passed.
     pub(super) fn rates(&self, op: Op) -> Option<Rates> {
-        let mut groups: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
+        let mut groups: BTreeMap<u32, Vec<&WorkerRecord>> = BTreeMap::new();
         for worker in self.workers(op) {
-            let group = groups
-                .entry(self.job(worker).map_or(worker.job, |job| job.group))
-                .or_default();
-            let (bytes, ios, time) = self.amounts(worker, op);
-            group.0 = group.0.saturating_add(bytes);
-            group.1 = group.1.saturating_add(ios);
-            group.2 = group.2.max(time);
+            let group = self.job(worker).map_or(worker.job, |job| job.group);
+            groups.entry(group).or_default().push(worker);
         }
-        let per_s = |amount: u64, time: u64| amount as f64 * 1e9 / time as f64;
-        let timed = groups.values().filter(|(.., time)| *time > 0);
-        let rates = timed.map(|&(bytes, ios, time)| Rates {
-            bytes_per_s: per_s(bytes, time),
-            ios_per_s: per_s(ios, time),
+        let groups = groups.values().filter_map(|workers| {
+            self.rates_of_ramped(workers, op)
+                .or_else(|| self.rates_of(workers, op))
         });
-        rates.chain(self.stated_rates(op)).reduce(|a, b| Rates {
+        groups.chain(self.stated_rates(op)).reduce(|a, b| Rates {
             bytes_per_s: a.bytes_per_s + b.bytes_per_s,
             ios_per_s: a.ios_per_s + b.ios_per_s,
         })
+    }
+
+    /// Returns the rates of the workers of a group over their longest time, as in fio.
+    fn rates_of(&self, workers: &[&WorkerRecord], op: Op) -> Option<Rates> {
+        let (mut bytes, mut ios, mut time) = (0_u64, 0_u64, 0_u64);
+        for worker in workers {
+            let amounts = self.amounts(worker, op);
+            bytes = bytes.saturating_add(amounts.0);
+            ios = ios.saturating_add(amounts.1);
+            time = time.max(amounts.2);
+        }
+        Rates::of(bytes as f64, ios as f64, time)
+    }
+
+    /// Returns the rates of workers that ended their ramps at different moments, over the time from the first of them
+    /// to the last completion. Their longest time would be shorter: it counts what the last worker completes after the
+    /// first one has ended, but not the time that it takes.
+    ///
+    /// A worker starts with a completion, which it does not count. In this time, all but that of the first worker count.
+    fn rates_of_ramped(&self, workers: &[&WorkerRecord], op: Op) -> Option<Rates> {
+        let part = |worker: &&WorkerRecord| {
+            let (startdelay, ramp) = self.delay_and_ramp(worker);
+            let has_ramp = ramp.0 > 0 && self.untouched(worker).is_none();
+            has_ramp.then_some((startdelay, ramp.0, ramp.0.saturating_add(worker.runtime.0)))
+        };
+        let parts: Vec<(Nanos, u64, u64)> = workers.iter().map(part).collect::<Option<_>>()?;
+        let ((delay, mut first, mut last), rest) = parts.split_first().map(|(a, b)| (*a, b))?;
+        let measured = matches!(self.record.origin, Origin::Measured { .. });
+        if !measured || rest.is_empty() || rest.iter().any(|part| part.0 != delay) {
+            return None;
+        }
+        for (_, start, end) in rest {
+            (first, last) = (first.min(*start), last.max(*end));
+        }
+        let (mut bytes, mut ios) = (0.0, 0.0);
+        for (worker, (_, start, _)) in workers.iter().zip(&parts) {
+            let done = &worker.ops[op];
+            let all: u64 = Op::ALL.into_iter().map(|op| worker.ops[op].ios).sum();
+            let uncounted = f64::from(u8::from(*start > first)) / (all as f64).max(1.0);
+            bytes += done.bytes as f64 * (1.0 + uncounted);
+            ios += done.ios as f64 * (1.0 + uncounted);
+        }
+        Rates::of(bytes, ios, last - first)
     }
 
     /// Returns the rates that another program printed.

@@ -56,6 +56,32 @@ fn workers_of_a_group_add_up_over_the_longest_time() {
     assert!((summary.phases[0].bandwidth.mean - 1.5 * want).abs() < 1.0);
 }
 
+/// Regression: four queues of 32 I/Os of 1 MiB on a card of 44 MB/s were 67 MB/s. Each worker starts to measure when its
+/// first I/O after the ramp completes, and the last one counts what it completes after the others have ended.
+#[test]
+fn workers_that_leave_their_ramps_one_by_one_add_up_over_the_whole_time() {
+    let ms = Nanos::from_millis;
+    let mut run = write_run(0, 20e6, 20);
+    run.scenario.phases[0].jobs[0].timing.ramp_time = ms(100);
+    let mut worker = run.phases[0].workers[0].clone();
+    worker.intervals.clear();
+    run.phases[0].workers.clear();
+    // A card that does 40 I/Os of 1 MB a second does 224 between the first start and the last end. The later workers
+    // do not count the one with which they start.
+    for (clone, start, ios) in [(0, 800, 56), (1, 1600, 55), (2, 2400, 55), (3, 3200, 55)] {
+        worker.clone = clone;
+        (worker.runtime, worker.job_runtime) = (ms(3200), ms(start + 3200));
+        worker.ops.write.ios = ios;
+        worker.ops.write.bytes = ios * 1_000_000;
+        run.phases[0].workers.push(worker.clone());
+    }
+    let summary = summarize(&[run]);
+    let phase = &summary.phases[0];
+    let (rate, iops) = (phase.bandwidth.mean, phase.iops.mean);
+    assert!((rate - 40e6).abs() < 1.0, "{rate}");
+    assert!((iops - 40.0).abs() < 1e-6, "{iops}");
+}
+
 #[test]
 fn timelines_of_workers_are_added_on_one_grid() {
     let mut run = write_run(0, 20e6, 20);

@@ -89,6 +89,28 @@ fn a_deep_card_has_five_rows_too() {
     assert_eq!(table.count(), 7, "{shown}");
 }
 
+/// Regression: four workers with queues of 32 I/Os of 1 MiB, which end their ramps one after another, read 67 MB/s from a
+/// card that reads 44 MB/s.
+#[test]
+fn deep_queues_are_not_faster_than_the_card() {
+    let home = home();
+    let line = format!("{BENCH} --deep --only=read-1m-q32-j4,write-1m-q32-j4 --json");
+    let result: serde_json::Value = serde_json::from_str(&succeeds(&home, &line)).unwrap();
+    let rows = result["rows"].as_array().unwrap().iter();
+    let rates: Vec<(&str, f64)> = rows
+        .filter(|row| row["figure"] == "bandwidth")
+        .map(|row| (row["op"].as_str().unwrap(), row["mean"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(rates.len(), 2, "{rates:?}");
+    for (op, rate) in rates {
+        let most = if op == "read" { 40.0 } else { 20.0 };
+        assert!(
+            (0.95 * most..=1.005 * most).contains(&rate),
+            "{op}: {rate} MB/s"
+        );
+    }
+}
+
 #[test]
 fn a_card_is_drawn_as_a_picture_if_there_is_a_font() {
     let home = home();

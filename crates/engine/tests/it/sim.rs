@@ -68,6 +68,32 @@ fn depth_does_not_speed_up_a_card_that_serves_one_at_a_time() {
     assert!(worker.depth.level[3] > 1000, "{:?}", worker.depth);
 }
 
+/// Regression: I/Os in flight at the end of the run time were one interval, however long they took, so that the speed
+/// seemed to fall.
+#[test]
+fn intervals_go_on_while_a_deep_queue_drains() {
+    let mut deep = on_card(card(), write_seq(), MIB, 512 * MIB);
+    deep.queue.iodepth = 32;
+    deep.timing.time_based = true;
+    deep.timing.runtime = Some(Nanos::from_millis(500));
+    let tick = deep.measure.tick;
+    let worker = run_worker(deep);
+    // At 20 MB/s, the queue takes 1.7 s: most of it after the run time.
+    assert!(
+        worker.runtime > Nanos::from_millis(2000),
+        "{:?}",
+        worker.runtime
+    );
+    let longest = worker
+        .intervals
+        .iter()
+        .map(|interval| interval.length)
+        .max();
+    assert!(longest < Some(Nanos(2 * tick.0)), "{longest:?}");
+    let bytes: u64 = worker.intervals.iter().map(|i| i.ops.write.bytes).sum();
+    assert_eq!(bytes, worker.ops.write.bytes);
+}
+
 #[test]
 fn fsync_has_a_histogram_of_its_own() {
     let mut durable = on_card(card(), write_seq(), 4096, MIB);
