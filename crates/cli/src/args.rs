@@ -12,19 +12,26 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "hakaru", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 success; 1 failure, or `lint` found a problem; 2 usage error, or a named file, device, run or database does not exist; 3 refused because data would be lost; 4 `verify` found defects; 130 interrupted (partial results are kept). `hakaru fio` and `hakaru iozone` exit with the codes of fio and iozone."
+    after_help = "Exit codes: 0 success; 1 failure, or `lint` found a problem; 2 usage error, or no such file, device, run or database; 3 refused because data would be lost; 4 `verify` found defects; 130 interrupted (partial results are kept). `hakaru fio` and `iozone` use theirs; `fio --hakaru-trace` also traces."
 )]
 pub(crate) struct Cli {
-    /// Database of results [default: $XDG_DATA_HOME/hakaru/hakaru.db]
-    #[arg(long, global = true, value_name = "FILE", env = "HAKARU_DB")]
+    /// Database [default: $XDG_DATA_HOME/hakaru/hakaru.db]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "HAKARU_DB",
+        hide_env_values = true
+    )]
     pub(crate) db: Option<PathBuf>,
-    /// Language of messages and reports
+    /// Language: auto (by locale), en or ja
     #[arg(
         long,
         global = true,
         value_name = "LANGUAGE",
         env = "HAKARU_LANG",
-        default_value = "auto"
+        default_value = "auto",
+        hide_possible_values = true
     )]
     lang: LanguageArg,
     #[command(subcommand)]
@@ -35,7 +42,7 @@ pub(crate) struct Cli {
 enum Command {
     /// Benchmark a directory or device with the standard suite
     Bench(cmd::bench::BenchArgs),
-    /// Benchmark many cards through many layers, as described by a file; resumes where it stopped
+    /// Benchmark many cards through many layers from a file; resumes
     Campaign(cmd::campaign::CampaignArgs),
     /// Run one campaign on many hosts
     Fleet(cmd::fleet::FleetArgs),
@@ -53,13 +60,13 @@ enum Command {
     Explain(cmd::explain::ExplainArgs),
     /// Compare two sets of results: stored runs or result files
     Compare(cmd::compare::CompareArgs),
-    /// Show every run and verification of one card over time, and signs of wear
+    /// Show one card over time: runs, verifications, signs of wear
     History(cmd::history::HistoryArgs),
     /// Rank cards for each use, and by speed for the money
     Rank(cmd::rank::RankArgs),
-    /// Import results of fio, iozone, hdparm, dd and CSV tables into the database
+    /// Import results of fio, iozone, hdparm, dd and CSV tables
     Import(cmd::import::ImportArgs),
-    /// Move old runs to another database, which every command accepts with `--db`
+    /// Move old runs to another database, readable with `--db`
     Archive(cmd::archive::ArchiveArgs),
     /// Exchange results with another database: each gets what it lacks
     Sync(cmd::sync::SyncArgs),
@@ -67,20 +74,20 @@ enum Command {
     Export(cmd::export::ExportArgs),
     /// Change label, title and note of stored results
     Relabel(cmd::relabel::RelabelArgs),
-    /// Manage reference results, published or your own, that `bench` compares against
+    /// Manage reference results that `bench` compares against
     #[command(alias = "shelf")]
     Reference(cmd::reference::ReferencesArgs),
     /// Check a fio job or a result for benchmarking mistakes
     Lint(cmd::lint::LintArgs),
-    /// Show everything known about a device or path, and about this host
+    /// Show what is known about a device or path, and this host
     Info(cmd::info::InfoArgs),
-    /// Find what a card is made of (units, cache, limits), and how to format it
+    /// Find the units, cache and limits of a card, and how to format it
     Anatomy(cmd::anatomy::AnatomyArgs),
     /// Predict jobs on a card by its anatomy, or compare with a run
     Predict(cmd::predict::PredictArgs),
-    /// Check real capacity and data integrity, and map speed across the device
+    /// Check real capacity and data integrity, and map speed
     Verify(cmd::verify::VerifyArgs),
-    /// Bring a device into a known state: discard, fill, partition, mkfs, mount
+    /// Bring a device into a known state: discard, fill, mkfs, mount
     Prepare(cmd::prepare::PrepareArgs),
     /// Recover interrupted runs and undo leftover preparation steps
     Recover(cmd::recover::RecoverArgs),
@@ -90,7 +97,7 @@ enum Command {
     Completions(cmd::completions::CompletionsArgs),
     /// Show the manual page of a command
     Man(cmd::man::ManArgs),
-    /// Run a fio command line or job file on hakaru's own engine; `--hakaru-trace[=whole]` traces and stores the run
+    /// Run a fio command line or job file on hakaru's own engine
     #[command(disable_help_flag = true)]
     Fio {
         /// Any fio option; see `hakaru fio --help`

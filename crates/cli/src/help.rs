@@ -85,7 +85,7 @@ pub(crate) fn grouped(command: Command) -> Command {
     let is_known = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
     group(&both!("Other", "その他"), &|name| !is_known(name), &[]);
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}"
+        "{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}"
     );
     command.help_template(template)
 }
@@ -95,6 +95,7 @@ mod tests {
     use super::*;
     use crate::args::Cli;
     use clap::CommandFactory;
+    use hakaru_report::{Language, columns_of, with_language};
     use std::collections::BTreeSet;
 
     #[test]
@@ -111,8 +112,9 @@ mod tests {
     #[test]
     fn help_fits_a_screen() {
         let mut command = grouped(Cli::command()).color(clap::ColorChoice::Never);
-        let help = command.render_help().to_string();
-        assert!(help.lines().count() <= 52, "{help}");
+        let help = command.try_get_matches_from_mut(["hakaru", "--help"]);
+        let help = help.unwrap_err().to_string();
+        assert!(help.lines().count() <= 50, "{help}");
         for line in [
             "Measure:",
             "  bench ",
@@ -123,5 +125,24 @@ mod tests {
             assert!(help.contains(line), "{line} is missing in:\n{help}");
         }
         assert!(!help.contains("Other:"), "{help}");
+    }
+
+    #[test]
+    fn each_command_takes_one_line_of_80_columns() {
+        for language in [Language::English, Language::Japanese] {
+            let help = with_language(language, || {
+                let command = grouped(localized(Cli::command()));
+                command
+                    .color(clap::ColorChoice::Never)
+                    .render_long_help()
+                    .to_string()
+            });
+            for name in GROUPS.iter().flat_map(|(_, names)| names.iter()) {
+                let start = format!("  {name} ");
+                let line = help.lines().find(|line| line.starts_with(&start));
+                let line = line.unwrap_or_default();
+                assert!((20..=80).contains(&columns_of(line)), "{name}: {line}");
+            }
+        }
     }
 }
