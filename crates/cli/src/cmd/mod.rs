@@ -36,7 +36,7 @@ pub(crate) mod sync;
 pub(crate) mod unreadable;
 pub(crate) mod verify;
 
-use hakaru_model::units::{Bytes, SizeSuffixes, parse_size};
+use hakaru_model::units::{Bytes, SizeError, SizeSuffixes, parse_size};
 pub(crate) use hakaru_results::{CountedNoun, counted, findings, findings_by, summarize};
 use std::io::Write;
 
@@ -49,8 +49,8 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// Parses a size argument such as `4GiB`.
-pub(crate) fn size(text: &str) -> Result<Bytes, String> {
-    parse_size(text, SizeSuffixes::Iec).map_err(|error| error.to_string())
+pub(crate) fn size(text: &str) -> Result<Bytes, SizeError> {
+    parse_size(text, SizeSuffixes::Iec)
 }
 
 /// Returns the terminal width in columns; 100 without a terminal.

@@ -4,9 +4,11 @@ use super::ja;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
+use hakaru_model::units::SizeError;
 use hakaru_report::text::{self, MessagePrefix, language};
 use hakaru_report::{Language, wrapped};
 use std::error::Error;
+use std::num::{IntErrorKind, ParseIntError};
 
 /// Translates the help of a command and of all below it.
 pub(crate) fn localized(mut command: Command) -> Command {
@@ -126,7 +128,7 @@ fn message(error: &clap::Error, width: usize) -> String {
     };
     let mut lines = vec![format!("{}: {what}", text::prefix(MessagePrefix::Error))];
     if let Some(because) = error.source() {
-        let because = range_error(&because.to_string());
+        let because = cause(because);
         lines.push(format!(
             "  {}: {because}",
             text::prefix(MessagePrefix::Cause)
@@ -196,6 +198,45 @@ fn usage_error(error: &clap::Error) -> Option<String> {
         _ => return None,
     };
     Some(said)
+}
+
+/// Why a value is refused.
+fn cause(because: &(dyn Error + 'static)) -> String {
+    if let Some(error) = because.downcast_ref::<ParseIntError>() {
+        return match error.kind() {
+            IntErrorKind::Empty => "数値がありません".to_owned(),
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
+                "数値の範囲を超えています".to_owned()
+            }
+            _ => "整数ではありません".to_owned(),
+        };
+    }
+    match because.downcast_ref::<SizeError>() {
+        Some(error) => size_error(error),
+        None => range_error(&because.to_string()),
+    }
+}
+
+fn size_error(error: &SizeError) -> String {
+    match error {
+        SizeError::NoNumber(text) => {
+            format!("「{text}」はサイズではありません。64MiBのように数値と単位を指定してください")
+        }
+        SizeError::UnknownUnit { text, unit } => format!(
+            "「{text}」の単位「{unit}」は不明です。B、KiB、MiB、GiB、TiB、kB、MB、GB、TBのいずれかを指定してください"
+        ),
+        SizeError::Ambiguous {
+            text,
+            number,
+            si,
+            iec,
+            unit_si,
+            unit_iec,
+        } => format!(
+            "「{text}」は{si}バイトとも{iec}バイトとも読めます。{number}{unit_si}または{number}{unit_iec}と指定してください"
+        ),
+        SizeError::TooLarge(text) => format!("「{text}」は16 EiBを超えています"),
+    }
 }
 
 /// The error of a number outside its range in Japanese; other causes are texts of this program.
@@ -331,6 +372,13 @@ mod tests {
             (
                 vec!["hakaru", "bench", "--repeat=0"],
                 "0は範囲1..=1000の外です",
+            ),
+            (vec!["hakaru", "bench", "--repeat=x"], "整数ではありません"),
+            (vec!["hakaru", "bench", "--repeat="], "数値がありません"),
+            (vec!["hakaru", "bench", "--size=12q"], "単位「q」は不明です"),
+            (
+                vec!["hakaru", "bench", "--size=big"],
+                "サイズではありません",
             ),
             (
                 vec!["hakaru", "bench", "--quick", "--standard"],
