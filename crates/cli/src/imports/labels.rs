@@ -396,8 +396,9 @@ fn not_repeats(base: Option<&str>, named: &NamedRuns, runs: &[LabelledRun<'_>]) 
 
 /// Returns an `X` for `--label X=NAME` that names a part of the runs: what distinguishes one of them, or its file.
 fn advised(named: &NamedRuns, runs: &[LabelledRun<'_>]) -> Option<String> {
-    // Spaces around it would be removed.
-    let can_be_typed = |name: &&String| name.trim() == name.as_str();
+    // A shell, or the removal of spaces around it, would change other names.
+    let can_be_typed =
+        |name: &&String| name.trim() == plain(name) && !name.contains(['"', '$', '`', '\\', '!']);
     let is_called = |run: &LabelledRun<'_>, name: &str| is_called(run.run, run.text, name);
     let is_part = |name: &str| runs.len() == 1 || !runs.iter().all(|run| is_called(run, name));
     for (run, suffix) in runs.iter().zip(&named.suffixes) {

@@ -181,6 +181,7 @@ fn advised_labels_are_accepted() {
         ["# SanDisk, A1\n", "# Kingston, A2\n"],
         ["# Card, run 1\n", "# Other card, run 2\n"],
         ["# bs=4k\n", "# bs=8k\n"],
+        ["# \"Fast\" card\n", "# Card for $9 `new`\n"],
     ] {
         let home = Home::new();
         for (file, (heading, ios)) in ["card-1.md", "card-2.md"]
@@ -195,6 +196,8 @@ fn advised_labels_are_accepted() {
         let notes = said(&home, &["import", "--dry-run", &work]);
         let advised = notes.split_once("--label \"").unwrap().1;
         let of = advised.split_once("=NAME\"").unwrap().0;
+        // Between double quotes a shell would change these.
+        assert!(!of.contains(['"', '$', '`', '\\', '!']), "{notes}");
         let label = format!("{of}=renamed");
         said(&home, &["import", "--label", &label, &work]);
         let mut names: Vec<String> = records(&home)
