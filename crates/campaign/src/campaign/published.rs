@@ -228,7 +228,7 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
                 .replace("KB", "KiB")
                 .replace("kB", "KiB");
             notes.push(both!(
-                "the published figures in {unit} are {real} according to their IOPS ({:.1}% \
+                "The published figures in {unit} are {real} according to their IOPS ({:.1}% \
                 more); they are shown as published",
                 "公表値の単位{unit}はIOPSから見ると{real}（{:.1}%大きい）。公表どおりに表示";
                 (ratio - 1.0) * 100.0

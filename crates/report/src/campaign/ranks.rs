@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn unsuitable_is_said_of_the_ranked_cards_only() {
+    fn without_all_figures_the_closest_card_is_undecided() {
         let said = |unranked: &[String]| {
             text::best_card(&text::BestCard {
                 card: "a",
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(said(&[]), "none is suitable; closest: a");
         assert_eq!(
             said(&["b".to_owned()]),
-            "none of the ranked cards is suitable; closest: a; not ranked, because figures are missing: b"
+            "undecided, figures of b are missing; the others are not suitable, closest: a"
         );
     }
 

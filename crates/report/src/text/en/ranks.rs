@@ -29,8 +29,8 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         (true, _) => format!("best: {card}"),
         (false, true) => format!("none is suitable; closest: {card}"),
         (false, false) => format!(
-            "none of the ranked {} is suitable; closest: {card}",
-            things()
+            "undecided, figures of {} are missing; the others are not suitable, closest: {card}",
+            cards(unranked)
         ),
     };
     if let Some(reason) = reason {
@@ -39,7 +39,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
     if !level.is_empty() {
         text += &format!("; not proven better than {}", cards(level));
     }
-    if !unranked.is_empty() {
+    if *suitable && !unranked.is_empty() {
         text += &format!(
             "; not ranked, because figures are missing: {}",
             cards(unranked)

@@ -32,8 +32,8 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         (true, _) => format!("最適: {card}"),
         (false, true) => format!("すべて不向き。最も近い: {card}"),
         (false, false) => {
-            let (thing, _) = things();
-            format!("順位のある{thing}はすべて不向き。最も近い: {card}")
+            let unranked = cards(unranked);
+            format!("判定保留（{unranked}は測定不足）。ほかはすべて不向き、最も近い: {card}")
         }
     };
     if let Some(reason) = reason {
@@ -42,7 +42,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
     if !level.is_empty() {
         text += &format!("。{}との有意差なし", cards(level));
     }
-    if !unranked.is_empty() {
+    if *suitable && !unranked.is_empty() {
         text += &format!("。測定不足のため順位なし: {}", cards(unranked));
     }
     text
