@@ -298,8 +298,26 @@ fn answer(answer: &AnswerBlock) -> String {
     };
     format!(
         "<h2 class=\"answer\">{}</h2>\n{proof}",
-        markup(&answer.text)
+        with_whole_options(&markup(&answer.text))
     )
+}
+
+/// Keeps each option of a command line, such as `--repeat=5`, on one line: browsers break after its hyphens.
+fn with_whole_options(html: &str) -> String {
+    let mut out = String::new();
+    let mut rest = html;
+    while let Some(at) = rest.find("--") {
+        let is_of_option = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '=');
+        let end = rest[at..].find(|c| !is_of_option(c));
+        let end = end.map_or(rest.len(), |end| at + end);
+        out += &format!(
+            "{}<span class=\"whole\">{}</span>",
+            &rest[..at],
+            &rest[at..end]
+        );
+        rest = &rest[end..];
+    }
+    out + rest
 }
 
 /// A numbered list of reasons.
@@ -396,5 +414,25 @@ fn shared_note(all: &[Chart]) -> String {
             format!("<p class=\"quiet\">{}</p>\n", markup(&first.note))
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_in_an_answer_stay_on_one_line() {
+        let whole = |option: &str| format!("<span class=\"whole\">{option}</span>");
+        let of = |text: &str| with_whole_options(&markup(text));
+        assert_eq!(
+            of("測定は1回のみ。--repeat=5を推奨"),
+            format!("測定は1回のみ。{}を推奨", whole("--repeat=5"))
+        );
+        assert_eq!(
+            of("use --deep; or <--quick"),
+            format!("use {}; or &lt;{}", whole("--deep"), whole("--quick"))
+        );
+        assert_eq!(of("1-bit – 4-bit"), "1-bit – 4-bit");
     }
 }

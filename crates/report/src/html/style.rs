@@ -23,7 +23,7 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .toc{position:sticky;top:0;z-index:5;margin:0 -20px;padding:0 12px;background:#fff;border-bottom:1px solid #d5dbe1;overflow-x:auto;white-space:nowrap}\
 .toc ul{display:flex;list-style:none;margin:0;padding:0}\
 .toc a{display:block;padding:12px 6px;font-size:.8125rem;text-decoration:none;color:#1b1f24}.toc a:hover{text-decoration:underline}\
-.answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}\
+.answer,h2.answer{border:0;padding:0;margin:12px 0 6px;max-width:58ch;font-size:clamp(1.3rem,2.45vw,1.8rem);line-height:1.26;font-weight:650;letter-spacing:-.011em;text-wrap:pretty}.whole{white-space:nowrap}\
 .verdict{margin:8px 0 12px;padding:12px 18px;border-left:10px solid #d55e00;border-radius:6px;background:#fce9df}.verdict.good{border-color:#009e73;background:#e3f4ee}.verdict.warned{border-color:#e69f00;background:#fdf3dc}.verdict.unknown{border-color:#8a949e;background:#f5f7f9}.verdict .answer{margin:0 0 4px}.verdict p{margin:0}\
 .two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:10px}\
 .two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2:first-child,.lead h2:first-child{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\

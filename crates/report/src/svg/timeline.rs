@@ -117,7 +117,9 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
     let ticks = y_scale.ticks(5).into_iter();
     let area = PlotArea::new(
         (Scale::Linear { min: 0.0, max }, y_scale),
-        ticks.map(|v| (v, number::exact(v, 6))).collect(),
+        ticks
+            .map(|v| (v, number::in_groups(&number::exact(v, 6))))
+            .collect(),
         (width - MARGIN, top),
         (width * 0.36).clamp(160.0, 260.0),
     );
@@ -270,7 +272,7 @@ pub(super) fn horizontal_axis(canvas: &mut Canvas, area: &PlotArea, name: &str) 
     let PlotArea { right, bottom, .. } = *area;
     let wanted = ((right - area.left) / 70.0).clamp(2.0, 8.0) as u32;
     let ticks = area.x_scale.ticks(wanted).into_iter();
-    let labels = ticks.map(|t| (area.x(t), number::exact(t, 3)));
+    let labels = ticks.map(|t| (area.x(t), number::in_groups(&number::exact(t, 3))));
     let labels = without_overlaps(labels.collect());
     for (x, _) in &labels {
         canvas.line("hk-a", (*x, bottom), (*x, bottom + 4.0));
@@ -328,6 +330,18 @@ mod tests {
             alone: None,
         };
         timeline(data, &frame)
+    }
+
+    #[test]
+    fn axes_group_thousands() {
+        let mut data = lines(1, 2_501, LineWeight::Usual);
+        for (_, value) in &mut data.lines[0].points {
+            *value *= 15_000.0;
+        }
+        let drawn = drawn(&data);
+        for label in [">150,000<", ">2,000<"] {
+            assert!(drawn.contains(label), "{label} in {drawn}");
+        }
     }
 
     #[test]
