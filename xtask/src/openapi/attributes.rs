@@ -168,22 +168,16 @@ mod tests {
 
     #[test]
     fn descriptions_are_first_paragraphs_without_links() {
-        let item: syn::ItemStruct = syn::parse_quote! {
-            /// As [`A::b`](crate::A::b) and [`C`],
-            /// in ns.
-            ///
-            /// More.
-            struct S;
-        };
+        let source =
+            "/// As [`A::b`](crate::A::b) and [`C`],\n/// in ns.\n///\n/// More.\nstruct S;";
+        let item: syn::ItemStruct = syn::parse_str(source).unwrap();
         assert_eq!(description(&item.attrs), "As `A::b` and `C`, in ns.");
     }
 
     #[test]
     fn unknown_attributes_are_errors() {
-        let item: syn::ItemStruct = syn::parse_quote! {
-            #[serde(remote = "Other")]
-            struct S;
-        };
+        let source = "#[serde(remote = \"Other\")]\nstruct S;";
+        let item: syn::ItemStruct = syn::parse_str(source).unwrap();
         assert!(SerdeAttributes::read(&item.attrs).is_err());
     }
 }
