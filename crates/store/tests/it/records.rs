@@ -440,6 +440,7 @@ fn point_of(n: u64, repeat: u32, campaign: &str) -> RunRecord {
             written: Bytes(0),
         }],
         laid_out: Bytes(0),
+        assignment: None,
     });
     record
 }
