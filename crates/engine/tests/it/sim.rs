@@ -89,7 +89,9 @@ fn intervals_go_on_while_a_deep_queue_drains() {
         .iter()
         .map(|interval| interval.length)
         .max();
-    assert!(longest < Some(Nanos(2 * tick.0)), "{longest:?}");
+    // The interval of the end goes on for up to a tick, and until the next completion: 1 MiB takes 52 ms.
+    let most = Nanos(2 * tick.0 + 53_000_000);
+    assert!(longest <= Some(most), "{longest:?}");
     let bytes: u64 = worker.intervals.iter().map(|i| i.ops.write.bytes).sum();
     assert_eq!(bytes, worker.ops.write.bytes);
 }

@@ -143,7 +143,8 @@ fn every_part_of_the_addresses_names_its_colors() {
     };
     let part = path_addresses(&summary, &whole.phase, Some(part)).unwrap();
     for page in [&whole.html, &part.html] {
-        let picture = page.split("<svg").nth(1).unwrap();
+        let picture = page.split("<figure").nth(1).unwrap();
+        let picture = picture.split("</svg>").next().unwrap();
         for name in ["test data", "journal"] {
             assert!(picture.contains(name), "{name}: {picture}");
         }
