@@ -145,7 +145,7 @@ fn every_part_of_the_addresses_names_its_colors() {
     for page in [&whole.html, &part.html] {
         let picture = page.split("<figure").nth(1).unwrap();
         let picture = picture.split("</svg>").next().unwrap();
-        for name in ["test data", "journal"] {
+        for name in ["Test data", "Journal"] {
             assert!(picture.contains(name), "{name}: {picture}");
         }
     }
