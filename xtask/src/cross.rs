@@ -86,7 +86,10 @@ fn compile(targets: &[&str], crates: &[&str]) -> Result<()> {
         // SQLite is assumed to be installed: a check never links it, and its C code is the same on every host.
         cargo
             .env("LIBSQLITE3_SYS_USE_PKG_CONFIG", "1")
-            .env("SQLITE3_LIB_DIR", "/nowhere");
+            .env("SQLITE3_LIB_DIR", "/nowhere")
+            // Neither is the assembly of the cryptography for TLS, which needs a cross compiler.
+            .env("TARGET_CC", "true")
+            .env("TARGET_AR", "true");
         workspace::run(&mut cargo)
     };
     if targets.is_empty() || check(targets).is_ok() {
