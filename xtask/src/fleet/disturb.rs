@@ -23,6 +23,8 @@ pub(super) struct Disturbances {
     stops: u32,
     next: Instant,
     lossy: Option<Instant>,
+    /// Whether losing packets was tried, and whether the kernel can.
+    tried: bool,
     was_lossy: bool,
     stopped: Vec<(Pid, Instant)>,
     seed: u64,
@@ -39,6 +41,7 @@ impl Disturbances {
             stops: agents.div_ceil(20),
             next: Instant::now() + PAUSE,
             lossy: None,
+            tried: false,
             was_lossy: false,
             stopped: Vec::new(),
             seed: u64::from(std::process::id()) | 1,
@@ -63,9 +66,10 @@ impl Disturbances {
         self.next = now + PAUSE;
         self.wake(false);
         match self.lossy {
-            None if !self.was_lossy => {
-                self.network("add", "netem delay 20ms loss 5%");
-                (self.lossy, self.was_lossy) = (Some(now), true);
+            None if !self.tried => {
+                self.tried = true;
+                self.was_lossy = self.network("add", "netem delay 20ms loss 5%");
+                self.lossy = self.was_lossy.then_some(now);
             }
             Some(since) if since.elapsed() > LOSSY => {
                 self.network("del", "");
@@ -135,15 +139,18 @@ impl Disturbances {
         });
     }
 
-    fn network(&self, verb: &str, what: &str) {
+    /// Changes how packets are treated; returns whether the kernel can.
+    fn network(&self, verb: &str, what: &str) -> bool {
         let words = ["qdisc", verb, "dev", "lo", "root"];
         let done = Command::new("tc")
             .args(words)
             .args(what.split_whitespace())
             .status();
-        if !done.is_ok_and(|status| status.success()) {
-            eprintln!("tc qdisc {verb}: not done");
+        let done = done.is_ok_and(|status| status.success());
+        if !done {
+            eprintln!("skipped: tc qdisc {verb} {what}: the kernel has no netem");
         }
+        done
     }
 
     /// Ends all disturbances.
@@ -158,7 +165,7 @@ impl Disturbances {
     pub(super) fn killed(&self) -> String {
         let [server, agents, stops] = self.done;
         let lossy = if self.was_lossy {
-            ", 5% of packets lost for a minute"
+            ", 5% of packets lost and all delayed for up to a minute"
         } else {
             ""
         };
