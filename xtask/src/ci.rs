@@ -74,6 +74,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("mcopy", "mtools"),
     ("dmsetup", "dmsetup"),
     ("sfdisk", "fdisk"),
+    ("nats-server", "nats-server"),
     ("kill", "procps"),
     ("c++", "g++"), // libFuzzer is compiled for the fuzz step.
     ("bc", "bc"),   // fio calls it for sums such as `bs=2*$pagesize`.

@@ -125,7 +125,7 @@ fn is_running(directory: &FleetDirectory) -> bool {
 }
 
 fn start(directory: &FleetDirectory) -> Result<ServerStart> {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command
         .arg("--config")
         .arg(directory.file("nats.conf"))
@@ -156,6 +156,18 @@ fn start(directory: &FleetDirectory) -> Result<ServerStart> {
         Err(error) => {
             Err(error).context(both!("cannot start {PROGRAM}", "{PROGRAM}を起動できません"))
         }
+    }
+}
+
+/// Returns the program as found in `PATH`; or where Debian installs it, which is not in the `PATH` of users.
+fn program() -> &'static str {
+    let in_sbin = "/usr/sbin/nats-server";
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path);
+    let is_found = folders.any(|folder| folder.join(PROGRAM).exists());
+    match !is_found && Path::new(in_sbin).exists() {
+        true => in_sbin,
+        false => PROGRAM,
     }
 }
 
