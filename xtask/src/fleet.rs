@@ -61,7 +61,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         Some(program) => std::path::absolute(program)?,
         None => built()?,
     };
-    println!("{}", Row::HEAD);
+    println!("{}", FleetRow::HEAD);
     for count in agents {
         let row = Room::open(&program, count)?.carry_out(calm)?;
         println!("{row}");
@@ -213,14 +213,14 @@ impl Room {
         Ok(child)
     }
 
-    fn carry_out(mut self, calm: bool) -> Result<Row> {
+    fn carry_out(mut self, calm: bool) -> Result<FleetRow> {
         let count = u32::try_from(self.agents.len())?;
         let began = Instant::now();
         let mut operator = self.begin_operator()?;
         let mut disturbances = Disturbances::new(count, calm);
-        let mut row = Row {
+        let mut row = FleetRow {
             agents: count,
-            ..Row::default()
+            ..FleetRow::default()
         };
         let status = loop {
             if let Some(status) = operator.try_wait()? {
@@ -243,7 +243,7 @@ impl Room {
     }
 
     /// Checks that every point is stored once.
-    fn check(&self, status: ExitStatus, row: &mut Row) -> Result<()> {
+    fn check(&self, status: ExitStatus, row: &mut FleetRow) -> Result<()> {
         let said = std::fs::read_to_string(self.folder.path().join("operator.json"))?;
         let log = std::fs::read_to_string(self.folder.path().join("operator.log"))?;
         ensure!(status.success(), "fleet run: {status}: {said}{log}");
@@ -290,7 +290,7 @@ impl Drop for Room {
 
 /// Results of one campaign.
 #[derive(Default)]
-struct Row {
+struct FleetRow {
     agents: u32,
     points: u64,
     seconds: f64,
@@ -302,7 +302,7 @@ struct Row {
     agent: u64,
 }
 
-impl Row {
+impl FleetRow {
     const HEAD: &str = "agents  points  seconds  twice  cut short  server MiB  operator MiB  agent MiB  disturbances";
 
     /// Notes the most memory of each process; of agents, that of some of them.
@@ -324,7 +324,7 @@ fn memory(pid: &str) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-impl std::fmt::Display for Row {
+impl std::fmt::Display for FleetRow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         write!(

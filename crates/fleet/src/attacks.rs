@@ -12,11 +12,11 @@ use crate::signed::{self, Rejected, Signer};
 use async_nats::jetstream;
 use hakaru_model::campaign::{Assignment, CampaignPoint};
 use hakaru_store::Store;
-use lab::{Lab, Watcher, sim_job, within};
+use lab::{LogWatcher, TestFleet, sim_job, within};
 use std::time::Duration;
 
 /// Connects with a seed, and returns the message of the error.
-fn refusal(lab: &Lab, seed: &str, authority: &str) -> String {
+fn refusal(lab: &TestFleet, seed: &str, authority: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ca.pem");
     std::fs::write(&file, authority).unwrap();
@@ -37,7 +37,7 @@ fn refusal(lab: &Lab, seed: &str, authority: &str) -> String {
 
 #[test]
 fn unknown_keys_and_other_authorities_are_refused_with_the_cure() {
-    let Some(lab) = Lab::start(&["a"]) else {
+    let Some(lab) = TestFleet::start(&["a"]) else {
         return;
     };
     let authority = std::fs::read_to_string(lab.fleet.file("ca.pem")).unwrap();
@@ -49,7 +49,7 @@ fn unknown_keys_and_other_authorities_are_refused_with_the_cure() {
     server::up(&lab.fleet).unwrap();
     let replaced = refusal(&lab, &earlier, &authority);
     assert!(replaced.contains("does not know this key"), "{replaced}");
-    let Some(other) = Lab::start(&["a"]) else {
+    let Some(other) = TestFleet::start(&["a"]) else {
         return;
     };
     let foreign = std::fs::read_to_string(other.fleet.file("ca.pem")).unwrap();
@@ -70,11 +70,11 @@ fn unknown_keys_and_other_authorities_are_refused_with_the_cure() {
 
 #[test]
 fn an_agent_can_only_speak_for_its_own_host() {
-    let Some(lab) = Lab::start(&["a", "b"]) else {
+    let Some(lab) = TestFleet::start(&["a", "b"]) else {
         return;
     };
     let config = lab.config("a");
-    let (directory, watcher) = (lab.agent_directory("a"), Watcher::default());
+    let (directory, watcher) = (lab.agent_directory("a"), LogWatcher::default());
     let seen = watcher.clone();
     crate::block_on(async {
         let client = config
@@ -111,7 +111,7 @@ fn an_agent_can_only_speak_for_its_own_host() {
 
 #[test]
 fn jobs_of_others_and_for_others_are_refused() {
-    let Some(lab) = Lab::start(&["a", "b"]) else {
+    let Some(lab) = TestFleet::start(&["a", "b"]) else {
         return;
     };
     let watcher = lab.run_agent("a");
@@ -147,7 +147,7 @@ fn jobs_of_others_and_for_others_are_refused() {
 
 #[test]
 fn jobs_of_another_version_are_refused_unless_allowed() {
-    let Some(lab) = Lab::start(&["a"]) else {
+    let Some(lab) = TestFleet::start(&["a"]) else {
         return;
     };
     let watcher = lab.run_agent("a");
@@ -163,7 +163,7 @@ fn jobs_of_another_version_are_refused_unless_allowed() {
 
 #[test]
 fn forged_results_are_not_stored() {
-    let Some(lab) = Lab::start(&["a", "b"]) else {
+    let Some(lab) = TestFleet::start(&["a", "b"]) else {
         return;
     };
     lab.measure_once("a");
@@ -235,7 +235,7 @@ fn forged_results_are_not_stored() {
 
 #[test]
 fn a_flood_of_one_host_is_limited_and_others_still_send() {
-    let Some(lab) = Lab::start(&["a", "b"]) else {
+    let Some(lab) = TestFleet::start(&["a", "b"]) else {
         return;
     };
     let (a, b) = (lab.signer_of("a"), lab.signer_of("b"));
@@ -252,7 +252,7 @@ fn a_flood_of_one_host_is_limited_and_others_still_send() {
 
 #[test]
 fn an_announcement_counts_only_with_the_key_of_its_host() {
-    let Some(lab) = Lab::start(&["a", "b"]) else {
+    let Some(lab) = TestFleet::start(&["a", "b"]) else {
         return;
     };
     let (a, b) = (lab.signer_of("a"), lab.signer_of("b"));

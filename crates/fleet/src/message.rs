@@ -170,7 +170,7 @@ pub struct JobProgress {
 
 /// Line of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LogLine {
+pub struct AgentLogLine {
     /// Time in milliseconds since 1970 UTC, by the clock of the host.
     pub at_unix_ms: i64,
     /// The text.

@@ -10,7 +10,7 @@ mod work;
 use crate::clock;
 use crate::connection::ServerAccess;
 use crate::enroll::AgentConfig;
-use crate::message::{AnnouncedDevice, HostHello, HostReport, LogLine, Receipt, StopRequest};
+use crate::message::{AgentLogLine, AnnouncedDevice, HostHello, HostReport, Receipt, StopRequest};
 use crate::names;
 use crate::signed::{self, Signer};
 use anyhow::{Context as _, Result};
@@ -175,7 +175,7 @@ impl Agent<'_> {
     /// Prints a line, and sends it to the log of the fleet. While there is no connection, it waits.
     async fn log(&self, text: &str) {
         (self.print)(text);
-        let line = LogLine {
+        let line = AgentLogLine {
             at_unix_ms: now_unix_ms(),
             text: text.to_owned(),
         };

@@ -18,9 +18,9 @@ use tempfile::TempDir;
 
 /// Lines of a log.
 #[derive(Clone, Default)]
-pub(super) struct Watcher(Arc<Mutex<Vec<String>>>);
+pub(super) struct LogWatcher(Arc<Mutex<Vec<String>>>);
 
-impl Watcher {
+impl LogWatcher {
     pub(super) fn note(&self, line: &str) {
         self.0.lock().unwrap().push(line.to_owned());
     }
@@ -66,14 +66,14 @@ pub(super) fn sim_job(id: &str, host: &str) -> HostJob {
 }
 
 /// A fleet with a running server.
-pub(super) struct Lab {
+pub(super) struct TestFleet {
     pub(super) folder: TempDir,
     pub(super) fleet: FleetDirectory,
 }
 
-impl Lab {
+impl TestFleet {
     /// Starts a server for these hosts; `None` if there is no program.
-    pub(super) fn start(hosts: &[&str]) -> Option<Lab> {
+    pub(super) fn start(hosts: &[&str]) -> Option<TestFleet> {
         if Command::new(server::PROGRAM)
             .arg("--version")
             .output()
@@ -91,7 +91,7 @@ impl Lab {
         };
         drop(free);
         let fleet = FleetDirectory::create(&folder.path().join("fleet"), &new).unwrap();
-        let lab = Lab { folder, fleet };
+        let lab = TestFleet { folder, fleet };
         for host in hosts {
             let config = lab.fleet.enroll(host).unwrap();
             config.write(&lab.agent_directory(host)).unwrap();
@@ -113,8 +113,8 @@ impl Lab {
     }
 
     /// Runs an agent until the process ends, and returns its log.
-    pub(super) fn run_agent(&self, host: &str) -> Watcher {
-        let (directory, watcher) = (self.agent_directory(host), Watcher::default());
+    pub(super) fn run_agent(&self, host: &str) -> LogWatcher {
+        let (directory, watcher) = (self.agent_directory(host), LogWatcher::default());
         let seen = watcher.clone();
         std::thread::spawn(move || agent::run(&directory, &|line| seen.note(line)));
         let connected = watcher.clone();
@@ -223,7 +223,7 @@ impl Lab {
     }
 }
 
-impl Drop for Lab {
+impl Drop for TestFleet {
     fn drop(&mut self) {
         server::down(&self.fleet);
     }

@@ -3,7 +3,7 @@
 use super::OperatorLink;
 use super::dispatched::DispatchedJobs;
 use crate::directory::FleetDirectory;
-use crate::message::{LogLine, StopRequest};
+use crate::message::{AgentLogLine, StopRequest};
 use crate::names;
 use anyhow::Result;
 use async_nats::jetstream::consumer::PullConsumer;
@@ -118,7 +118,7 @@ pub struct HostLog {
     /// Name of the host.
     pub host: String,
     /// The line, without control characters.
-    pub line: LogLine,
+    pub line: AgentLogLine,
 }
 
 /// Passes the last lines of the logs to `print`, oldest first; of all hosts, or of one.
@@ -151,12 +151,12 @@ pub fn logs(
             while let Some(message) = batch.next().await {
                 let Ok(message) = message else { break };
                 received += 1;
-                let Ok(line) = serde_json::from_slice::<LogLine>(&message.payload) else {
+                let Ok(line) = serde_json::from_slice::<AgentLogLine>(&message.payload) else {
                     continue;
                 };
                 all.push_back(HostLog {
                     host: names::host_of(&message.subject).to_owned(),
-                    line: LogLine {
+                    line: AgentLogLine {
                         text: hakaru_report::plain(&line.text),
                         ..line
                     },

@@ -214,7 +214,7 @@ fn print_result(ended: &FleetResult, named: &str) {
     }
 }
 
-/// Stores what the server holds.
+/// Stores the results that the server holds.
 pub(super) fn collect(fleet: &FleetDirectory, db: Option<&Path>) -> Result<Exit> {
     let mut store = place::open(db)?;
     let stored = operator::collect(fleet, &mut store)?;
