@@ -12,9 +12,9 @@ use super::retarget::retarget;
 use super::spec::Campaign;
 use crate::errors;
 use crate::session::{RunRequest, RunResult, SeriesPosition, Session, SessionError, SessionPolicy};
-use hakaru_device::Roots;
 use hakaru_device::guard::Confirmation;
 use hakaru_device::prepare;
+use hakaru_device::{MeasurementLock, Roots};
 use hakaru_engine::{ClockChoice, RunError};
 use hakaru_model::campaign::{Assignment, CampaignPoint, PreparedStep};
 use hakaru_model::caveat::{CacheOf, Caveat};
@@ -24,6 +24,7 @@ use hakaru_model::units::Bytes;
 use hakaru_report::both;
 use hakaru_store::{OrphanedRun, Store};
 use std::path::Path;
+use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -151,6 +152,8 @@ struct Runner<'a> {
     skipped: Vec<(String, String)>,
     /// State of each card of the campaign.
     cards: Vec<CardProgress>,
+    /// Locks of the cards in use; cards of one directory share its lock.
+    locks: Vec<Weak<MeasurementLock>>,
     /// Whether the operator was informed that the caches of the host cannot be dropped.
     reported_caches: bool,
     /// Whether the recheck of the first card is in progress.
@@ -173,6 +176,8 @@ struct CardProgress {
 /// State of a card while it is measured.
 struct CardInUse {
     index: usize,
+    /// Keeps other processes from measuring the card; `None` for simulated cards.
+    _lock: Option<Rc<MeasurementLock>>,
     found: FoundCard,
     confirmation: Option<Confirmation>,
     /// Preparation of the whole card; its speed map is kept until a run that records it is stored.
@@ -201,6 +206,7 @@ impl<'a> Runner<'a> {
         Ok(Runner {
             journal: CampaignProgress::read(run.campaign, run.store, &[&host])?,
             cards: vec![CardProgress::default(); run.campaign.cards.len()],
+            locks: Vec::new(),
             campaign: run.campaign,
             store: run.store,
             state: run.state,
@@ -285,6 +291,10 @@ impl<'a> Runner<'a> {
         if points.is_empty() {
             return Ok(None);
         }
+        let lock = self.lock_card(index, &found);
+        if self.is_stopped() {
+            return Ok(None);
+        }
         let permission = match self.exchanged_below(index, &found.key)? {
             Some(why) => Err(why),
             None => self.permission_to_erase(index, &found),
@@ -300,6 +310,7 @@ impl<'a> Runner<'a> {
         self.cards[index].size = size.or(self.cards[index].size);
         let on = CardInUse {
             index,
+            _lock: lock,
             whole: self.done_to_whole_card(&found.key)?,
             found,
             confirmation,

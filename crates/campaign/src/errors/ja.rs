@@ -111,6 +111,10 @@ fn bench(error: &BenchError) -> Option<String> {
             path.display()
         ),
         BenchError::Scratch(error) => scratch(error),
+        BenchError::InUse { path, holder } => format!(
+            "{}はプロセス{holder}が測定中です; help: 終わるまで待つか、そのプロセスを終了してください",
+            path.display()
+        ),
         BenchError::Changed(error) => format!("{}。以後の書き込みは行っていません", refusal(error)),
         BenchError::Session(error) => return session(error),
         BenchError::Unstored(_) => return None,

@@ -2,6 +2,7 @@
 
 mod campaign_files;
 mod campaign_on_sim;
+mod in_use;
 mod many_runs;
 mod on_loop;
 mod published_report;

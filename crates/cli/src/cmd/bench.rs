@@ -328,6 +328,7 @@ fn refuse(error: BenchError) -> Exit {
         BenchError::Session(SessionError::Run(RunError::StoppedEarly)) => Exit::Interrupted,
         BenchError::Scratch(hakaru_campaign::scratch::ScratchError::Stopped) => Exit::Interrupted,
         BenchError::Scratch(_)
+        | BenchError::InUse { .. }
         | BenchError::Session(_)
         | BenchError::Unstored(_)
         | BenchError::Changed(_) => Exit::Failed,

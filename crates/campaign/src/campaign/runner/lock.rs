@@ -1,10 +1,16 @@
-//! The lock that prevents two processes from carrying out the same campaign.
+//! The locks that prevent two processes from carrying out the same campaign, or measuring the same card.
 
+use super::super::card_finder::FoundCard;
 use super::super::outcome::CampaignError;
+use super::super::spec::CardLocation;
+use super::Runner;
+use hakaru_device::{LockError, MeasurementLock};
+use hakaru_report::both;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 /// Lock of a campaign, because two processes would disturb each other's measurements. Dropping it removes its file.
@@ -96,6 +102,53 @@ fn remove_left_locks(state: &Path, own: &Path) {
         let free = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
         if free && is_at(&file, &path) {
             let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+/// Interval in which a held lock is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(200);
+
+impl Runner<'_> {
+    /// Locks a card, and waits while another process measures it; a stop ends the wait. `None` if there is nothing to
+    /// lock, or locks are unavailable.
+    pub(super) fn lock_card(
+        &mut self,
+        index: usize,
+        found: &FoundCard,
+    ) -> Option<Rc<MeasurementLock>> {
+        let card = &self.campaign.cards[index];
+        let path = match (&found.disk, &card.location) {
+            (Some(disk), _) => disk.node.clone(),
+            (None, CardLocation::Folder(folder)) => folder.clone(),
+            (None, _) => return None,
+        };
+        let name = hakaru_device::lock_name(&path, &self.roots)?;
+        self.locks.retain(|lock| lock.strong_count() > 0);
+        let own = self.locks.iter().filter_map(Weak::upgrade);
+        if let Some(lock) = own.into_iter().find(|lock| lock.name() == name) {
+            return Some(lock);
+        }
+        let mut reported = false;
+        loop {
+            match MeasurementLock::acquire(&name) {
+                Ok(lock) => {
+                    let lock = Rc::new(lock);
+                    self.locks.push(Rc::downgrade(&lock));
+                    return Some(lock);
+                }
+                Err(LockError::Held(holder)) if !self.is_stopped() => {
+                    if !std::mem::replace(&mut reported, true) {
+                        let path = path.display();
+                        self.operator.note(&both!(
+                            "{path} is being measured by process {holder}; waiting until it ends",
+                            "{path}はプロセス{holder}が測定中です。終わるまで待ちます"
+                        ));
+                    }
+                    std::thread::sleep(TRY_AGAIN);
+                }
+                Err(LockError::Held(_) | LockError::Failed(_)) => return None,
+            }
         }
     }
 }
