@@ -234,6 +234,7 @@ pub fn conclude(summary: &mut CampaignSummary, rules: &[UseRule]) {
         }
     }
     let rankings = rank(&by_layer);
+    summary.hosts = crate::compare_hosts(&summary.cards, &by_layer);
     (summary.limits, summary.rankings) = (limits, rankings);
     summary.values = crate::rank_values(&summary.cards, &summary.layers);
 }

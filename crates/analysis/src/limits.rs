@@ -74,7 +74,7 @@ fn lanes(text: &str) -> Option<f64> {
 /// raw link, so rounding cannot exceed them.
 pub(crate) const IMPOSSIBLE: f64 = 1.05;
 
-/// Returns what limits sequential reads and writes, with each card judged by its own bus: one entry per bus limit, and
+/// Returns what limits sequential reads and writes, with each card judged by its own bus: one entry per host and bus limit, and
 /// per verdict if cards on equal buses differ. Simulated cards have no bus and are skipped.
 ///
 /// A card close to the limit of its bus is limited by the bus. If several different cards in one host have the same
@@ -94,7 +94,7 @@ fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
     let real = (0..)
         .zip(cards)
         .filter(|(_, summary)| !summary.caveats.contains(&Caveat::Simulated));
-    let mut groups: Vec<(Option<BytesPerSec>, Vec<Member<'_>>)> = Vec::new();
+    let mut groups: Vec<(&str, Option<BytesPerSec>, Vec<Member<'_>>)> = Vec::new();
     for (place, summary) in real {
         let Some(phase) = sequential(summary, op) else {
             continue;
@@ -104,15 +104,32 @@ fn limits_of(cards: &[&Summary], op: Op) -> Vec<BusLimit> {
             .device
             .known()
             .and_then(|device| ceiling(&device.bus));
-        match groups.iter_mut().find(|(known, _)| *known == ceiling) {
-            Some((_, members)) => members.push((place, summary, phase)),
-            None => groups.push((ceiling, vec![(place, summary, phase)])),
+        let host = summary.environment.hostname.as_str();
+        let known = groups
+            .iter_mut()
+            .find(|(of, known, _)| *of == host && *known == ceiling);
+        match known {
+            Some((.., members)) => members.push((place, summary, phase)),
+            None => groups.push((host, ceiling, vec![(place, summary, phase)])),
         }
     }
-    groups
-        .into_iter()
-        .flat_map(|(ceiling, members)| judged(op, ceiling, &members))
-        .collect()
+    let mut named = groups
+        .iter()
+        .map(|(host, ..)| *host)
+        .filter(|host| !host.is_empty());
+    let first = named.next();
+    let several = named.any(|host| Some(host) != first);
+    let limits = groups.into_iter().flat_map(|(host, ceiling, members)| {
+        let host = (several && !host.is_empty()).then(|| host.to_owned());
+        let limits = judged(op, ceiling, &members).into_iter();
+        limits
+            .map(|limit| BusLimit {
+                host: host.clone(),
+                ..limit
+            })
+            .collect::<Vec<_>>()
+    });
+    limits.collect()
 }
 
 /// Judges a speed as a share of the bus limit.
@@ -125,9 +142,9 @@ pub(crate) fn of_share(share: f64) -> Bottleneck {
     }
 }
 
-/// Judges the cards on buses of the same speed, grouped by verdict.
+/// Judges the cards of a host on buses of the same speed, grouped by verdict.
 fn judged(op: Op, ceiling: Option<BytesPerSec>, members: &[Member<'_>]) -> Vec<BusLimit> {
-    let alike = is_narrow(members) && different(members) >= FEWEST_CARDS && one_host(members);
+    let alike = is_narrow(members) && different(members) >= FEWEST_CARDS;
     let verdict = |(.., phase): &Member<'_>| match ceiling.map(|c| phase.bandwidth.mean / c.0) {
         Some(share) if alike && share > UNDER_CEILING && share <= IMPOSSIBLE => Bottleneck::Host,
         Some(share) => of_share(share),
@@ -157,6 +174,7 @@ fn bus_limit_of(
     let mean = stats::mean(&speeds(members))?;
     Some(BusLimit {
         op,
+        host: None,
         members: members.iter().map(|(place, ..)| *place).collect(),
         measured: BytesPerSec(mean),
         ceiling,
@@ -215,12 +233,6 @@ pub(crate) fn specimens_of(all: &[&Identity], target: &Identity) -> Option<Strin
     let (model, serial) = of(target)?;
     let twin = |other: &&Identity| of(other).is_some_and(|(m, s)| m == model && s != serial);
     all.iter().any(twin).then_some(model)
-}
-
-fn one_host(found: &[Member<'_>]) -> bool {
-    found
-        .windows(2)
-        .all(|pair| pair[0].1.environment.hostname == pair[1].1.environment.hostname)
 }
 
 /// Returns the cost of a layer for each workload: raw device against layer, as one family.
@@ -333,6 +345,29 @@ mod tests {
         assert_eq!(limit(&cards[..2]), Bottleneck::Unclear);
         cards[2].environment.hostname = "another".to_owned();
         assert_eq!(limit(&cards), Bottleneck::Unclear);
+    }
+
+    /// Regression: three cards at the limit of one host were not judged when another host measured cards as well.
+    #[test]
+    fn each_of_several_hosts_is_judged_by_its_own_cards() {
+        let mut cards: Vec<Summary> = (0..6)
+            .map(|i| read_series(i, if i < 3 { 35e6 } else { 20e6 }, 0.005))
+            .collect();
+        for card in &mut cards[3..] {
+            card.environment.hostname = "another".to_owned();
+        }
+        let found = bus_limit(&cards.iter().collect::<Vec<_>>());
+        let found: Vec<_> = found
+            .iter()
+            .map(|of| (of.host.as_deref(), of.limit, of.cards))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Some("pi4"), Bottleneck::Host, 3),
+                (Some("another"), Bottleneck::Card, 3)
+            ]
+        );
     }
 
     #[test]

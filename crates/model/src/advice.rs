@@ -258,6 +258,7 @@ mod tests {
             verdict: ClaimVerdict::Kept,
         }];
         let limits = vec![BusLimit {
+            host: None,
             op: Op::Read,
             members: Vec::new(),
             measured: BytesPerSec(2e7),

@@ -3,6 +3,7 @@
 use crate::advice::Advice;
 use crate::caveat::Caveat;
 use crate::finding::{BusLimit, Claim, ClaimCheck, Comparison, LayerCost, Rounds, Summary};
+use crate::host_comparison::HostComparison;
 use crate::job::Op;
 use crate::lint::LintWarning;
 use crate::price::Price;
@@ -131,6 +132,9 @@ pub struct CampaignSummary {
     /// Reference layer for [`CardSummary::costs`]; empty if there is only one layer.
     #[serde(default)]
     pub reference_layer: String,
+    /// For each layer and phase, the same cards on several hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostComparison>,
     /// For each layer and use, the cards from best to worst.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<UseRanking>,

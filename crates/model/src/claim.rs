@@ -149,7 +149,10 @@ pub enum Condition {
 pub struct BusLimit {
     /// Operation: sequential reads or writes.
     pub op: Op,
-    /// Indexes of the cards that it covers: those with the same bus speed.
+    /// Host of the cards, if the cards of several hosts are judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Indexes of the cards that it covers: those of one host with the same bus speed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<u32>,
     /// Measured speed (mean over several cards).

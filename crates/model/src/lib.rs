@@ -20,6 +20,7 @@ pub mod finding;
 pub mod hash;
 pub mod histogram;
 pub mod history;
+pub mod host_comparison;
 pub mod integrity;
 pub mod io_path;
 pub mod job;

@@ -153,8 +153,10 @@ fn limit(found: &BusLimit, names: &[String]) -> ConclusionRow {
         .filter(|_| some)
         .map(String::as_str)
         .collect();
+    let host = found.host.as_ref();
+    let host = host.map_or(String::new(), |host| format!("{}: ", plain(host)));
     ConclusionRow {
-        about: text::sequential(found.op, &named),
+        about: format!("{host}{}", text::sequential(found.op, &named)),
         sign,
         verdict: text::bottleneck(found.limit).to_owned(),
         because: text::limit(found),

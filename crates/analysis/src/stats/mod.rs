@@ -26,6 +26,7 @@ pub(crate) use bootstrap::Bootstrap;
 pub(crate) use counts::increase_p;
 pub(crate) use describe::mean;
 pub use describe::{mad, median};
+pub(crate) use distributions::t_quantile;
 pub(crate) use effect::{cliffs_delta, hedges_g};
 pub(crate) use family::{bonferroni, simultaneous_level};
 pub(crate) use letters::letters;

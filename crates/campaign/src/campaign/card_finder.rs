@@ -110,8 +110,13 @@ impl CardFinder<'_> {
             CardLocation::Folder(folder) if !folder.is_dir() => CardSearch::NotThere(
                 both!("{} is not a directory", "{}はディレクトリではありません"; folder.display()),
             ),
-            CardLocation::Folder(_) | CardLocation::Sim(_) => CardSearch::Found(FoundCard {
+            CardLocation::Folder(_) => CardSearch::Found(FoundCard {
                 key: keyed(card, &card.label),
+                disk: None,
+            }),
+            // A model with an ID rehearses that card, which may have another label on each host.
+            CardLocation::Sim(_) => CardSearch::Found(FoundCard {
+                key: keyed(card, card.id.as_ref().unwrap_or(&card.label)),
                 disk: None,
             }),
             CardLocation::Reader { node } => self.look_in_readers(card, node.as_ref()),

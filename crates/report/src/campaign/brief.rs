@@ -3,7 +3,7 @@
 
 use super::view::{self, View, Work};
 use super::words::{self, paces};
-use super::{answer, ranks, tables};
+use super::{answer, hosts, ranks, tables};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::findings::{self, ConclusionKind};
@@ -31,6 +31,7 @@ pub(super) fn document(view: &View<'_>) -> Document {
     }
     blocks.push(DocumentBlock::Quiet(legend(view)));
     blocks.extend(costs(view));
+    blocks.extend(hosts::in_brief(view));
     blocks.extend(path::cards::in_brief(&view.traced_cards()));
     blocks.extend(claims(view));
     let kind = ConclusionKind::Limits;

@@ -7,6 +7,7 @@ mod card;
 mod charts;
 mod csv;
 mod csv_rows;
+mod hosts;
 mod parquet;
 mod ranks;
 mod rounds;
@@ -155,6 +156,7 @@ fn document(view: &View<'_>) -> Document {
     };
     blocks.extend(sections.blocks());
     blocks.extend(differences(view));
+    blocks.extend(hosts::blocks(view));
     blocks.extend(promises(view));
     blocks.extend(advice(view));
     blocks.extend(ranks::money(view));

@@ -20,6 +20,7 @@ macro_rules! texts {
 
 mod anatomy;
 mod commands;
+mod hosts;
 mod paths;
 mod plan;
 mod results;
@@ -28,6 +29,7 @@ mod tables;
 
 pub use anatomy::*;
 pub use commands::*;
+pub(crate) use hosts::*;
 pub(crate) use paths::*;
 pub use plan::*;
 pub use results::*;

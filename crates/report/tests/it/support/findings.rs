@@ -173,6 +173,7 @@ pub(crate) fn findings() -> RunFindings {
         ),
     ];
     let limit = |op, mb: f64, limit| BusLimit {
+        host: None,
         op,
         members: vec![0],
         measured: BytesPerSec(mb * 1e6),

@@ -1,0 +1,132 @@
+//! Hosts as a dimension of a campaign: is a difference one of the host, or of the card?
+
+use super::tables::NONE;
+use super::view::{View, Work};
+use crate::compare::ratio_ends;
+use crate::document::{DocumentBlock, TableStyle, folded, part};
+use crate::escape::plain;
+use crate::number::{self, MeanText};
+use crate::table::{self, DataTable};
+use crate::text;
+use hakaru_model::host_comparison::{HostCell, HostComparison, RatioInterval};
+
+/// The part of the report about hosts; empty if no card was measured on several.
+pub(super) fn blocks(view: &View<'_>) -> Vec<DocumentBlock> {
+    let all = comparisons(view);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let causes = DocumentBlock::Table(TableStyle::Words, causes(view, &all));
+    let mut tables = Vec::new();
+    for (of, work) in &all {
+        let title = view.with_layer(&work.title(), &plain(&of.layer));
+        tables.push(DocumentBlock::Title(title));
+        tables.push(DocumentBlock::Table(
+            TableStyle::Numbers,
+            table_of(of, work),
+        ));
+    }
+    let about = DocumentBlock::Quiet(text::hosts_about().to_owned());
+    let blocks = vec![causes, about, folded(text::hosts_every_figure(), tables)];
+    part(text::hosts_title(), blocks)
+}
+
+/// The causes of the differences, for a terminal; empty if no card was measured on several hosts.
+pub(super) fn in_brief(view: &View<'_>) -> Vec<DocumentBlock> {
+    let all = comparisons(view);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let causes = DocumentBlock::Table(TableStyle::Words, causes(view, &all));
+    part(text::hosts_title(), vec![causes])
+}
+
+/// The comparisons of hosts with their workloads.
+fn comparisons<'v>(view: &'v View<'_>) -> Vec<(&'v HostComparison, &'v Work)> {
+    let known = |work: &&Work, of: &HostComparison| of.phase == work.phase && of.op == work.op;
+    let hosts = view.of.hosts.iter();
+    hosts
+        .filter_map(|of| Some((of, view.works.iter().find(|work| known(work, of))?)))
+        .collect()
+}
+
+/// One row for each layer and workload: ratios of hosts and cards, parts of the variation, and the cause.
+fn causes(view: &View<'_>, all: &[(&HostComparison, &Work)]) -> DataTable {
+    let row = |(of, work): &(&HostComparison, &Work)| {
+        let shares = of.shares.map_or(NONE.to_owned(), |shares| {
+            let shares = [shares.host, shares.card, shares.combination];
+            shares
+                .map(|share| format!("{}%", number::percent(share)))
+                .join(" / ")
+        });
+        let what = view.with_layer(&work.title(), &plain(&of.layer));
+        vec![
+            what,
+            text::difference_cause(of.cause).to_owned(),
+            extremes(&of.hosts, &of.host_ratios),
+            extremes(&of.cards, &of.card_ratios),
+            shares,
+        ]
+    };
+    DataTable::new(text::hosts_heads().map(str::to_owned), all.iter().map(row))
+}
+
+/// The slowest and the fastest of several, with the ratio and its interval where it is known: that to the first one.
+fn extremes(names: &[String], ratios: &[RatioInterval]) -> String {
+    let places = ratios.iter().enumerate();
+    let by_ratio =
+        |a: &(usize, &RatioInterval), b: &(usize, &RatioInterval)| a.1.ratio.total_cmp(&b.1.ratio);
+    let (Some((low, least)), Some((high, most))) =
+        (places.clone().min_by(by_ratio), places.max_by(by_ratio))
+    else {
+        return NONE.to_owned();
+    };
+    if low == high {
+        return NONE.to_owned();
+    }
+    // The interval of a ratio is known where one side is the first.
+    let interval = match (low, high) {
+        (0, _) => most.ci95,
+        (_, 0) => least.ci95.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        _ => None,
+    };
+    let interval = interval.map_or(String::new(), |ends| {
+        let (low, high) = ratio_ends(ends);
+        format!(" [{low}, {high}]")
+    });
+    let ratio = text::times_of(most.ratio / least.ratio);
+    let [fast, slow] = [high, low].map(|place| plain(&names[place]));
+    text::faster_than(&fast, &slow, &format!("{ratio}{interval}"))
+}
+
+/// A row for each card, a column for each host; the last row has the ratios of the hosts over all cards.
+fn table_of(of: &HostComparison, work: &Work) -> DataTable {
+    let scale = if work.small { 1.0 } else { 1e6 };
+    let cell = |cell: &HostCell| MeanText::of_parts(cell.mean, cell.deviation, scale).to_string();
+    let rows = of.cards.iter().zip(&of.cells).zip(&of.card_ratios);
+    let rows = rows.map(|((card, cells), ratio)| {
+        let cells = cells.iter().map(cell);
+        table::row(&plain(card), cells.chain([of_first(ratio)]))
+    });
+    let last = of.host_ratios.iter().map(of_first).chain([String::new()]);
+    let last = table::row(&text::all_together(of.cards.len()), last);
+    let hosts = of
+        .hosts
+        .iter()
+        .map(|host| format!("{} ({})", plain(host), work.unit()));
+    let first = of.cards.first().map(|card| plain(card)).unwrap_or_default();
+    let head = table::row(text::card_column(), hosts.chain([text::ratio_to(&first)]));
+    DataTable::new(head, rows.chain([last]))
+}
+
+/// A ratio to the first with its interval.
+fn of_first(of: &RatioInterval) -> String {
+    let ratio = text::times_of(of.ratio);
+    match of.ci95 {
+        Some((low, high)) if low < high => {
+            let (low, high) = ratio_ends((low, high));
+            format!("{ratio} [{low}, {high}]")
+        }
+        _ => ratio,
+    }
+}

@@ -1,0 +1,55 @@
+//! Comparisons of hosts by the same cards.
+
+use hakaru_model::host_comparison::DifferenceCause;
+
+pub(in crate::text) fn hosts_title() -> &'static str {
+    "Host or card?"
+}
+
+pub(in crate::text) fn hosts_about() -> &'static str {
+    "The same cards on several hosts. Ratios are geometric means over all cards or all hosts; their intervals hold together \
+     in 95% of campaigns (Satterthwaite, Bonferroni). The last part of the variation depends on the combination of host and \
+     card, or is variation between runs."
+}
+
+pub(in crate::text) fn hosts_every_figure() -> &'static str {
+    "Every card on every host"
+}
+
+pub(in crate::text) fn hosts_heads() -> [&'static str; 5] {
+    [
+        "Workload",
+        "Cause of the difference",
+        "Hosts, same cards",
+        "Cards, same hosts",
+        "Variation: host / card / rest",
+    ]
+}
+
+pub(in crate::text) fn difference_cause(cause: DifferenceCause) -> &'static str {
+    match cause {
+        DifferenceCause::Host => "the host; the cards are not proven to differ",
+        DifferenceCause::Card => "the card; the hosts are not proven to differ",
+        DifferenceCause::HostAndCard => "both: hosts differ, and cards differ",
+        DifferenceCause::Combination => {
+            "the combination: how much hosts differ depends on the card"
+        }
+        DifferenceCause::NotProven => "no difference is proven",
+        DifferenceCause::TooFewRuns => "unknown: a single run each; use at least 3 repeats",
+    }
+}
+
+pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {
+    format!("{fast} is {ratio} as fast as {slow}")
+}
+
+pub(in crate::text) fn all_together(cards: usize) -> String {
+    match cards {
+        1 => "ratio of the hosts".to_owned(),
+        _ => "all cards, ratio of the hosts".to_owned(),
+    }
+}
+
+pub(in crate::text) fn ratio_to(first: &str) -> String {
+    format!("ratio to {first}")
+}

@@ -1,0 +1,52 @@
+//! 同じカードによるホストの比較。
+
+use hakaru_model::host_comparison::DifferenceCause;
+
+pub(in crate::text) fn hosts_title() -> &'static str {
+    "ホストの差か、カードの差か"
+}
+
+pub(in crate::text) fn hosts_about() -> &'static str {
+    "同じカードを複数のホストで測定した結果である。比はすべてのカードまたはホストにわたる幾何平均で、信頼区間は全体として95%で成り立つ\
+     （Satterthwaite、Bonferroni）。ばらつきの最後の部分は、ホストとカードの組み合わせによる差と、測定ごとのばらつきである。"
+}
+
+pub(in crate::text) fn hosts_every_figure() -> &'static str {
+    "すべてのカードとホストの値"
+}
+
+pub(in crate::text) fn hosts_heads() -> [&'static str; 5] {
+    [
+        "ワークロード",
+        "差の原因",
+        "ホスト（同じカード）",
+        "カード（同じホスト）",
+        "ばらつき: ホスト / カード / その他",
+    ]
+}
+
+pub(in crate::text) fn difference_cause(cause: DifferenceCause) -> &'static str {
+    match cause {
+        DifferenceCause::Host => "ホスト（カードの差は確認できない）",
+        DifferenceCause::Card => "カード（ホストの差は確認できない）",
+        DifferenceCause::HostAndCard => "両方（ホストにもカードにも差がある）",
+        DifferenceCause::Combination => "組み合わせ（ホストの差がカードによって異なる）",
+        DifferenceCause::NotProven => "差は確認できない",
+        DifferenceCause::TooFewRuns => "不明（各1回の測定。3回以上の繰り返しが必要）",
+    }
+}
+
+pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {
+    format!("{fast}は{slow}の{ratio}")
+}
+
+pub(in crate::text) fn all_together(cards: usize) -> String {
+    match cards {
+        1 => "ホストの比".to_owned(),
+        _ => "全カードでのホストの比".to_owned(),
+    }
+}
+
+pub(in crate::text) fn ratio_to(first: &str) -> String {
+    format!("{first}との比")
+}

@@ -1,0 +1,23 @@
+//! Texts of comparisons of hosts by the same cards.
+
+use crate::text::{Language, en, ja, language};
+use hakaru_model::host_comparison::DifferenceCause;
+
+texts! {
+    /// Title of the part about hosts.
+    pub(crate) fn hosts_title() -> &'static str;
+    /// How the table of causes is computed.
+    pub(crate) fn hosts_about() -> &'static str;
+    /// Title of the tables with the figures of all cards and hosts.
+    pub(crate) fn hosts_every_figure() -> &'static str;
+    /// Columns: workload, cause, hosts, cards, parts of the variation.
+    pub(crate) fn hosts_heads() -> [&'static str; 5];
+    /// Cause of the differences between the same cards on several hosts.
+    pub(crate) fn difference_cause(cause: DifferenceCause) -> &'static str;
+    /// The fastest and the slowest of several, with their ratio.
+    pub(crate) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String;
+    /// Row of the ratios over all cards.
+    pub(crate) fn all_together(cards: usize) -> String;
+    /// Column of ratios to something.
+    pub(crate) fn ratio_to(first: &str) -> String;
+}
