@@ -11,6 +11,7 @@ mod checks;
 mod fat;
 mod faults;
 mod figures;
+mod fleet;
 mod full;
 mod guarding;
 mod host;
@@ -58,6 +59,11 @@ const PARTS: &[Part] = &[
         "pi",
         "the program as built for a Raspberry Pi, on an emulated one",
         pi::main,
+    ),
+    (
+        "fleet",
+        "article E on two emulated Raspberry Pis over a network, one loses its power; ten minutes",
+        fleet::main,
     ),
     (
         "articles",

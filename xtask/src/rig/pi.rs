@@ -6,7 +6,7 @@ mod traced;
 
 use super::checks::Checks;
 use super::layers::RigLayer;
-use super::product::{self, ERASE};
+use super::product::{self, ERASE, Product};
 use super::{cards, setup};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
@@ -38,8 +38,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// If a check fails, or the machine cannot be started.
 pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut args = args.to_vec();
-    let product = setup::program(Arch::Aarch64, product::PI, &mut args)?;
-    runs_on_pi(product.file())?;
+    let product = static_program(&mut args)?;
     let only_trace = args == ["trace"];
     ensure!(
         only_trace || args.is_empty(),
@@ -54,13 +53,32 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     checks.conclude()
 }
 
-/// Runs the quick suite and fio on each layer.
-fn suites(checks: &mut Checks, hakaru: &Path) -> Result<()> {
+/// Builds the program for the Raspberry Pi, or removes `--hakaru FILE` from the arguments.
+///
+/// # Errors
+/// If it does not build, or cannot run there.
+pub(super) fn static_program(args: &mut Vec<String>) -> Result<Product> {
+    let product = setup::program(Arch::Aarch64, product::PI, args)?;
+    runs_on_pi(product.file())?;
+    Ok(product)
+}
+
+/// A card with a partition for each layer.
+///
+/// # Errors
+/// If the host has no space for the data, or a program is missing.
+pub(super) fn card_with_layers() -> Result<Arc<SimulatedCard>> {
     let card = cards::make(DeviceModel {
         capacity: Bytes(1 << 30),
         ..cards::nimble()
     })?;
     partition(&card)?;
+    Ok(card)
+}
+
+/// Runs the quick suite and fio on each layer.
+fn suites(checks: &mut Checks, hakaru: &Path) -> Result<()> {
+    let card = card_with_layers()?;
     let pi = Pi::with(&Kit::usual(), &card).program("hakaru", hakaru);
     let run = pi.run(&script(), LIMIT)?;
     checks.say(&format!(

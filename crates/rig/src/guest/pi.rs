@@ -11,6 +11,7 @@ use crate::nbd::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -29,12 +30,19 @@ const MODULES: &[&str] = &[
     "f2fs",
 ];
 
+/// Modules of the network adapter, which is on the USB port, as on the real board.
+const NETWORK_MODULES: &[&str] = &["dwc2", "cdc_ether"];
+
+/// Interval in which a running machine is asked to lose its power.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Builder of a Raspberry Pi guest.
 #[derive(Clone, Debug)]
 pub struct Pi {
     kit: Kit,
     card: Arc<SimulatedCard>,
     programs: Vec<(String, PathBuf)>,
+    network: bool,
 }
 
 /// Result of a script on a Raspberry Pi.
@@ -53,6 +61,7 @@ impl Pi {
             kit: kit.clone(),
             card: Arc::clone(card),
             programs: Vec::new(),
+            network: false,
         }
     }
 
@@ -62,33 +71,59 @@ impl Pi {
         self
     }
 
+    /// Adds a USB network adapter, `usb0`. The host is 10.0.2.2 there, whatever listens on its loopback interface.
+    pub fn networked(mut self) -> Pi {
+        self.network = true;
+        self
+    }
+
     /// Boots the machine, runs a busybox script, and waits until it is off again.
     ///
     /// # Errors
     /// If a component is missing, QEMU fails, the kernel panics or the time limit is reached.
     pub fn run(&self, script: &str, limit: Duration) -> Result<PiRun, GuestError> {
+        let powered = AtomicBool::new(true);
+        let run = self.run_while(&powered, script, limit)?;
+        run.ok_or_else(|| unreachable!("nobody cut the power"))
+    }
+
+    /// Like [`Pi::run`], but the machine loses its power as soon as `powered` is false; the result is `None` then.
+    ///
+    /// # Errors
+    /// Those of [`Pi::run`].
+    pub fn run_while(
+        &self,
+        powered: &AtomicBool,
+        script: &str,
+        limit: Duration,
+    ) -> Result<Option<PiRun>, GuestError> {
         let parts = self.kit.parts(Arch::Aarch64)?;
         let dir = qemu::dir()?;
         let at = dir.path();
-        let initrd = qemu::initrd(&parts, include_bytes!("pi.init"), MODULES, |archive| {
+        let network = NETWORK_MODULES.iter().filter(|_| self.network);
+        let modules: Vec<&str> = MODULES.iter().chain(network).copied().collect();
+        let initrd = qemu::initrd(&parts, include_bytes!("pi.init"), &modules, |archive| {
             self.add_programs(archive, script)
         })?;
         std::fs::write(at.join("initrd"), initrd).map_err(cannot_make("initrd", at))?;
         let server = Server::start(Arc::clone(&self.card), &at.join("card"))
             .map_err(cannot_make("the socket of the card", at))?;
         let begun = Instant::now();
-        let mut child = qemu::spawn(command(&parts, at, &server).stdin(Stdio::null()), at)?;
+        let mut child = qemu::spawn(self.command(&parts, at, &server).stdin(Stdio::null()), at)?;
         let Some(serial) = child.stdout.take() else {
             unreachable!("it was requested as a pipe")
         };
-        let said = listen(&lines_of(serial), begun, limit);
+        let said = listen(&lines_of(serial), begun, limit, powered);
         let status =
             end(&mut child, said.ended).map_err(GuestError::host("cannot wait for QEMU"))?;
         if let Some(output) = said.output() {
-            return Ok(PiRun {
+            return Ok(Some(PiRun {
                 output,
                 boot_time: said.boot_time.unwrap_or_default(),
-            });
+            }));
+        }
+        if !powered.load(Relaxed) {
+            return Ok(None);
         }
         let (during, console) = ("running a script on a Raspberry Pi", said.lines.join("\n"));
         if !said.ended && !panicked(&console) {
@@ -96,6 +131,26 @@ impl Pi {
         }
         let log = qemu::log(at);
         Err(GuestError::after_exit(status, during, &console, &log))
+    }
+
+    fn command(&self, parts: &GuestParts, at: &Path, server: &Server) -> Command {
+        let mut command = qemu::command(Arch::Aarch64);
+        command.args(["-machine", "raspi3b", "-display", "none", "-no-reboot"]);
+        command.arg("-kernel").arg(&parts.kernel);
+        command.arg("-initrd").arg(at.join("initrd"));
+        if let Some(dtb) = &parts.dtb {
+            command.arg("-dtb").arg(dtb);
+        }
+        command.args(["-append", "console=ttyS1,115200 quiet panic=-1 oops=panic"]);
+        let socket = server.socket().display();
+        let card = format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe");
+        command.args(["-drive", &card]);
+        // The kernel's console is the second serial port; the first one is for Bluetooth.
+        command.args(["-serial", "null", "-serial", "stdio", "-monitor", "none"]);
+        if self.network {
+            command.args(["-netdev", "user,id=net", "-device", "usb-net,netdev=net"]);
+        }
+        command
     }
 
     fn add_programs(&self, archive: &mut CpioArchive, script: &str) -> Result<(), GuestError> {
@@ -107,23 +162,6 @@ impl Pi {
     }
 }
 
-fn command(parts: &GuestParts, at: &Path, server: &Server) -> Command {
-    let mut command = qemu::command(Arch::Aarch64);
-    command.args(["-machine", "raspi3b", "-display", "none", "-no-reboot"]);
-    command.arg("-kernel").arg(&parts.kernel);
-    command.arg("-initrd").arg(at.join("initrd"));
-    if let Some(dtb) = &parts.dtb {
-        command.arg("-dtb").arg(dtb);
-    }
-    command.args(["-append", "console=ttyS1,115200 quiet panic=-1 oops=panic"]);
-    let socket = server.socket().display();
-    let card = format!("if=sd,driver=nbd,server.type=unix,server.path={socket},cache=unsafe");
-    command.args(["-drive", &card]);
-    // The kernel's console is the second serial port; the first one is for Bluetooth.
-    command.args(["-serial", "null", "-serial", "stdio", "-monitor", "none"]);
-    command
-}
-
 /// Output on the serial port.
 struct SerialOutput {
     lines: Vec<String>,
@@ -132,27 +170,34 @@ struct SerialOutput {
     ended: bool,
 }
 
-fn listen(serial: &Receiver<String>, begun: Instant, limit: Duration) -> SerialOutput {
+/// Reads until the machine ends, its time is over, or it loses its power.
+fn listen(
+    serial: &Receiver<String>,
+    begun: Instant,
+    limit: Duration,
+    powered: &AtomicBool,
+) -> SerialOutput {
     let mut said = SerialOutput {
         lines: Vec::new(),
         boot_time: None,
         ended: false,
     };
-    loop {
-        match serial.recv_timeout((begun + limit).saturating_duration_since(Instant::now())) {
+    while begun.elapsed() < limit && powered.load(Relaxed) {
+        match serial.recv_timeout(LOOK) {
             Ok(line) => {
                 if line.contains("RIG-READY") {
                     said.boot_time = Some(begun.elapsed());
                 }
                 said.lines.push(line);
             }
-            Err(RecvTimeoutError::Timeout) => return said,
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 said.ended = true;
                 return said;
             }
         }
     }
+    said
 }
 
 fn end(child: &mut Child, ended: bool) -> std::io::Result<std::process::ExitStatus> {

@@ -33,8 +33,14 @@ const PC_MODULES: &[&str] = &[
     "drivers/usb/storage",
 ];
 
-/// Raspberry Pi modules: power off.
-const PI_MODULES: &[&str] = &["drivers/watchdog/bcm2835*"];
+/// Raspberry Pi modules: power off, and the network adapter.
+const PI_MODULES: &[&str] = &[
+    "drivers/net/mii*",
+    "drivers/net/phy",
+    "drivers/net/usb",
+    "drivers/usb",
+    "drivers/watchdog/bcm2835*",
+];
 
 /// Device tree of the Raspberry Pi 3.
 pub(super) const DEVICE_TREE: &str = "bcm2837-rpi-3-b.dtb";

@@ -22,7 +22,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Changes with the content of the kit, so that an outdated kit is rebuilt.
-const LAYOUT: &str = "2";
+const LAYOUT: &str = "3";
 
 /// Location of the guest components.
 #[derive(Clone, Debug)]
