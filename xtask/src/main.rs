@@ -10,6 +10,7 @@ mod ci;
 mod cross;
 mod dist;
 mod docs;
+mod duckdb;
 mod fleet;
 mod fuzz;
 mod mutants;
@@ -63,6 +64,11 @@ const COMMANDS: &[TaskRow] = &[
         "docs",
         "write the generated pages of docs/ anew (--check: only compare)",
         docs::main,
+    ),
+    (
+        "duckdb",
+        "query exported runs with DuckDB, and compare the answers: --repeats=3",
+        duckdb::main,
     ),
     (
         "fio-parity",

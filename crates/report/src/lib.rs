@@ -16,6 +16,7 @@ mod campaign;
 mod chart;
 mod compare;
 mod csv;
+mod dataset;
 mod device;
 mod document;
 mod escape;
@@ -60,6 +61,7 @@ pub use compare::{
     comparison_markdown_with, comparison_terminal,
 };
 pub use csv::{csv, csv_with};
+pub use dataset::{Dataset, DatasetFile};
 pub use device::{Listed, TargetInfo, card_terminal, device_html, device_terminal, disks_terminal};
 pub use escape::{columns_of, markup, padded, plain};
 pub use history::{history_html, history_markdown, history_terminal};

@@ -1,4 +1,7 @@
-//! `hakaru export`: writes stored records and verifications as JSON lines, for another database or program.
+//! `hakaru export`: writes stored records and verifications as JSON lines, for another database or program, or runs as
+//! Parquet files.
+
+mod dataset;
 
 use super::unreadable::{self, Unreadable};
 use crate::exit::{Exit, NamedPath};
@@ -23,12 +26,19 @@ pub(crate) struct ExportArgs {
     /// Write to FILE; `-` for standard output (the default)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write Parquet files by date and device to DIR, for programs such as DuckDB
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    parquet: Option<PathBuf>,
 }
 
 /// Writes the selected records, one per line.
 pub(crate) fn main(args: &ExportArgs, db: Option<&Path>) -> Result<Exit> {
     let store = place::read(db)?;
     let mut unreadable = Unreadable::default();
+    if let Some(directory) = &args.parquet {
+        dataset::write(args, &store, &mut unreadable, directory)?;
+        return Ok(unreadable.exit());
+    }
     let path = args.output.as_deref();
     match path.filter(|path| !place::is_stdout(Some(path))) {
         None => {

@@ -192,6 +192,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("TOML file that maps the columns of a CSV table (see below)", "CSVの表の列を対応付けるTOMLファイル（下記）"),
     ("Show what would be imported, and exit", "取り込む内容を表示して終了する"),
     ("Labels, ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]", "ラベル、測定や検証のID、またはその先頭部分。latestは最新の測定 [既定値: すべて]"),
+    ("Write Parquet files by date and device to DIR, for programs such as DuckDB", "DuckDBなどのプログラム向けに、日付とデバイスで分けたParquetファイルをDIRに書き出す"),
     ("Include all repeats of the series of each run", "各測定の測定シリーズの全回を含める"),
     ("Write to FILE; `-` for standard output (the default)", "FILEに書き出す。「-」は標準出力（既定）"),
     ("Labels, ids or unique prefixes, `latest`, or a selection: series=, label=, card=, layer=, host=, date=, campaign=, workload=", "ラベル、ID、その先頭部分、latest、または条件 series=、label=、card=、layer=、host=、date=、campaign=、workload= で指定する"),
