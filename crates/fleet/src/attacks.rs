@@ -12,7 +12,7 @@ use crate::signed::{self, Rejected, Signer};
 use async_nats::jetstream;
 use hakaru_model::campaign::{Assignment, CampaignPoint};
 use hakaru_store::Store;
-use lab::{LogWatcher, TestFleet, sim_job, within};
+use lab::{LogWatcher, LoopDisk, TestFleet, erasing_job, sim_job, within};
 use std::time::Duration;
 
 /// Connects with a seed, and returns the message of the error.
@@ -159,6 +159,30 @@ fn jobs_of_another_version_are_refused_unless_allowed() {
     (job.id, job.any_version) = ("job-2".to_owned(), true);
     lab.publish(&work, Some(operator.seal(&work, &job).unwrap()));
     within(|| watcher.count("runs measured") == 1);
+}
+
+#[test]
+fn an_expired_permission_erases_nothing() {
+    let Some(lab) = TestFleet::start(&["a"]) else {
+        return;
+    };
+    let Some(disk) = LoopDisk::attach(&lab.folder.path().join("disk")) else {
+        return;
+    };
+    let watcher = lab.run_agent("a");
+    let (operator, work) = (lab.fleet.signer().unwrap(), names::work("a"));
+    let now = hakaru_campaign::now_unix_ms();
+    let send = |job| lab.publish(&work, Some(operator.seal(&work, &job).unwrap()));
+    send(erasing_job("job-1", &disk, now - 1));
+    within(|| watcher.count("the permission to erase it has expired") == 1);
+    within(|| lab.messages(names::WORK) == 0);
+    let content = std::fs::read(&disk.file).unwrap();
+    assert!(content.iter().all(|byte| *byte == 0), "nothing is written");
+    // The same permission with time left.
+    send(erasing_job("job-2", &disk, now + 3_600_000));
+    within(|| watcher.count("1 runs measured") == 1);
+    let content = std::fs::read(&disk.file).unwrap();
+    assert!(content.iter().any(|byte| *byte != 0), "it is written");
 }
 
 #[test]

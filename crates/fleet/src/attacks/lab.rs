@@ -2,7 +2,7 @@
 
 use crate::directory::{FleetDirectory, NewFleet};
 use crate::enroll::AgentConfig;
-use crate::message::HostJob;
+use crate::message::{ErasePermission, HostJob};
 use crate::signed::Signer;
 use crate::{VERSION, agent, names, server};
 use async_nats::HeaderMap;
@@ -10,7 +10,7 @@ use async_nats::jetstream::{self, Context};
 use hakaru_store::Store;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -62,6 +62,56 @@ pub(super) fn sim_job(id: &str, host: &str) -> HostJob {
         repeats: None,
         permissions: Vec::new(),
         stored: 0,
+    }
+}
+
+/// A loop device, detached when dropped.
+pub(super) struct LoopDisk {
+    pub(super) node: String,
+    pub(super) file: PathBuf,
+}
+
+impl LoopDisk {
+    /// Attaches a new file of 16 MiB; `None` where that is not permitted.
+    pub(super) fn attach(file: &Path) -> Option<LoopDisk> {
+        std::fs::write(file, vec![0; 16 << 20]).unwrap();
+        let out = Command::new("losetup")
+            .args(["--find", "--show"])
+            .arg(file)
+            .output();
+        let Some(out) = out.ok().filter(|out| out.status.success()) else {
+            eprintln!("skipped: loop devices are not available");
+            return None;
+        };
+        Some(LoopDisk {
+            node: String::from_utf8(out.stdout).unwrap().trim().to_owned(),
+            file: file.to_owned(),
+        })
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["-d", &self.node]).status();
+    }
+}
+
+/// A job that writes to a disk as a whole, with a permission until this time.
+pub(super) fn erasing_job(id: &str, disk: &LoopDisk, until_unix_ms: i64) -> HostJob {
+    let own_id = disk.file.display().to_string();
+    let text = format!(
+        "name = \"attack\"\nrepeats = 1\n[[host]]\nname = \"a\"\n[[card]]\nlabel = \"x\"\nhost = \"a\"\nid = \"{own_id}\"\ndevice = \"{}\"\n\
+         [[layer]]\nfs = \"raw\"\n[[workload]]\nname = \"w\"\nrw = \"write\"\nbs = \"64KiB\"\nsize = \"1MiB\"\n",
+        disk.node
+    );
+    HostJob {
+        asked: serde_json::json!({ "format": 1, "text": text, "files": {} }).to_string(),
+        permissions: vec![ErasePermission {
+            card: "x".to_owned(),
+            id: own_id,
+            until_unix_ms,
+        }],
+        ..sim_job(id, "a")
     }
 }
 

@@ -165,3 +165,81 @@ fn device_of<'h>(host: &'h HostState, card: &Card) -> Option<&'h AnnouncedDevice
         (None, _) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::HostHello;
+    use hakaru_campaign::campaign::resolve::{ResolveContext, campaign};
+
+    /// A campaign that erases one card, found by its ID.
+    fn erasing() -> Campaign {
+        let text = "name = \"x\"\n[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\n[[card]]\nlabel = \"c\"\nid = \"0x12\"\n\
+            [[layer]]\nfs = \"raw\"\n[[workload]]\nsuite = [\"seq-write\"]\npace = \"quick\"\n";
+        let around = ResolveContext {
+            read_file: &|_| Err("no files here".to_owned()),
+            fio: &|_, _| Err("no fio here".to_owned()),
+        };
+        campaign(text, &around).unwrap()
+    }
+
+    fn host(name: &str, ids: &[&str]) -> HostState {
+        let device = |id: &&str| AnnouncedDevice {
+            node: "/dev/sda".to_owned(),
+            ids: vec![(*id).to_owned()],
+            ..AnnouncedDevice::default()
+        };
+        HostState {
+            name: name.to_owned(),
+            present: true,
+            hello: Some(HostHello {
+                devices: ids.iter().map(device).collect(),
+                ..HostHello::default()
+            }),
+        }
+    }
+
+    fn assign(hosts: &[HostState]) -> (JobAssignment, Vec<EraseQuestion>) {
+        let mut asked = Vec::new();
+        let mut permit = |question: &EraseQuestion| {
+            asked.push(question.clone());
+            true
+        };
+        let assigner = Assigner {
+            campaign: &erasing(),
+            hosts,
+            open: &BTreeSet::from(["c".to_owned()]),
+            outstanding: &[],
+            permit: &mut permit,
+            until_unix_ms: 1,
+        };
+        (assigner.assign(), asked)
+    }
+
+    #[test]
+    fn a_card_is_measured_where_it_is() {
+        let (found, asked) = assign(&[host("a", &["0x99"]), host("b", &["0X12"])]);
+        assert_eq!(found.skipped, []);
+        assert_eq!((found.jobs.len(), found.jobs[0].host.as_str()), (1, "b"));
+        // The permission is for the ID of the campaign, whatever the host announces.
+        assert_eq!(found.jobs[0].permissions[0].id, "0x12");
+        assert_eq!((asked.len(), asked[0].id.as_str()), (1, "0x12"));
+    }
+
+    /// A host that lies gets no job: two hosts cannot have one card.
+    #[test]
+    fn a_card_that_two_hosts_announce_is_measured_by_none() {
+        let (found, asked) = assign(&[host("a", &["0x12"]), host("b", &["0x12"])]);
+        assert_eq!((found.jobs.len(), asked.len()), (0, 0));
+        assert!(found.skipped[0].1.contains("a, b"), "{:?}", found.skipped);
+    }
+
+    #[test]
+    fn hosts_outside_the_campaign_get_no_job() {
+        let (found, asked) = assign(&[host("stranger", &["0x12"])]);
+        assert_eq!(
+            (found.jobs.len(), asked.len(), found.skipped.len()),
+            (0, 0, 1)
+        );
+    }
+}
