@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use hakaru_fleet::agent;
 use hakaru_fleet::enroll::{AgentConfig, DIRECTORY, UNIT};
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Path of the program that the service runs.
@@ -70,6 +70,14 @@ fn install(args: &AgentArgs) -> Result<Exit> {
         &format!("{PROGRAM} agent"),
         &format!("{program} agent --directory {directory}"),
     );
+    // Source: sd_booted(3).
+    if !Path::new("/run/systemd/system").exists() {
+        return super::print(&both!(
+            "{name} is enrolled; systemd does not run here, so start `{program} agent --directory {directory}` when the host boots\n",
+            "{name}を登録しました。systemdが動いていないため、起動時に{program} agent --directory {directory}を実行してください\n"
+        ))
+        .map(|()| Exit::Ok);
+    }
     std::fs::write(UNIT_FILE, unit).with_context(|| {
         both!(
             "cannot write {UNIT_FILE}; help: run it with sudo",

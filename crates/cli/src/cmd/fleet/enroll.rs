@@ -11,8 +11,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Where the program is copied to before it installs itself.
-const COPY: &str = "/tmp/hakaru-enroll";
+/// Copies the program to a new directory that only the user can change, and prints that directory. Not in `/tmp`, which is
+/// mounted without permission to execute on some hosts.
+const COPY: &str = "d=$(mktemp -d \"${HOME:-/tmp}/.hakaru-XXXXXX\") && cat > \"$d/hakaru\" && chmod 755 \"$d/hakaru\" && echo \"$d\"";
 
 /// Arguments of `hakaru fleet enroll`.
 #[derive(Debug, clap::Args)]
@@ -97,19 +98,29 @@ fn over_ssh(fleet: &FleetDirectory, args: &EnrollArgs) -> Result<Exit> {
     };
     let file = File::open(&program)
         .with_context(|| both!("cannot read {}", "{}を読み込めません"; program.display()))?;
-    ssh(
-        &args.host,
-        &format!("cat > {COPY} && chmod 755 {COPY}"),
-        Some(SshInput::File(file)),
-    )?;
+    let directory = ssh(&args.host, COPY, Some(SshInput::File(file)))?;
+    let directory = directory.trim();
+    if !is_plain_path(directory) {
+        let directory = hakaru_report::plain(directory);
+        bail!(both!(
+            "{name} has no usable home directory (`{directory}`); help: install hakaru there, and use --print",
+            "{name}のホームディレクトリ（「{directory}」）を使えません; help: hakaruをインストールし、--printを使ってください"
+        ));
+    }
     let config = enroll(fleet, &name)?;
     let script = format!(
-        "sudo=; [ \"$(id -u)\" = 0 ] || sudo=sudo; $sudo {COPY} agent --install; end=$?; rm -f {COPY}; exit $end"
+        "sudo=; [ \"$(id -u)\" = 0 ] || sudo=sudo; $sudo {directory}/hakaru agent --install; end=$?; rm -rf {directory}; exit $end"
     );
     let printed = ssh(&args.host, &script, Some(SshInput::Text(config.token()?)))?;
     print(&hakaru_report::plain(printed.trim_end()))?;
     print("\n")?;
     Ok(Exit::Ok)
+}
+
+/// Whether a path needs no quoting in a shell.
+fn is_plain_path(path: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    path.starts_with('/') && path.len() > 1 && path.chars().all(plain)
 }
 
 /// Whether a program for one processor runs on the other, which `uname -m` names.
@@ -168,6 +179,14 @@ fn ssh(host: &str, script: &str, input: Option<SshInput>) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_paths_that_need_no_quoting_are_used() {
+        assert!(is_plain_path("/home/pi/.hakaru-a1B2c3"));
+        for path in ["", "/", "a", "/a b", "/a;reboot", "/$HOME", "/a\n/b"] {
+            assert!(!is_plain_path(path), "{path:?}");
+        }
+    }
 
     #[test]
     fn a_program_is_sent_to_processors_that_run_it() {
