@@ -2,11 +2,33 @@
 
 use super::load::{self, Loaded};
 use crate::exit::{Ended, Exit};
+use crate::status_reporter::{ProgressFormat, ProgressMode};
 use anyhow::Result;
 use hakaru_campaign::campaign::file::RepeatRule;
 use hakaru_report::text::{self, MessagePrefix};
 use hakaru_store::Store;
 use std::path::PathBuf;
+
+/// What running a campaign prints.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CampaignOutput {
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print progress for people, or as JSON lines, on standard error
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    progress: ProgressFormat,
+    /// Print only warnings and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl CampaignOutput {
+    /// How progress is printed.
+    pub(crate) fn mode(&self) -> ProgressMode {
+        self.progress.mode(self.quiet)
+    }
+}
 
 /// The campaign with an optional selection of its points.
 #[derive(Debug, clap::Args)]

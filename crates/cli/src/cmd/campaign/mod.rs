@@ -12,7 +12,7 @@ mod status;
 
 use crate::exit::Exit;
 use anyhow::Result;
-pub(crate) use arg::CampaignArg;
+pub(crate) use arg::{CampaignArg, CampaignOutput};
 use clap::Subcommand;
 use hakaru_campaign::campaign::file::CampaignFile;
 use hakaru_model::price::Price;

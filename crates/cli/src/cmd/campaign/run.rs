@@ -1,11 +1,11 @@
 //! `hakaru campaign run`: runs or resumes a campaign.
 
-use super::arg::CampaignArg;
+use super::arg::{CampaignArg, CampaignOutput};
 use super::load::Loaded;
 use super::operator::CliOperator;
 use crate::cmd::{CountedNoun, counted, json};
 use crate::exit::{Exit, usage};
-use crate::status_reporter::{ProgressFormat, ProgressMode};
+use crate::status_reporter::ProgressMode;
 use crate::{live, place, stop};
 use anyhow::Result;
 use hakaru_campaign::campaign::runner::{self, CampaignOutcome, CampaignResult, CampaignRun};
@@ -34,15 +34,8 @@ pub(super) struct CampaignRunArgs {
     /// Show what would be done, and exit
     #[arg(long)]
     dry_run: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-    /// Print progress for people, or as JSON lines, on standard error
-    #[arg(long, value_name = "FORMAT", default_value = "auto")]
-    progress: ProgressFormat,
-    /// Print only warnings and errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    output: CampaignOutput,
 }
 
 /// Output of `hakaru campaign run --json`.
@@ -91,7 +84,7 @@ impl CampaignRunJson<'_> {
 /// Runs or resumes the campaign.
 pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     if args.dry_run {
-        return super::status::check(&args.named, args.json, db);
+        return super::status::check(&args.named, args.output.json, db);
     }
     let mut store = place::open(db)?;
     let Loaded { campaign, asked } = args.named.load(&store)?;
@@ -104,7 +97,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     }
     store.keep_campaign(&campaign.id, &asked)?;
     let (state, stop) = (crate::cmd::recover::state_directory()?, stop::flag());
-    let mode = args.progress.mode(args.quiet);
+    let mode = args.output.mode();
     let live = live::begin(store.path(), LiveVerb::Campaign, &campaign.name);
     let mut operator = CliOperator::new(&campaign, &args.erase, mode, stop, live.clone());
     let for_people = !matches!(mode, ProgressMode::Quiet | ProgressMode::Json);
@@ -125,7 +118,7 @@ pub(super) fn main(args: &CampaignRunArgs, db: Option<&Path>) -> Result<Exit> {
     if for_people || failed && mode != ProgressMode::Json {
         print_result(&ended, args);
     }
-    if args.json {
+    if args.output.json {
         json::print(json::CAMPAIGN_RUN, &CampaignRunJson::of(&campaign, &ended))?;
     }
     let only_refused = operator.refused && ended.failures.is_empty();

@@ -1,10 +1,10 @@
 //! `hakaru fleet run` and `collect`.
 
 use super::reporter::CliFleetReporter;
-use crate::cmd::campaign::{CampaignArg, Loaded};
+use crate::cmd::campaign::{CampaignArg, CampaignOutput, Loaded};
 use crate::cmd::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, usage};
-use crate::status_reporter::{ProgressFormat, ProgressMode};
+use crate::status_reporter::ProgressMode;
 use crate::{live, place, stop};
 use anyhow::Result;
 use hakaru_fleet::directory::FleetDirectory;
@@ -35,15 +35,8 @@ pub(super) struct FleetRunArgs {
     /// Use hosts with another version of hakaru
     #[arg(long)]
     mixed_versions: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-    /// Print progress for people, or as JSON lines, on standard error
-    #[arg(long, value_name = "FORMAT", default_value = "auto")]
-    progress: ProgressFormat,
-    /// Print only warnings and errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    output: CampaignOutput,
 }
 
 /// Output of `hakaru fleet run --json`.
@@ -76,7 +69,7 @@ pub(super) fn main(fleet: &FleetDirectory, args: &FleetRunArgs, db: Option<&Path
     }
     store.keep_campaign(&campaign.id, &asked)?;
     let stop = stop::flag();
-    let mode = args.progress.mode(args.quiet);
+    let mode = args.output.mode();
     let live = live::begin(store.path(), LiveVerb::Campaign, &campaign.name);
     let mut reporter = CliFleetReporter::new(mode);
     let mut permit = |question: &EraseQuestion| is_permitted(&args.erase, question, mode);
@@ -98,7 +91,7 @@ pub(super) fn main(fleet: &FleetDirectory, args: &FleetRunArgs, db: Option<&Path
     if !matches!(mode, ProgressMode::Quiet | ProgressMode::Json) || !ended.is_complete() {
         print_result(&ended, &args.named.campaign.display().to_string());
     }
-    if args.json {
+    if args.output.json {
         json::print(json::FLEET_RUN, &json_of(&campaign.id, &ended))?;
     }
     let exit = match (ended.is_complete(), ended.outstanding > 0) {
