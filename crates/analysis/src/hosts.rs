@@ -8,6 +8,7 @@ use crate::campaign::Layer;
 use crate::compare::{has_rate, name_and_unit};
 use crate::stats::{self, LEVEL, SampleMoments};
 use hakaru_model::campaign::CardSummary;
+use hakaru_model::facts::Identity;
 use hakaru_model::finding::{HeadlineRate, PhaseSummary};
 use hakaru_model::host_comparison::{
     DifferenceCause, HostCell, HostComparison, RatioInterval, VariationShares,
@@ -131,8 +132,8 @@ fn complete_hosts<'a>(cells: &CellsByCard<'a>) -> Option<Vec<&'a str>> {
     best.map(|(_, hosts)| hosts.into_iter().collect())
 }
 
-/// Returns the names of the cards. A card has another label on each host, so it is named after its device, or its key
-/// if devices share a name.
+/// Returns the names of the cards. A card has another label on each host, so it is named after its device; after its key
+/// if the device is not known, as for simulated cards, or if devices share a name.
 fn names_of(cards: &[CardSummary], cells: &[Vec<LayoutCell<'_>>]) -> Vec<String> {
     let card = |row: &Vec<LayoutCell<'_>>| &cards[row[0].card as usize];
     let name = |row: &Vec<LayoutCell<'_>>| {
@@ -141,8 +142,16 @@ fn names_of(cards: &[CardSummary], cells: &[Vec<LayoutCell<'_>>]) -> Vec<String>
         if labels.all(|label| *label == first) {
             return first;
         }
-        let device = card(row).layers.first().map(|layer| &layer.summary.target);
-        device.map_or(first, |device| device.display_name())
+        let target = card(row).layers.first().map(|layer| &layer.summary.target);
+        let known = target.filter(|target| target.device.known().is_some());
+        let device = known.map(|target| Identity {
+            label: None,
+            ..target.clone()
+        });
+        device.map_or_else(
+            || own_key(card(row)).to_owned(),
+            |device| device.display_name(),
+        )
     };
     let names: Vec<String> = cells.iter().map(name).collect();
     let distinct: BTreeSet<&String> = names.iter().collect();
