@@ -30,10 +30,11 @@ size = "1 MiB"
 runtime = "3 s"
 "#;
 
-/// Waits until an expression is true in the page.
+/// Waits until a page has loaded and an expression is true in it.
 pub(super) fn until(browser: &mut Browser, what: &str, script: &str) -> Result<()> {
     let begun = Instant::now();
-    while browser.evaluate(&format!("Boolean({script})"))? != true {
+    let script = format!("document.readyState === 'complete' && Boolean({script})");
+    while browser.evaluate(&script)? != true {
         if begun.elapsed() > PATIENCE {
             let shown = browser.evaluate("document.body.innerText.slice(0, 2000)")?;
             bail!("{what} did not come; the page shows:\n{shown}");
@@ -149,7 +150,7 @@ pub(super) fn newcomer(
     until(
         browser,
         "how to verify a card, and a card with defects",
-        "document.querySelector('main').innerText.includes('Measure this') && document.querySelector('main .mark.no')",
+        "location.search === '?kind=verifications' && document.querySelector('main').innerText.includes('Measure this') && document.querySelector('main .mark.no')",
     )?;
     checks.check(browser, "newcomer-genuine", (360, false), "en", Vec::new())?;
     browser.evaluate(
