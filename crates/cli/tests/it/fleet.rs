@@ -1,5 +1,6 @@
 //! Tests `hakaru fleet` and `hakaru agent` with a real server, agents as processes, and simulated cards.
 
+use crate::serve::{HERE, Server};
 use crate::support::{Home, hakaru, root_loop, text, wait_until};
 use serde_json::Value;
 use std::io::Write as _;
@@ -280,6 +281,45 @@ fn killed_servers_and_agents_lose_and_repeat_nothing() {
     assert_eq!(found.len(), 2 * 2 * 60);
     found.dedup();
     assert_eq!(found.len(), 2 * 2 * 60, "each point once");
+}
+
+#[test]
+fn a_running_campaign_is_shown_in_a_browser() {
+    let Some(mut fleet) = Fleet::start(&["a", "b"]) else {
+        return;
+    };
+    let campaign = fleet.campaign(&["a", "b"], 2);
+    let server = Server::start(&fleet.home, HERE);
+    fleet.begin_agent("a");
+    let mut run = fleet.command(&["run", &campaign, "--quiet"]);
+    let mut operator = run.spawn().unwrap();
+    // The card of b waits for its host.
+    let cells = |process: &Value| {
+        let cells = process["campaign"]["cells"].as_array();
+        let cells = cells.into_iter().flatten();
+        let state = |cell: &Value| format!("{} {}", cell["state"], cell["done"]);
+        cells.map(state).collect::<Vec<_>>()
+    };
+    let half = ["\"done\" 2", "\"done\" 2", "\"waiting\" 0", "\"waiting\" 0"];
+    server.wait_for(|process| cells(process) == half);
+    for page in ["/", "/campaign/boards"] {
+        let (status, page) = server.get(page);
+        let count = |state: &str| page.matches(&format!("<small>{state}</small>")).count();
+        let (done, waiting) = (count("done"), count("waiting"));
+        assert_eq!((status, done, waiting), (200, 2, 2), "{page}");
+    }
+    let (_, metrics) = server.get("/metrics");
+    assert!(metrics.contains("state=\"done\"} 2\n"), "{metrics}");
+    // Regression: a fleet does not estimate the remaining time, which was reported as 0 s.
+    assert!(
+        !metrics.contains("hakaru_running_remaining_seconds{"),
+        "{metrics}"
+    );
+    fleet.begin_agent("b");
+    assert!(operator.wait().unwrap().success(), "{}", fleet.log("b"));
+    let ended = server.wait_for(|process| !process["end"].is_null());
+    assert_eq!(cells(&ended), ["\"done\" 2"; 4], "{ended}");
+    server.end(rustix::process::Signal::TERM);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// A server as a process.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     /// What it printed before it accepted requests.
@@ -25,7 +25,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(home: &Home, args: &[&str]) -> Server {
+    pub(crate) fn start(home: &Home, args: &[&str]) -> Server {
         let mut child = hakaru(home)
             .arg("serve")
             .args(args)
@@ -69,7 +69,7 @@ impl Server {
         (status, answer)
     }
 
-    fn get(&self, path: &str) -> (u16, String) {
+    pub(crate) fn get(&self, path: &str) -> (u16, String) {
         self.send(&format!("GET {path}"), "", "")
     }
 
@@ -91,7 +91,7 @@ impl Server {
     }
 
     /// Waits for a process, and returns it.
-    fn wait_for(&self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+    pub(crate) fn wait_for(&self, is_it: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
         let mut found = None;
         wait_until(|| {
             found = self.live().into_iter().find(&is_it);
@@ -101,7 +101,7 @@ impl Server {
     }
 
     /// Ends the server by a signal, and returns its exit code and what it printed on standard error.
-    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self, signal: Signal) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let code = self.child.wait().unwrap().code();
         let mut said = String::new();
@@ -119,7 +119,8 @@ impl Drop for Server {
     }
 }
 
-const HERE: &[&str] = &["--listen", "127.0.0.1:0"];
+/// Arguments for a server on a free port of this host.
+pub(crate) const HERE: &[&str] = &["--listen", "127.0.0.1:0"];
 
 #[test]
 fn results_are_served_until_a_signal() {

@@ -5,6 +5,7 @@ mod collect;
 mod control;
 mod dispatched;
 mod lost;
+mod published;
 mod run;
 
 pub use assign::EraseQuestion;

@@ -11,13 +11,12 @@ use anyhow::Result;
 use futures_util::StreamExt as _;
 use hakaru_campaign::campaign::file::RepeatRule;
 use hakaru_campaign::campaign::journal::CampaignProgress;
-use hakaru_campaign::campaign::live_points::live_points;
 use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_campaign::campaign::status;
 use hakaru_campaign::{new_id, now_unix_ms};
 use hakaru_model::record::{Outcome, RunRecord};
 use hakaru_store::Store;
-use hakaru_store::live::{LiveCellState, LivePublisher};
+use hakaru_store::live::LivePublisher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -149,9 +148,11 @@ pub(super) struct AwaitedJob {
 pub(super) struct FleetWatch<'l, 'r> {
     pub(super) link: &'l OperatorLink,
     pub(super) dispatched: &'l DispatchedJobs,
-    run: FleetRun<'r>,
+    pub(super) run: FleetRun<'r>,
     pub(super) awaited: BTreeMap<String, AwaitedJob>,
-    progress: CampaignProgress,
+    pub(super) progress: CampaignProgress,
+    /// Names of the card, layer and workload that each host measures.
+    pub(super) measured: BTreeMap<String, [String; 3]>,
     pub(super) result: FleetResult,
 }
 
@@ -174,6 +175,7 @@ impl<'l, 'r> FleetWatch<'l, 'r> {
             dispatched,
             run,
             progress,
+            measured: BTreeMap::new(),
             result: FleetResult::default(),
         })
     }
@@ -193,7 +195,7 @@ impl<'l, 'r> FleetWatch<'l, 'r> {
                 let host = names::host_of(&message.subject);
                 if let Ok(progress) = serde_json::from_slice::<JobProgress>(&message.payload) {
                     self.run.reporter.progress(host, &progress);
-                    self.publish_running(&progress);
+                    self.publish_running(host, progress);
                 }
             }
             if looked.elapsed() >= LOOK {
@@ -265,46 +267,6 @@ impl<'l, 'r> FleetWatch<'l, 'r> {
         Ok(received > 0)
     }
 
-    /// Publishes all points with their stored repeats.
-    fn publish_stored(&mut self, series: Option<String>) -> Result<()> {
-        if let Some(live) = &self.run.live {
-            let points = live_points(self.run.campaign, &mut self.progress, self.run.store)?;
-            live.update(|state| {
-                state.campaign = Some(points);
-                state.stored = series;
-            });
-        }
-        Ok(())
-    }
-
-    /// Publishes which point a host measures.
-    fn publish_running(&self, progress: &JobProgress) {
-        let (Some(live), Some(names)) = (&self.run.live, &progress.point) else {
-            return;
-        };
-        live.update(|state| {
-            let Some(all) = &mut state.campaign else {
-                return;
-            };
-            let index = |known: &[String], name: &String| {
-                let place = known.iter().position(|known| known == name)?;
-                u32::try_from(place).ok()
-            };
-            let [card, layer, workload] = names;
-            let wanted = (
-                index(&all.cards, card),
-                index(&all.layers, layer),
-                index(&all.workloads, workload),
-            );
-            let mut cells = all.cells.iter_mut();
-            let found = cells
-                .find(|cell| (Some(cell.card), Some(cell.layer), Some(cell.workload)) == wanted);
-            if let Some(cell) = found.filter(|cell| cell.state == LiveCellState::Waiting) {
-                cell.state = LiveCellState::Running;
-            }
-        });
-    }
-
     fn note_end(&mut self, host: &str, end: JobEnd) {
         // A host can end its own jobs only.
         let awaited = self.awaited.get(&end.job);
@@ -313,6 +275,13 @@ impl<'l, 'r> FleetWatch<'l, 'r> {
         }
         self.awaited.remove(&end.job);
         self.dispatched.forget(&end.job);
+        if !self
+            .awaited
+            .values()
+            .any(|awaited| awaited.job.host == host)
+        {
+            self.measured.remove(host);
+        }
         let of_host = |(what, why): (String, String)| (format!("{host}: {what}"), why);
         self.result
             .failures

@@ -97,9 +97,11 @@ fn add_processes(page: &mut Exposition, running: &[(&LiveState, Option<LiveSampl
     page.family(name, Kind::Gauge, "Estimated remaining time.");
     for (process, _) in running {
         let campaign = process.campaign.as_ref();
-        let remaining = campaign
-            .map(|campaign| campaign.remaining_s)
-            .or(process.remaining_s);
+        // A campaign whose remaining time is unknown reports 0, as that of a fleet.
+        let remaining = match campaign {
+            Some(campaign) => Some(campaign.remaining_s).filter(|seconds| *seconds > 0.0),
+            None => process.remaining_s,
+        };
         if let Some(remaining) = remaining {
             page.sample(name, &labels(process), remaining);
         }
