@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use hakaru_report::with_language;
-use hakaru_store::live::{LiveOwner, LiveRequest, LiveRequestError};
+use hakaru_store::live::{LiveOwner, LiveRequest, LiveRequestError, LiveState, LiveVerb};
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::io::Write;
@@ -120,10 +120,16 @@ fn refused(error: &LiveRequestError) -> (StatusCode, String) {
 fn back(state: &AppState, id: &str) -> String {
     let snapshot = state.live.snapshot();
     let process = snapshot.states.iter().find(|state| state.id == id);
-    let campaign = process.and_then(|state| state.campaign.as_ref());
-    campaign.map_or("/".to_owned(), |campaign| {
-        format!("/campaign/{}", crate::html::in_link(&campaign.id))
-    })
+    process.and_then(page_of).unwrap_or_else(|| "/".to_owned())
+}
+
+/// Returns the page that shows a process; `None` for a campaign that has not published its points yet.
+fn page_of(process: &LiveState) -> Option<String> {
+    match (&process.campaign, process.verb) {
+        (Some(campaign), _) => Some(format!("/campaign/{}", crate::html::in_link(&campaign.id))),
+        (None, LiveVerb::Campaign) => None,
+        (None, _) => Some("/".to_owned()),
+    }
 }
 
 /// The form that starts a measurement.
@@ -299,8 +305,9 @@ async fn begun(state: &AppState, viewer: &Viewer, child: u32) -> Response {
     let until = Instant::now() + LONGEST_START;
     loop {
         let snapshot = state.live.snapshot();
-        if let Some(process) = snapshot.states.iter().find(|s| s.id.starts_with(&prefix)) {
-            return Redirect::to(&back(state, &process.id)).into_response();
+        let process = snapshot.states.iter().find(|s| s.id.starts_with(&prefix));
+        if let Some(page) = process.and_then(page_of) {
+            return Redirect::to(&page).into_response();
         }
         match state.live.children().end_of(child) {
             Some(ChildEnd { code: Some(0), .. }) => return Redirect::to("/").into_response(),
@@ -327,6 +334,28 @@ mod tests {
             device: device.to_owned(),
             ..StartForm::default()
         }
+    }
+
+    /// Regression: a campaign that was started on a page was looked for on the first page, if its points were published
+    /// later than its start.
+    #[test]
+    fn a_campaign_is_shown_on_its_page_once_that_is_known() {
+        let mut process = serde_json::json!({
+            "format": 1, "id": "7-8", "revision": 1, "verb": "campaign", "target": "mine", "started_unix_ms": 1,
+            "updated_unix_ms": 1, "samples": 0, "phases": [], "notes": [], "stopping": false
+        });
+        let of = |process: &serde_json::Value| {
+            page_of(&serde_json::from_value(process.clone()).unwrap())
+        };
+        assert_eq!(of(&process), None);
+        process["campaign"] = serde_json::json!({
+            "id": "mine", "name": "mine", "number": 0, "of": 1, "remaining_s": 0.0,
+            "cards": [], "layers": [], "workloads": [], "cells": []
+        });
+        assert_eq!(of(&process).as_deref(), Some("/campaign/mine"));
+        process["verb"] = "bench".into();
+        process["campaign"] = serde_json::Value::Null;
+        assert_eq!(of(&process).as_deref(), Some("/"));
     }
 
     #[test]
