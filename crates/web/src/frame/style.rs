@@ -49,7 +49,7 @@ input[type=radio],input[type=checkbox]{width:20px;height:20px;min-height:0;accen
 .field{display:block;margin:0 0 8px}.field>span{display:block;font-size:.8125rem;color:#56606b}\
 .choice{display:flex;align-items:flex-start;padding:8px 0;margin:0}.choice input{flex:none;margin:2px 4px 0 0}\
 .pick{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(240px,100%),1fr));gap:0 16px}.pick input,.pick select{width:100%}\
-.list{width:100%}.list td,.list th{min-height:44px}.list td{white-space:nowrap}.list td.wrap{white-space:normal}.list .n{text-align:right}\
+.list{width:100%}.list td,.list th{min-height:44px}.list tbody th{min-width:5.5rem}.list td{white-space:nowrap}.list td.wrap{white-space:normal}.list .n{text-align:right}\
 .pages{display:flex;gap:10px;margin:12px 0}.qr{background:#fff;padding:12px;display:inline-block}\
 pre{overflow-x:auto;font-size:.8125rem;background:#f5f7f9;border-radius:6px;padding:10px 14px;margin:8px 0}\
 @media(max-width:699px){body{display:block;padding:0 0 64px}\

@@ -152,7 +152,20 @@ fn pick(store: &Store, known: &[String]) -> anyhow::Result<Content> {
         "Choose two cards or two series. More conditions select results by label, layer, host, campaign or date.",
         "2枚のカードか2つの測定シリーズを選ぶ。ラベル、レイヤ、ホスト、キャンペーン、日付でも絞り込める。"
     );
-    put!(main, "<p>", (how), "</p>\n<form action=\"/compare\">\n");
+    put!(main, "<p>", (how), "</p>\n");
+    if !known.is_empty() {
+        let more = both!(
+            "The first set is chosen. Choose the second one.",
+            "1組目は選択済み。2組目を選ぶ。"
+        );
+        put!(
+            main,
+            "<p role=\"status\"><strong>",
+            (more),
+            "</strong></p>\n"
+        );
+    }
+    main.raw("<form action=\"/compare\">\n");
     let none = || String::new();
     let kinds = [
         (
@@ -184,12 +197,12 @@ fn pick(store: &Store, known: &[String]) -> anyhow::Result<Content> {
         offered.push((kind, name, store.values_of(&term, &[], OFFERED)?));
     }
     let latest = latest(store)?;
-    for (side, legend) in [
-        ("a", both!("First set", "1組目")),
-        ("b", both!("Second set", "2組目")),
+    for (side, legend, known) in [
+        ("a", both!("First set", "1組目"), known),
+        ("b", both!("Second set", "2組目"), &[]),
     ] {
         let series = series_choice(side, &latest, known);
-        main.push(&set_fields(side, &legend, &series, &offered));
+        main.push(&set_fields(side, &legend, &series, &offered, known));
     }
     let go = both!("Compare", "比較する");
     put!(main, "<button class=\"btn p\">", (go), "</button></form>\n");
@@ -202,6 +215,7 @@ fn set_fields(
     legend: &str,
     series: &Html,
     offered: &[(&'static str, String, Vec<String>)],
+    known: &[String],
 ) -> Html {
     let mut html = Html::new();
     put!(
@@ -213,7 +227,7 @@ fn set_fields(
     let offered = offered.iter().filter(|(_, _, values)| !values.is_empty());
     let (cards, others): (Vec<_>, Vec<_>) = offered.partition(|(kind, ..)| *kind == "card");
     for (kind, name, values) in cards {
-        html.push(&choice(side, kind, name, values));
+        html.push(&choice(side, (kind, name), values, known));
     }
     let more = both!("More conditions", "その他の条件");
     html.push(series);
@@ -224,7 +238,7 @@ fn set_fields(
         "</summary><div class=\"pick\">\n"
     );
     for (kind, name, values) in others {
-        html.push(&choice(side, kind, name, values));
+        html.push(&choice(side, (kind, name), values, known));
     }
     let date = both!(
         "Date, such as 2026-11 or 2026-11-01..2026-11-05",
@@ -274,17 +288,32 @@ fn series_choice(side: &str, latest: &[(String, String)], known: &[String]) -> H
         (side),
         ".series\"><option value=\"\">–</option>\n"
     );
-    for (id, described) in latest {
-        let is_known = side == "a" && known.iter().any(|set| set.contains(id.as_str()));
+    let terms = known.iter().flat_map(|set| set.split(','));
+    let known = terms.filter_map(|term| term.strip_prefix("series="));
+    let known: Vec<&str> = known.collect();
+    // A link can name a series that is not among the latest.
+    let older = known
+        .iter()
+        .filter(|id| latest.iter().all(|(of, _)| of != *id));
+    let older = older.map(|id| (*id, *id));
+    let latest = latest
+        .iter()
+        .map(|(id, described)| (&id[..], &described[..]));
+    for (id, described) in older.chain(latest) {
         put!(html, "<option value=\"", (id), "\"");
-        html.raw(if is_known { " selected>" } else { ">" });
+        html.raw(if known.contains(&id) {
+            " selected>"
+        } else {
+            ">"
+        });
         put!(html, (described), "</option>\n");
     }
     html.raw("</select></label>\n");
     html
 }
 
-fn choice(side: &str, kind: &str, name: &str, values: &[String]) -> Html {
+/// A choice of values of a kind; a term of a known set is chosen.
+fn choice(side: &str, (kind, name): (&str, &str), values: &[String], known: &[String]) -> Html {
     let mut html = Html::new();
     put!(
         html,
@@ -297,7 +326,14 @@ fn choice(side: &str, kind: &str, name: &str, values: &[String]) -> Html {
         "\"><option value=\"\">–</option>\n"
     );
     for value in values {
-        put!(html, "<option>", (value), "</option>\n");
+        let term = format!("{kind}={}", value.replace(',', " "));
+        let is_known = known.iter().any(|set| set.split(',').any(|of| of == term));
+        html.raw(if is_known {
+            "<option selected>"
+        } else {
+            "<option>"
+        });
+        put!(html, (value), "</option>\n");
     }
     html.raw("</select></label>\n");
     html
@@ -306,6 +342,26 @@ fn choice(side: &str, kind: &str, name: &str, values: &[String]) -> Html {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Regression: after one of two choices, the form was empty again and did not say what it lacked.
+    #[test]
+    fn a_form_with_one_set_keeps_it_and_asks_for_the_other() {
+        let offered = ["even".to_owned(), "a, b".to_owned()];
+        let of = |known: &[String]| choice("a", ("card", "Card"), &offered, known).into_string();
+        let chosen = "<option selected>";
+        assert!(of(&sets("a.card=even").unwrap()).contains(&format!("{chosen}even<")));
+        assert!(of(&sets("a.card=a,+b").unwrap()).contains(&format!("{chosen}a, b<")));
+        assert!(!of(&sets("a.label=even").unwrap()).contains(chosen));
+        let latest = [("new".to_owned(), "today".to_owned())];
+        let series = |known: &str| series_choice("a", &latest, &[known.to_owned()]).into_string();
+        assert!(series("series=new").contains("value=\"new\" selected>today<"));
+        assert!(series("series=old").contains("value=\"old\" selected>old<"));
+        assert!(!series("card=even").contains("selected"));
+        let store = Store::empty("x.db").unwrap();
+        let page = |known: &[String]| format!("{:?}", pick(&store, known).unwrap());
+        let asks = "Choose the second one";
+        assert!(!page(&[]).contains(asks) && page(&["card=even".to_owned()]).contains(asks));
+    }
 
     #[test]
     fn a_query_holds_the_sets() {

@@ -1,6 +1,6 @@
 //! The home page: devices that are here now, and the latest results.
 
-use super::results::{RUN, series_table, verifications_table};
+use super::results::{RUN, is_it_genuine, series_table, verifications_table};
 use super::{devices, kept, show};
 use crate::access::Viewer;
 use crate::context::{AppState, WebState};
@@ -69,10 +69,7 @@ fn questions() -> Html {
     let title = both!("Questions", "よくある疑問");
     put!(html, "<h2>", (title), "</h2>\n<p class=\"act\">");
     let links = [
-        (
-            "/results?kind=verifications",
-            both!("Is my card genuine?", "このカードは本物か"),
-        ),
+        ("/results?kind=verifications", is_it_genuine()),
         (
             "/compare",
             both!("Which of two is better?", "どちらが優れているか"),

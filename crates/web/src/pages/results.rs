@@ -46,9 +46,12 @@ pub(crate) async fn results(
             limit: ON_PAGE,
             skip: query.page.saturating_mul(ON_PAGE),
         };
-        let title = NavItem::Results.name();
         let is_first = query.page == 0;
         let only_verifications = query.kind == "verifications";
+        let title = match only_verifications {
+            true => is_it_genuine(),
+            false => NavItem::Results.name(),
+        };
         let mut main = match only_verifications {
             true => how_to_verify(),
             false => search(&query),
@@ -79,6 +82,11 @@ pub(crate) async fn results(
         Ok(Content::own(&title, &Html::new(), &main))
     })
     .await
+}
+
+/// The question that verifications answer.
+pub(crate) fn is_it_genuine() -> String {
+    both!("Is my card genuine?", "このカードは本物か")
 }
 
 /// How to find out whether a card is genuine.
