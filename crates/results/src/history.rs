@@ -42,9 +42,9 @@ pub fn of_card(
 
 /// Returns those of these runs and verifications that are of the card with this name, oldest first.
 fn select_card(
-    records: Vec<RunRecord>,
+    mut records: Vec<RunRecord>,
     name: &str,
-    verifications: Vec<Verification>,
+    mut verifications: Vec<Verification>,
 ) -> Result<(Vec<RunRecord>, Vec<Verification>)> {
     let targets = || {
         let of_runs = records.iter().map(|record| &record.target);
@@ -91,18 +91,11 @@ fn select_card(
             false => own.iter().any(|id| ids.contains(&id.to_ascii_lowercase())),
         }
     };
-    let mut runs: Vec<RunRecord> = records
-        .iter()
-        .filter(|record| is_it(&record.target))
-        .cloned()
-        .collect();
-    runs.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
-    let verifications = verifications
-        .iter()
-        .filter(|v| is_it(&v.target))
-        .cloned()
-        .collect();
-    Ok((runs, verifications))
+    // Records are large: those of other cards are dropped, not the others copied.
+    records.retain(|record| is_it(&record.target));
+    records.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
+    verifications.retain(|of| is_it(&of.target));
+    Ok((records, verifications))
 }
 
 /// The error for a name that no stored card has.
@@ -136,7 +129,7 @@ const MOST_RUNS: usize = 300;
 pub fn newest_of_card(store: &Store, name: &str) -> Result<CardResults> {
     let name = name.replace('\u{a0}', " ");
     let verifications = store.verifications(u32::MAX)?.records;
-    let (named, _) = newest(store, std::slice::from_ref(&name))?;
+    let (named, left_out) = newest(store, std::slice::from_ref(&name))?;
     // Other names of the same card: its runs may have had another label.
     let of_runs = named.iter().map(|record| &record.target);
     let of_verifications = verifications.iter().map(|of| &of.target);
@@ -150,8 +143,15 @@ pub fn newest_of_card(store: &Store, name: &str) -> Result<CardResults> {
         names.extend(known.cloned());
         names.extend(target.ids().into_iter().map(str::to_owned));
     }
-    let names: Vec<String> = names.into_iter().collect();
-    let (records, left_out) = newest(store, &names)?;
+    let (records, left_out) = match names.len() {
+        // No other name: these are all.
+        1 => (named, left_out),
+        _ => {
+            drop(named);
+            let names: Vec<String> = names.into_iter().collect();
+            newest(store, &names)?
+        }
+    };
     let (mut records, verifications) = select_card(records, &name, verifications)?;
     number_jobs(&mut records, &mut Vec::new());
     Ok(CardResults {

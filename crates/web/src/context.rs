@@ -41,6 +41,8 @@ pub(crate) struct WebState {
     pub(crate) token: TokenFile,
     pub(crate) guesses: Guesses,
     pub(crate) cache: Mutex<AnswerCache>,
+    /// Held by the worker that builds a costly answer.
+    pub(crate) building: Mutex<()>,
     /// What runs now.
     pub(crate) live: LiveHub,
     /// Name of this host.
@@ -56,19 +58,40 @@ impl WebState {
         client.signed_in && !self.options.read_only
     }
 
-    fn cache(&self) -> MutexGuard<'_, AnswerCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the kept answer with this key, or builds it and keeps it until the database changes.
+    ///
+    /// One answer is built at a time, because it can need the records of hundreds of runs in memory.
+    ///
+    /// # Errors
+    /// Those of `build`.
+    pub(crate) fn kept_or_built(
+        &self,
+        key: String,
+        build: impl FnOnce() -> anyhow::Result<KeptAnswer>,
+    ) -> anyhow::Result<KeptAnswer> {
+        let kept = |key: &str| {
+            let stamp = Stamp::of(&self.options.database);
+            let mut cache = locked(&self.cache);
+            cache.get(stamp, key).ok_or(stamp)
+        };
+        if let Ok(answer) = kept(&key) {
+            return Ok(answer);
+        }
+        let _one_at_a_time = locked(&self.building);
+        // Another worker may have built it meanwhile.
+        match kept(&key) {
+            Ok(answer) => Ok(answer),
+            Err(stamp) => {
+                let answer = build()?;
+                locked(&self.cache).put(stamp, key, answer.clone());
+                Ok(answer)
+            }
+        }
     }
+}
 
-    /// Returns the kept answer with this key.
-    pub(crate) fn kept(&self, stamp: Stamp, key: &str) -> Option<KeptAnswer> {
-        self.cache().get(stamp, key)
-    }
-
-    /// Keeps an answer until the database changes.
-    pub(crate) fn keep(&self, stamp: Stamp, key: String, answer: KeptAnswer) {
-        self.cache().put(stamp, key, answer);
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// State of the files of a database, and of the own reference results beside it. Another state means that one was
@@ -210,6 +233,8 @@ impl AnswerCache {
 mod tests {
     use super::*;
     use crate::html::Html;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::time::Duration;
 
     fn content(size: usize) -> KeptAnswer {
         let mut main = Html::new();
@@ -233,6 +258,47 @@ mod tests {
         cache.put(old, "huge".to_owned(), content(MOST_BYTES));
         assert!(cache.get(old, "huge").is_none());
         assert!(cache.get(new, "19").is_none() && cache.bytes == 0);
+    }
+
+    /// Regression: workers that were asked for the same page of a card each read all its runs, at the same time.
+    #[test]
+    fn costly_answers_are_built_once_and_one_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("x.db");
+        drop(Store::open(&database).unwrap());
+        let (token, _) = TokenFile::open(&TokenFile::path(&database), false).unwrap();
+        let options = ServeOptions {
+            listen: ([127, 0, 0, 1], 0).into(),
+            hosts: Vec::new(),
+            read_only: false,
+            program: "/bin/sh".into(),
+            database,
+        };
+        let state = WebState {
+            live: LiveHub::begin(&options),
+            options,
+            token,
+            guesses: Guesses::default(),
+            cache: Mutex::default(),
+            building: Mutex::default(),
+            host: String::new(),
+        };
+        let building = Mutex::new(());
+        let built = AtomicUsize::new(0);
+        let build = || {
+            let _alone = building.try_lock().expect("one at a time");
+            std::thread::sleep(Duration::from_millis(20));
+            built.fetch_add(1, Relaxed);
+            Ok(KeptAnswer::Document("x".into()))
+        };
+        std::thread::scope(|scope| {
+            for client in 0..8 {
+                let key = (client % 2).to_string();
+                let (state, build) = (&state, &build);
+                scope.spawn(move || state.kept_or_built(key, build).unwrap());
+            }
+        });
+        assert_eq!(built.load(Relaxed), 2);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::access::{Guesses, guard};
 use crate::connections;
-use crate::context::{AnswerCache, AppState, ServeOptions, WebState};
+use crate::context::{AppState, ServeOptions, WebState};
 use crate::live::LiveHub;
 use crate::pages;
 use crate::token::TokenFile;
@@ -59,7 +59,8 @@ pub fn serve(
         options,
         token,
         guesses: Guesses::default(),
-        cache: Mutex::new(AnswerCache::default()),
+        cache: Mutex::default(),
+        building: Mutex::default(),
         host,
     });
     runtime.block_on(async {

@@ -4,7 +4,7 @@ use super::campaigns::stored;
 use super::compare::{sets, sides};
 use super::run::{series, some};
 use crate::access::Viewer;
-use crate::context::{AppState, KeptAnswer, Stamp, blocking};
+use crate::context::{AppState, KeptAnswer, blocking};
 use crate::frame;
 use anyhow::bail;
 use axum::extract::{Path, Query, RawQuery, State};
@@ -90,13 +90,11 @@ async fn send_kept(
     let of = state.clone();
     let key = format!("{} /api/v1/{key}", viewer.language.tag());
     send(state, viewer, move |store| {
-        let stamp = Stamp::of(&of.options.database);
-        if let Some(KeptAnswer::Document(text)) = of.kept(stamp, &key) {
-            return Ok(text.as_ref().to_owned());
+        let build = || Ok(KeptAnswer::Document(build(store)?.into()));
+        match of.kept_or_built(key, build)? {
+            KeptAnswer::Document(text) => Ok(text.as_ref().to_owned()),
+            KeptAnswer::Page(_) => unreachable!("keys of pages do not contain this path"),
         }
-        let text = build(store)?;
-        of.keep(stamp, key, KeptAnswer::Document(text.as_str().into()));
-        Ok(text)
     })
     .await
 }

@@ -15,7 +15,7 @@ mod run;
 mod settings;
 
 use crate::access::{Theme, Viewer};
-use crate::context::{AppState, KeptAnswer, Stamp, WebState, blocking};
+use crate::context::{AppState, KeptAnswer, WebState, blocking};
 use crate::frame::{self, Content, NavItem, Page};
 use axum::extract::{OriginalUri, Query, State};
 use axum::http::{StatusCode, header};
@@ -121,11 +121,9 @@ fn kept(
     build: impl FnOnce() -> anyhow::Result<Content>,
 ) -> anyhow::Result<Arc<Content>> {
     let key = format!("{} {key}", viewer.language.tag());
-    let stamp = Stamp::of(&state.options.database);
-    if let Some(KeptAnswer::Page(content)) = state.kept(stamp, &key) {
-        return Ok(content);
+    let build = || Ok(KeptAnswer::Page(Arc::new(build()?)));
+    match state.kept_or_built(key, build)? {
+        KeptAnswer::Page(content) => Ok(content),
+        KeptAnswer::Document(_) => unreachable!("keys of documents contain their path"),
     }
-    let content = Arc::new(build()?);
-    state.keep(stamp, key, KeptAnswer::Page(Arc::clone(&content)));
-    Ok(content)
 }
