@@ -64,15 +64,15 @@ impl WebState {
     ///
     /// # Errors
     /// Those of `build`.
-    pub(crate) fn kept_or_built(
+    pub(crate) fn kept_or_built<T: CostlyAnswer>(
         &self,
         key: String,
-        build: impl FnOnce() -> anyhow::Result<KeptAnswer>,
-    ) -> anyhow::Result<KeptAnswer> {
+        build: impl FnOnce() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let kept = |key: &str| {
             let stamp = Stamp::of(&self.options.database);
-            let mut cache = locked(&self.cache);
-            cache.get(stamp, key).ok_or(stamp)
+            let found = locked(&self.cache).get(stamp, key);
+            found.and_then(T::of_kept).ok_or(stamp)
         };
         if let Ok(answer) = kept(&key) {
             return Ok(answer);
@@ -82,11 +82,59 @@ impl WebState {
         match kept(&key) {
             Ok(answer) => Ok(answer),
             Err(stamp) => {
-                let answer = build()?;
-                locked(&self.cache).put(stamp, key, answer.clone());
+                let answer = build()?.copied();
+                locked(&self.cache).put(stamp, key, answer.clone().into());
                 Ok(answer)
             }
         }
+    }
+}
+
+/// An answer that is costly to build, and is therefore kept.
+pub(crate) trait CostlyAnswer: Clone + Into<KeptAnswer> {
+    /// Returns a kept answer of this kind.
+    fn of_kept(kept: KeptAnswer) -> Option<Self>;
+
+    /// Returns a copy in memory of its own. What is left after building lies behind the records that were read for it,
+    /// and would keep the allocator from returning their memory to the system.
+    fn copied(&self) -> Self;
+}
+
+impl CostlyAnswer for Arc<Content> {
+    fn of_kept(kept: KeptAnswer) -> Option<Self> {
+        match kept {
+            KeptAnswer::Page(content) => Some(content),
+            KeptAnswer::Document(_) => None,
+        }
+    }
+
+    fn copied(&self) -> Self {
+        Arc::new(Content::clone(self))
+    }
+}
+
+impl CostlyAnswer for Arc<str> {
+    fn of_kept(kept: KeptAnswer) -> Option<Self> {
+        match kept {
+            KeptAnswer::Document(text) => Some(text),
+            KeptAnswer::Page(_) => None,
+        }
+    }
+
+    fn copied(&self) -> Self {
+        Arc::from(&self[..])
+    }
+}
+
+impl From<Arc<Content>> for KeptAnswer {
+    fn from(content: Arc<Content>) -> KeptAnswer {
+        KeptAnswer::Page(content)
+    }
+}
+
+impl From<Arc<str>> for KeptAnswer {
+    fn from(text: Arc<str>) -> KeptAnswer {
+        KeptAnswer::Document(text)
     }
 }
 
@@ -289,7 +337,7 @@ mod tests {
             let _alone = building.try_lock().expect("one at a time");
             std::thread::sleep(Duration::from_millis(20));
             built.fetch_add(1, Relaxed);
-            Ok(KeptAnswer::Document("x".into()))
+            Ok(Arc::<str>::from("x"))
         };
         std::thread::scope(|scope| {
             for client in 0..8 {

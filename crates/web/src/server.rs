@@ -15,8 +15,9 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Number of threads that read the database and render pages.
-const WORKERS: usize = 4;
+/// Number of threads that read the database and render pages. Each has a connection with a cache and memory that the
+/// allocator keeps for it; a second one answers while the first waits for a device.
+const WORKERS: usize = 2;
 /// Time after which an idle worker ends, and closes its connection to the database.
 const IDLE: Duration = Duration::from_secs(10);
 /// Maximum size of the body of a request, in bytes. The largest form has a few lines.

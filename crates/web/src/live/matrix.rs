@@ -38,11 +38,13 @@ fn table(campaign: &LiveCampaign) -> Html {
         "測定点: 完了した回数 / 全回数"
     );
     let (card, layer) = (both!("Card", "カード"), both!("Layer", "レイヤ"));
+    let label = format!("{}: {caption}", campaign.name);
     let mut html = Html::new();
+    // A group: several campaigns on a page, or one that ended and runs again, would be landmarks with one name.
     put!(
         html,
-        "<div class=\"cells\" tabindex=\"0\" role=\"region\" aria-label=\"",
-        (caption),
+        "<div class=\"cells\" tabindex=\"0\" role=\"group\" aria-label=\"",
+        (label),
         "\"><table><caption>"
     );
     put!(

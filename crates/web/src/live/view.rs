@@ -19,7 +19,7 @@ const STYLE: &str = "<style>\
 .live h3{margin:0 0 4px}.live progress{width:100%;height:12px;accent-color:#0072b2}\
 .live ol{margin:4px 0;padding:0;list-style:none;display:flex;flex-wrap:wrap;gap:2px 16px;font-size:.875rem}\
 .live .ask{border:2px solid #7a5200;border-radius:8px;padding:8px 12px;margin:8px 0}\
-.live .cells{position:relative;overflow-x:auto;max-width:100%}.live .cells td{white-space:nowrap;text-align:center}\
+.live .cells{position:relative;overflow-x:auto;max-width:100%}.live .cells td{white-space:nowrap;text-align:center}.live .cells thead th{overflow-wrap:break-word}.live .cells tbody th{min-width:6rem}\
 .live svg{display:block;width:100%;height:auto;touch-action:pan-y}.live figure{margin:8px 0}\
 .live figcaption{font-size:.8125rem}.live .tools{display:flex;gap:8px;flex-wrap:wrap;align-items:center}\
 </style>\n";

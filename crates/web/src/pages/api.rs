@@ -4,7 +4,7 @@ use super::campaigns::stored;
 use super::compare::{sets, sides};
 use super::run::{series, some};
 use crate::access::Viewer;
-use crate::context::{AppState, KeptAnswer, blocking};
+use crate::context::{AppState, blocking};
 use crate::frame;
 use anyhow::bail;
 use axum::extract::{Path, Query, RawQuery, State};
@@ -24,6 +24,7 @@ use hakaru_results::report::ReportJson;
 use hakaru_results::{devices, findings, json, lookup, references, summarize};
 use hakaru_store::Store;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// Largest number of series in a list.
 const MOST: u32 = 1000;
@@ -90,11 +91,8 @@ async fn send_kept(
     let of = state.clone();
     let key = format!("{} /api/v1/{key}", viewer.language.tag());
     send(state, viewer, move |store| {
-        let build = || Ok(KeptAnswer::Document(build(store)?.into()));
-        match of.kept_or_built(key, build)? {
-            KeptAnswer::Document(text) => Ok(text.as_ref().to_owned()),
-            KeptAnswer::Page(_) => unreachable!("keys of pages do not contain this path"),
-        }
+        let text: Arc<str> = of.kept_or_built(key, || Ok(build(store)?.into()))?;
+        Ok(text.as_ref().to_owned())
     })
     .await
 }

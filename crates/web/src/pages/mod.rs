@@ -15,7 +15,7 @@ mod run;
 mod settings;
 
 use crate::access::{Theme, Viewer};
-use crate::context::{AppState, KeptAnswer, WebState, blocking};
+use crate::context::{AppState, WebState, blocking};
 use crate::frame::{self, Content, NavItem, Page};
 use axum::extract::{OriginalUri, Query, State};
 use axum::http::{StatusCode, header};
@@ -121,9 +121,5 @@ fn kept(
     build: impl FnOnce() -> anyhow::Result<Content>,
 ) -> anyhow::Result<Arc<Content>> {
     let key = format!("{} {key}", viewer.language.tag());
-    let build = || Ok(KeptAnswer::Page(Arc::new(build()?)));
-    match state.kept_or_built(key, build)? {
-        KeptAnswer::Page(content) => Ok(content),
-        KeptAnswer::Document(_) => unreachable!("keys of documents contain their path"),
-    }
+    state.kept_or_built(key, || Ok(Arc::new(build()?)))
 }
