@@ -20,16 +20,16 @@ impl FleetWatch<'_, '_> {
         Ok(())
     }
 
-    /// Publishes which point a host measures.
-    pub(super) fn publish_running(&mut self, host: &str, progress: JobProgress) {
+    /// Publishes which point a job measures.
+    pub(super) fn publish_running(&mut self, progress: JobProgress) {
         let is_awaited = self.awaited.contains_key(&progress.job);
         let Some(point) = progress.point.filter(|_| is_awaited) else {
             return;
         };
-        if self.measured.get(host) == Some(&point) {
+        if self.measured.get(&progress.job) == Some(&point) {
             return;
         }
-        self.measured.insert(host.to_owned(), point);
+        self.measured.insert(progress.job, point);
         if let Some(live) = &self.run.live {
             live.update(|state| {
                 if let Some(points) = &mut state.campaign {

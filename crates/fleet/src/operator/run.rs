@@ -151,7 +151,7 @@ pub(super) struct FleetWatch<'l, 'r> {
     pub(super) run: FleetRun<'r>,
     pub(super) awaited: BTreeMap<String, AwaitedJob>,
     pub(super) progress: CampaignProgress,
-    /// Names of the card, layer and workload that each host measures.
+    /// Names of the card, layer and workload that each job measures; a host may have several jobs.
     pub(super) measured: BTreeMap<String, [String; 3]>,
     pub(super) result: FleetResult,
 }
@@ -195,7 +195,7 @@ impl<'l, 'r> FleetWatch<'l, 'r> {
                 let host = names::host_of(&message.subject);
                 if let Ok(progress) = serde_json::from_slice::<JobProgress>(&message.payload) {
                     self.run.reporter.progress(host, &progress);
-                    self.publish_running(host, progress);
+                    self.publish_running(progress);
                 }
             }
             if looked.elapsed() >= LOOK {
@@ -275,13 +275,7 @@ impl<'l, 'r> FleetWatch<'l, 'r> {
         }
         self.awaited.remove(&end.job);
         self.dispatched.forget(&end.job);
-        if !self
-            .awaited
-            .values()
-            .any(|awaited| awaited.job.host == host)
-        {
-            self.measured.remove(host);
-        }
+        self.measured.remove(&end.job);
         let of_host = |(what, why): (String, String)| (format!("{host}: {what}"), why);
         self.result
             .failures
