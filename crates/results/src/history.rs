@@ -5,7 +5,8 @@ use crate::sides::{ResultSource, number_jobs};
 use anyhow::{Result, bail};
 use hakaru_model::facts::Identity;
 use hakaru_model::integrity::Verification;
-use hakaru_model::record::RunRecord;
+use hakaru_model::job::Op;
+use hakaru_model::record::{Latency, RunRecord};
 use hakaru_store::{RunTerm, Store};
 use std::collections::BTreeSet;
 
@@ -107,10 +108,10 @@ fn unknown_card(name: &str, known: &[String]) -> String {
     )
 }
 
-/// The newest results of a card.
+/// The newest results of a card, for its history.
 #[derive(Clone, Debug, Default)]
 pub struct CardResults {
-    /// Completed runs, oldest first.
+    /// Completed runs, oldest first, without the distributions of latencies: a history shows rates.
     pub records: Vec<RunRecord>,
     /// Verifications, newest first.
     pub verifications: Vec<Verification>,
@@ -175,10 +176,35 @@ fn newest(store: &Store, names: &[String]) -> Result<(Vec<RunRecord>, usize)> {
     let mut records = Vec::new();
     for id in &found[left_out..] {
         match store.run(id) {
-            Ok(record) => records.push(record),
+            Ok(mut record) => {
+                remove_latencies(&mut record);
+                records.push(record);
+            }
             Err(error) if error.is_unreadable() => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok((records, left_out))
+}
+
+/// Removes the distributions of latencies, which are most of a record in memory.
+fn remove_latencies(record: &mut RunRecord) {
+    let workers = record
+        .phases
+        .iter_mut()
+        .flat_map(|phase| &mut phase.workers);
+    for worker in workers {
+        forget_distribution(&mut worker.sync);
+        for op in Op::ALL {
+            let of = &mut worker.ops[op];
+            for latency in [&mut of.slat, &mut of.clat, &mut of.lat] {
+                forget_distribution(latency);
+            }
+        }
+    }
+}
+
+fn forget_distribution(latency: &mut Latency) {
+    latency.histogram = None;
+    latency.over_time = Vec::new();
 }

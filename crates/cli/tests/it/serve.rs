@@ -407,3 +407,24 @@ fn no_link_is_dead_and_every_document_has_its_schema() {
     assert_eq!(server.get("/api/v1/compare?set=mine").0, 400);
     server.end(Signal::TERM);
 }
+
+/// Pages read records without distributions of latencies, which must not change what they show.
+#[test]
+fn a_card_has_the_history_that_the_command_line_prints() {
+    let home = Home::new();
+    for _ in 0..2 {
+        let line =
+            "bench --quick --only=rand-read,durable --size=16MiB --repeat=2 --quiet --label=mine";
+        let ran = execute(&home, line);
+        assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    }
+    let server = Server::start(&home, HERE);
+    let (status, answer) = server.get("/api/v1/cards/mine");
+    assert_eq!(status, 200, "{answer}");
+    let of = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+    let served = of(answer.split_once("\r\n\r\n").unwrap().1);
+    let printed = execute(&home, "history mine --json");
+    assert_eq!(served, of(&text(&printed.stdout)));
+    assert_eq!(served["series"], 2, "{served}");
+    server.end(Signal::TERM);
+}
