@@ -123,6 +123,11 @@ fn back(state: &AppState, id: &str) -> String {
     process.and_then(page_of).unwrap_or_else(|| "/".to_owned())
 }
 
+/// Returns the page of a campaign, by its ID.
+pub(super) fn page_of_campaign(id: &str) -> String {
+    format!("/campaign/{}", crate::html::in_link(id))
+}
+
 /// Returns the page that shows a process; `None` for a campaign that has not published its points yet.
 fn page_of(process: &LiveState) -> Option<String> {
     match (&process.campaign, process.verb) {
@@ -257,15 +262,20 @@ pub(crate) async fn start(
             return frame::refusal(&state, &viewer, "", StatusCode::BAD_REQUEST, &message);
         }
     };
-    launch(&state, &viewer, &args, "").await
+    let page = match &form.campaign[..] {
+        "" => "/".to_owned(),
+        campaign => page_of_campaign(campaign),
+    };
+    launch(&state, &viewer, &args, ("", &page)).await
 }
 
-/// Starts the program with a standard input, logs that, and shows the measurement, or why it refused.
+/// Starts the program with a standard input, logs that, and shows the measurement, or why it refused. `page` shows what
+/// has ended before it was seen.
 pub(super) async fn launch(
     state: &AppState,
     viewer: &Viewer,
     args: &[OsString],
-    input: &str,
+    (input, page): (&str, &str),
 ) -> Response {
     let words: Vec<String> = args
         .iter()
@@ -274,7 +284,7 @@ pub(super) async fn launch(
     log_action(&viewer.client, &format!("start {}", words.join(" ")));
     let children = state.live.children();
     match children.start(&state.options, viewer.language, args, input) {
-        Ok(child) => begun(state, viewer, child).await,
+        Ok(child) => begun(state, viewer, child, page).await,
         Err(error) => {
             let message = with_language(viewer.language, || not_started(&error));
             let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -300,17 +310,17 @@ fn not_started(error: &ChildError) -> String {
 }
 
 /// Waits until a process publishes its state or ends.
-async fn begun(state: &AppState, viewer: &Viewer, child: u32) -> Response {
+async fn begun(state: &AppState, viewer: &Viewer, child: u32, page: &str) -> Response {
     let prefix = format!("{child}-");
     let until = Instant::now() + LONGEST_START;
     loop {
         let snapshot = state.live.snapshot();
         let process = snapshot.states.iter().find(|s| s.id.starts_with(&prefix));
-        if let Some(page) = process.and_then(page_of) {
-            return Redirect::to(&page).into_response();
+        if let Some(of) = process.and_then(page_of) {
+            return Redirect::to(&of).into_response();
         }
         match state.live.children().end_of(child) {
-            Some(ChildEnd { code: Some(0), .. }) => return Redirect::to("/").into_response(),
+            Some(ChildEnd { code: Some(0), .. }) => return Redirect::to(page).into_response(),
             Some(end) => {
                 let status = match end.code {
                     Some(2 | 3) => StatusCode::CONFLICT,

@@ -1,6 +1,6 @@
 //! A new campaign from a template: its cards, what would be lost, and the typed identities.
 
-use super::actions::launch;
+use super::actions::{launch, page_of_campaign};
 use super::{NEW_CAMPAIGN, start};
 use crate::access::Viewer;
 use crate::context::{AppState, blocking};
@@ -212,7 +212,7 @@ pub(crate) async fn create(
         new_campaign(&NewCampaignForm(fields), store)
     });
     match made.await {
-        Ok(made) => launch(&state, &viewer, &made.args, &made.text).await,
+        Ok(made) => launch(&state, &viewer, &made.args, (&made.text, &made.page)).await,
         Err(error) => frame::failure(&state, &viewer, "", &error),
     }
 }
@@ -223,6 +223,8 @@ struct NewCampaign {
     /// Its file, which the program reads from its standard input.
     text: String,
     args: Vec<OsString>,
+    /// Its page.
+    page: String,
 }
 
 /// A disk of the form with the identity that was typed for it.
@@ -349,7 +351,8 @@ fn new_campaign(form: &NewCampaignForm, store: &Store) -> anyhow::Result<NewCamp
             args.push(format!("--erase={}", disk.permission()?).into());
         }
     }
-    Ok(NewCampaign { text, args })
+    let page = page_of_campaign(&campaign.id);
+    Ok(NewCampaign { text, args, page })
 }
 
 #[cfg(test)]
@@ -374,6 +377,7 @@ mod tests {
         ]);
         let of = of.unwrap();
         assert_eq!(of.args, ["campaign", "run", "/dev/stdin", "--quiet"]);
+        assert_eq!(of.page, "/campaign/my-cards");
         let campaign = parse(CampaignText::of_text("x", of.text)).unwrap_or_else(|_| panic!());
         let labels = campaign.campaign.cards.iter().map(|card| &card.label[..]);
         let labels: Vec<&str> = labels.collect();
