@@ -4,7 +4,8 @@ use crate::cmd;
 use crate::exit::{Exit, complain, is_closed_pipe};
 use crate::help;
 use crate::language::LanguageArg;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::Resettable;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -114,9 +115,24 @@ enum Command {
 }
 
 fn parse(argv: &[OsString]) -> Result<Cli, clap::Error> {
-    let mut command = help::grouped(help::localized(Cli::command()));
+    let mut command = help::grouped(help::localized(without_empty_variables(Cli::command())));
     let matches = command.try_get_matches_from_mut(argv)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Takes the environment variables that are set to nothing as not set.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &Arg| {
+        let value = arg.get_env().and_then(std::env::var_os);
+        value.is_some_and(|value| value.is_empty())
+    };
+    let arg = |arg: Arg| match is_empty(&arg) {
+        true => arg.env(Resettable::Reset),
+        false => arg,
+    };
+    command
+        .mut_args(arg)
+        .mut_subcommands(without_empty_variables)
 }
 
 /// Parses the command line and runs the subcommand.

@@ -67,6 +67,7 @@ mod tests {
         assert_eq!(of("hakaru --lang ja list", &[("TERM", "linux")]), Japanese);
         assert_eq!(of("hakaru --lang auto list", &[locale]), Japanese);
         assert_eq!(of("hakaru list", &[("HAKARU_LANG", "ja")]), Japanese);
+        assert_eq!(of("hakaru list", &[("HAKARU_LANG", ""), locale]), Japanese);
         assert_eq!(of("hakaru list -- --lang=ja", &[]), English);
         assert_eq!(of("hakaru --lang=en --lang=ja list", &[]), Japanese);
         assert_eq!(of("hakaru list --lang", &[]), English);

@@ -55,6 +55,29 @@ fn manual_pages_are_printed_and_written() {
     }
 }
 
+/// A variable set to nothing is as if unset, for each option that has one.
+#[test]
+fn empty_variables_are_as_if_unset() {
+    let home = Home::new();
+    let list = |variables: &[(&str, &str)]| {
+        let mut command = hakaru(&home);
+        let locale = [("LC_ALL", ""), ("LANG", "ja_JP.UTF-8"), ("TERM", "xterm")];
+        command.env_remove("HAKARU_DB");
+        command.envs(locale).envs(variables.iter().copied());
+        command.arg("list").output().unwrap()
+    };
+    let japanese = list(&[("HAKARU_LANG", "ja")]);
+    assert!(japanese.status.success(), "{}", text(&japanese.stderr));
+    assert!(text(&japanese.stdout).contains("まだありません"));
+    let empty = list(&[("HAKARU_LANG", ""), ("HAKARU_DB", "")]);
+    assert!(empty.status.success(), "{}", text(&empty.stderr));
+    assert_eq!(text(&empty.stdout), text(&japanese.stdout));
+    let mut fleet = hakaru(&home);
+    fleet.env("HAKARU_FLEET", "").args(["fleet", "status"]);
+    let error = text(&fleet.output().unwrap().stderr);
+    assert!(!error.contains("a value is required"), "{error}");
+}
+
 #[test]
 fn completions_know_the_commands() {
     let home = Home::new();
