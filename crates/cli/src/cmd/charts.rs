@@ -1,6 +1,6 @@
 //! Saves the charts of a report as files, each with its data.
 
-use crate::exit::NamedPath;
+use crate::exit::{NamedPath, usage};
 use crate::{fonts, output};
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
@@ -80,6 +80,9 @@ impl ChartArgs {
                 None => Ok(()),
             };
         };
+        if format == Some(ChartFormat::Png) && self.theme == ThemeArg::Auto {
+            return Err(one_theme());
+        }
         let style = ChartStyle {
             width: self.width,
             theme: match self.theme {
@@ -113,6 +116,14 @@ fn needs_directory(format: ChartFormat) -> anyhow::Error {
     anyhow!(
         both!("--format {} is for saved charts; help: name their directory with --charts DIR", "--format {}は保存するグラフの形式です; help: --charts DIRで保存先を指定してください"; format.extension())
     )
+}
+
+/// Error for a PNG file that shall follow the system of its reader.
+fn one_theme() -> anyhow::Error {
+    usage(both!(
+        "--theme auto is for SVG files: a PNG file cannot follow the system of its reader; help: use --theme light or --theme dark",
+        "--theme autoはSVGだけで使えます（PNGは閲覧環境に合わせて変わりません）; help: --theme lightまたは--theme darkを指定してください"
+    ))
 }
 
 /// Replaces the extension in the links of a Markdown page to saved charts.

@@ -320,6 +320,16 @@ fn png_charts_are_twice_as_wide_or_name_the_missing_font() {
     assert!(read(&home, "p.md").contains("](<png/bandwidth.png>)"));
 }
 
+#[test]
+fn png_charts_have_a_theme_of_their_own() {
+    let home = measured();
+    let words = "report latest --charts themed --format png --theme auto";
+    let output = run_words(&home, words);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--theme auto is for SVG files"));
+    assert!(!home.path().join("themed").exists());
+}
+
 /// Japanese needs a font that has it: without one, the note names the characters and what to install.
 #[test]
 fn png_charts_in_japanese_have_all_glyphs_or_name_those_that_no_font_has() {
