@@ -103,6 +103,37 @@ fn timelines_of_workers_are_added_on_one_grid() {
     assert!(points.windows(2).all(|w| w[0].at_s < w[1].at_s));
 }
 
+/// Regression: the last interval showed a drop, because workers end one by one.
+#[test]
+fn workers_that_end_at_different_ios_leave_no_drop() {
+    let mut run = write_run(0, 20e6, 20);
+    let first = run.phases[0].workers[0].clone();
+    for early_ms in [60, 120, 180] {
+        let mut worker = first.clone();
+        let last = worker.intervals.last_mut().unwrap();
+        let length = last.length.0;
+        last.at.0 -= early_ms * 1_000_000;
+        last.length.0 -= early_ms * 1_000_000;
+        let bytes = &mut last.ops.write.bytes;
+        *bytes = (u128::from(*bytes) * u128::from(last.length.0) / u128::from(length)) as u64;
+        run.phases[0].workers.push(worker);
+    }
+    let summary = summarize(&[run.clone()]);
+    let points = &summary.phases[0].timelines[0];
+    for point in points {
+        assert!((point.bandwidth.0 - 80e6).abs() < 0.02 * 80e6, "{point:?}");
+    }
+    // A worker that ends long before the others is a drop.
+    let intervals = &mut run.phases[0].workers[3].intervals;
+    intervals.truncate(intervals.len() / 2);
+    let summary = summarize(&[run]);
+    let points = &summary.phases[0].timelines[0];
+    let speed = |nth: usize| points[nth].bandwidth.0;
+    assert!((speed(2) - 80e6).abs() < 0.02 * 80e6, "{}", speed(2));
+    let late = points.len() - 3;
+    assert!((speed(late) - 60e6).abs() < 0.02 * 60e6, "{}", speed(late));
+}
+
 #[test]
 fn a_long_write_has_its_evenness_and_a_short_one_has_none() {
     let summary = summarize(&[write_run(0, 30e6, 20)]);

@@ -13,6 +13,8 @@ const MAX_CELLS: f64 = 100_000.0;
 ///
 /// A single worker keeps its own intervals. Several are mapped to a grid as coarse as the coarsest of them; each
 /// interval is distributed by its overlap with the cells. Workers with a later planned start are shifted accordingly.
+/// Workers that end within one cell end at different I/Os: what the others do after the first of them has ended is left
+/// out, because it would look like a drop of the speed.
 pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
     let workers: Vec<_> = run
         .workers(op)
@@ -29,10 +31,11 @@ pub(super) fn timeline(run: &PhaseRun<'_>, op: Op) -> Vec<TimelinePoint> {
             .filter_map(|interval| point(interval, op))
             .collect(),
         many => {
-            let pieces: Vec<WorkerInterval> = many
+            let pieces: Vec<Vec<WorkerInterval>> = many
                 .iter()
-                .flat_map(|w| {
-                    kept(run, w).map(move |i| WorkerInterval::of(i, op, delay(w) - first))
+                .map(|w| {
+                    let of = |i| WorkerInterval::of(i, op, delay(w) - first);
+                    kept(run, w).map(of).collect()
                 })
                 .collect();
             let coarsest = many
@@ -93,9 +96,21 @@ impl WorkerInterval {
     }
 }
 
+/// Returns the end of the intervals of all workers, or the first end of a worker if all end within `step` seconds.
+fn common_end(workers: &[Vec<WorkerInterval>], step: f64) -> f64 {
+    let ends = workers.iter().filter_map(|pieces| pieces.last());
+    let (first, last) = ends.fold((f64::MAX, 0.0_f64), |(first, last), piece| {
+        (first.min(piece.end), last.max(piece.end))
+    });
+    match last - first <= step {
+        true => first,
+        false => last,
+    }
+}
+
 /// Distributes the I/O of all workers over intervals of `step` seconds.
-fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
-    let end = pieces.iter().map(|p| p.end).fold(0.0, f64::max);
+fn on_grid(workers: &[Vec<WorkerInterval>], step: f64) -> Vec<TimelinePoint> {
+    let end = common_end(workers, step);
     // Slightly less, so that an end on a border does not add a cell.
     let cells = (end / step - 1e-6).ceil();
     if !(step > 0.0 && (1.0..=MAX_CELLS).contains(&cells)) {
@@ -103,13 +118,14 @@ fn on_grid(pieces: &[WorkerInterval], step: f64) -> Vec<TimelinePoint> {
     }
     let cells = cells as usize;
     let mut sums = vec![(0.0, 0.0); cells];
-    for piece in pieces.iter().filter(|p| p.end > p.start) {
+    let pieces = workers.iter().flatten();
+    for piece in pieces.filter(|p| p.end > p.start && p.start < end) {
         let first = ((piece.start / step).max(0.0) as usize).min(cells - 1);
         let last = ((piece.end / step) as usize).min(cells - 1);
         for (cell, sum) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
             let (from, to) = (cell as f64 * step, (cell + 1) as f64 * step);
-            // Time past the last border due to rounding belongs to the last cell.
-            let to = if cell + 1 == cells { to.max(end) } else { to };
+            // The last cell ends with the workers.
+            let to = if cell + 1 == cells { end } else { to };
             let share = piece.share(from, to);
             sum.0 += piece.bytes * share;
             sum.1 += piece.ios * share;
