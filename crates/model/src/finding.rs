@@ -192,6 +192,30 @@ pub struct PhaseSummary {
     pub detail: PhaseDetail,
 }
 
+/// Where the figures of a series come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "origin")]
+pub enum SummaryOrigin {
+    /// A series without runs.
+    #[default]
+    Unknown,
+    /// Measured by our own engine.
+    Measured {
+        /// Version of hakaru.
+        version: String,
+    },
+    /// Imported from the output of another program.
+    Imported {
+        /// Name of the program, with its version if known.
+        program: String,
+    },
+    /// Published means and deviations.
+    Published {
+        /// Name of the file with the figures.
+        source: String,
+    },
+}
+
 /// Summary of a series of runs on one target, ready for a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
@@ -203,8 +227,8 @@ pub struct Summary {
     pub scenario: String,
     /// Wall clock of the first run, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
-    /// Origin of the records, in words: `hakaru 0.1.0`, `fio-3.39 (imported)`.
-    pub origin: String,
+    /// Where the figures come from.
+    pub origin: SummaryOrigin,
     /// Measured target.
     pub target: Identity,
     /// The environment of the first run.

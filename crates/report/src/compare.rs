@@ -11,7 +11,7 @@ use crate::ids;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
-use crate::workload::with_workloads_of;
+use crate::workload::{with_workloads_described, with_workloads_of};
 use crate::{merged, naming, path, run, workload};
 use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
@@ -253,25 +253,25 @@ fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
 
 /// Renders a comparison of two series as one HTML page.
 pub fn comparison_html(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    with_workloads_of([a, b], || document(a, b, comparisons, &[], None).html())
+    with_workloads_described([a, b], || document(a, b, comparisons, &[], None).html())
 }
 
 /// Renders a comparison of two series as Markdown.
 pub fn comparison_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    with_workloads_of([a, b], || {
+    with_workloads_described([a, b], || {
         document(a, b, comparisons, &[], None).markdown(None)
     })
 }
 
 /// Renders a comparison of two series with the conclusions from each as one HTML page.
 pub fn comparison_html_with(of: &PairReport<'_>) -> String {
-    with_workloads_of(of.both(), || document_with(of).html())
+    with_workloads_described(of.both(), || document_with(of).html())
 }
 
 /// Renders a comparison of two series with the conclusions from each as Markdown; `charts` is the directory of the
 /// charts of [`comparison_charts`](crate::comparison_charts()), which are linked as `NAME.svg`, if they are saved.
 pub fn comparison_markdown_with(of: &PairReport<'_>, charts: Option<&str>) -> String {
-    with_workloads_of(of.both(), || document_with(of).markdown(charts))
+    with_workloads_described(of.both(), || document_with(of).markdown(charts))
 }
 
 fn document_with(of: &PairReport<'_>) -> Document {
@@ -310,8 +310,7 @@ fn document(
         proven.push(folded(text::tests(), blocks));
     }
     if !comparisons.is_empty() {
-        let intervals = text::paragraph(&[text::ratio_direction(), text::intervals()]);
-        proven.push(DocumentBlock::Quiet(intervals));
+        proven.push(DocumentBlock::Quiet(reading(comparisons)));
     }
     let charts = crate::chart::comparison_charts(a, b, comparisons);
     let parts = run::PageParts {
@@ -323,6 +322,15 @@ fn document(
         collapsed: true,
     };
     run::page(title, &both, findings, parts)
+}
+
+/// How to read the table: the direction of the ratios, and the words behind the intervals, if there are any.
+fn reading(comparisons: &[Comparison]) -> String {
+    let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
+    match comparisons.iter().any(with_caveats) {
+        true => text::paragraph(&[text::ratio_direction(), text::intervals()]),
+        false => text::ratio_direction().to_owned(),
+    }
 }
 
 /// Name of the chart of all ratios; with a single one, of the chart of its figure.
@@ -379,11 +387,7 @@ fn brief(of: &PairReport<'_>) -> Document {
     let answer = answer.map(DocumentBlock::Answer);
     let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();
-    let mut how = text::ratio_direction().to_owned();
-    let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
-    if comparisons.iter().any(with_caveats) {
-        how = text::paragraph(&[how.as_str(), text::intervals()]);
-    }
+    let how = reading(comparisons);
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let subjects = [(names.0.to_owned(), sides.0), (names.1.to_owned(), sides.1)];
     let path = path::compared(&subjects);

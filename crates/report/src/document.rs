@@ -370,6 +370,7 @@ impl ChartParts<'_> {
             Section::LayerCost => self.layer_cost.clone(),
             _ => Vec::new(),
         };
+        let has_key = key.is_some();
         if rest.is_empty() {
             let shown = key.map(|title| DocumentBlock::Quiet(text::shown_first(&title)));
             blocks.extend(shown);
@@ -383,13 +384,15 @@ impl ChartParts<'_> {
             left_out += maps.len() - telling;
             maps.truncate(telling);
         }
+        let is_shown = has_key || !blocks.is_empty() || !shown.is_empty();
         if !shown.is_empty() {
             blocks.push(DocumentBlock::Charts(shown));
         }
         if !more.is_empty() {
             let about = match section {
                 Section::OverTime => self.level.to_owned(),
-                _ => text::more_charts(more.len()),
+                _ if is_shown => text::more_charts(more.len()),
+                _ => text::charts_counted(more.len()),
             };
             blocks.push(folded(about, vec![DocumentBlock::Charts(more)]));
         }

@@ -66,6 +66,40 @@ pub fn markup(text: &str) -> String {
     out
 }
 
+/// Keeps each option of a command line, such as `--repeat=5`, on one line: browsers break after its hyphens.
+fn with_whole_options(html: &str) -> String {
+    let mut out = String::new();
+    let mut rest = html;
+    while let Some(at) = rest.find("--") {
+        let is_of_option = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '=');
+        let end = rest[at..].find(|c| !is_of_option(c));
+        let end = end.map_or(rest.len(), |end| at + end);
+        out += &format!(
+            "{}<span class=\"whole\">{}</span>",
+            &rest[..at],
+            &rest[at..end]
+        );
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// Escapes prose for HTML: commands of hakaru in backticks become elements of code, and options stay on one line. Other
+/// backticks may be those of a name, and stay.
+pub(crate) fn prose(text: &str) -> String {
+    let escaped = with_whole_options(&markup(text));
+    let mut out = String::with_capacity(escaped.len());
+    let mut rest = escaped.as_str();
+    while let Some((before, (code, after))) = rest
+        .split_once("`hakaru ")
+        .and_then(|(before, rest)| Some((before, rest.split_once('`')?)))
+    {
+        out += &format!("{before}<code>hakaru {code}</code>");
+        rest = after;
+    }
+    out + rest
+}
+
 /// Escapes text for a line or a table cell of Markdown: all special characters, including those of HTML.
 pub(crate) fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -163,5 +197,20 @@ mod tests {
                 prop_assert!(!out.starts_with(['=', '+', '-', '@']));
             }
         }
+    }
+
+    #[test]
+    fn options_in_prose_stay_on_one_line() {
+        let whole = |option: &str| format!("<span class=\"whole\">{option}</span>");
+        let of = prose;
+        assert_eq!(
+            of("測定は1回のみ。--repeat=5を推奨"),
+            format!("測定は1回のみ。{}を推奨", whole("--repeat=5"))
+        );
+        assert_eq!(
+            of("use --deep; or <--quick"),
+            format!("use {}; or &lt;{}", whole("--deep"), whole("--quick"))
+        );
+        assert_eq!(of("1-bit – 4-bit"), "1-bit – 4-bit");
     }
 }

@@ -117,7 +117,7 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
 /// The whole environment of a series, most important facts first.
 pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     let mut lines = FactLines(surroundings(&summary.target, &summary.environment));
-    lines.say(FactKey::Origin, &summary.origin);
+    lines.say(FactKey::Origin, text::origin(&summary.origin));
     if let Some(ns) = summary.overhead_ns {
         lines.say(
             FactKey::ToolOverhead,

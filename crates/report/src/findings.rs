@@ -48,6 +48,9 @@ pub(crate) fn use_of(advice: &Advice) -> ConclusionRow {
     }
 }
 
+/// The symbol of a verdict that is open: something is not measured, or an interval crosses a limit.
+pub(crate) const OPEN: &str = "?";
+
 /// The symbol of a verdict; without brackets only if the confidence intervals allow no other verdict.
 pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
     use AdviceVerdict::*;
@@ -58,7 +61,7 @@ pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
         Probable(Fitness::Fits) => "(✓)",
         Probable(Fitness::WithCare) => "(~)",
         Probable(Fitness::DoesNot) => "(✗)",
-        Inconclusive | NotMeasured => "?",
+        Inconclusive | NotMeasured => OPEN,
     }
 }
 

@@ -3,8 +3,20 @@
 //! They never change, are listed in docs/FORMAT.md, and are independent of the displayed text.
 
 use hakaru_model::advice::{AdviceVerdict, Fitness};
-use hakaru_model::finding::{Bottleneck, Claim, ClaimVerdict, Comparison, IntervalCaveat, Verdict};
+use hakaru_model::finding::{
+    Bottleneck, Claim, ClaimVerdict, Comparison, IntervalCaveat, SummaryOrigin, Verdict,
+};
 use hakaru_model::io_path::{DifferencePart, IoClass, PathLimit, TimePart};
+
+/// Where the figures of a series come from, in JSON: `hakaru 0.1.0`, `fio-3.39 (imported)`, `published: figures.csv`.
+pub fn origin_id(origin: &SummaryOrigin) -> String {
+    match origin {
+        SummaryOrigin::Unknown => String::new(),
+        SummaryOrigin::Measured { version } => format!("hakaru {version}"),
+        SummaryOrigin::Imported { program } => format!("{program} (imported)"),
+        SummaryOrigin::Published { source } => format!("published: {source}"),
+    }
+}
 
 /// Whether storage is suitable for a use, and how certain that is.
 pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {

@@ -66,6 +66,7 @@ pub use device::{Listed, TargetInfo, card_terminal, device_html, device_terminal
 pub use escape::{columns_of, markup, padded, plain};
 pub use history::{history_html, history_markdown, history_terminal};
 pub use html::{EmbeddedPage, embedded, stylesheet};
+pub use ids::origin_id;
 pub use list::{ListedRate, ListedSeries, ListedVerification, list_terminal, listed_result};
 pub use naming::{caveat_of, foreign_workloads, workload_words};
 pub use path::{

@@ -74,6 +74,12 @@ pub(crate) struct Mark {
 }
 
 impl MarkTable {
+    /// The symbols of all verdicts.
+    pub(crate) fn signs(&self) -> impl Iterator<Item = &'static str> {
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.flatten().map(|mark| mark.sign)
+    }
+
     /// The same verdicts as a table of text.
     pub(crate) fn table(&self) -> DataTable {
         let cell = |mark: &Option<Mark>| match mark {

@@ -139,9 +139,11 @@ pub(crate) struct PhaseName {
     pub(crate) label: String,
 }
 
-/// Display name of a phase: the workload in words if it is one of hakaru's own, otherwise the name that the user gave.
+/// Display name of a phase: the workload in words if it is one of hakaru's own or the report describes the jobs of the
+/// user, otherwise the name that the user gave.
 pub(crate) fn phase(summary: &Summary, phase: &PhaseSummary) -> String {
     let own = workload::of_phase(phase);
+    let own = own.or_else(|| workload::words_of_job(&phase.phase, Some(phase.op)));
     own.map_or_else(|| phase_id(summary, phase), |words| text::capital(&words))
 }
 

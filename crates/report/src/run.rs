@@ -1,19 +1,23 @@
 //! The report of runs: one series, or a comparison of several.
 
+mod conclusions;
+
+use conclusions::conclusions_of;
+pub(crate) use conclusions::uses_of;
+
 use crate::chart::{self, Section, charts};
 use crate::document::{
     AnswerBlock, ChartParts, ColumnStyle, Document, DocumentBlock, Fold, Pair, TableStyle, beside,
     folded, part, worst_caveats,
 };
 use crate::escape::plain;
-use crate::findings::{self, ConclusionKind, ConclusionRow};
-use crate::naming::distinct;
+use crate::findings::ConclusionKind;
 use crate::number;
 use crate::rate_card::rate_card;
 use crate::results;
 use crate::table::{self, DataTable};
 use crate::text::{self, ErrorCount, Head, PagePart};
-use crate::workload::with_workloads_of;
+use crate::workload::{with_workloads_described, with_workloads_of};
 use crate::{answer, facts, merged, naming, path, time};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{PhaseSummary, Summary};
@@ -26,7 +30,7 @@ pub fn html(summaries: &[Summary]) -> String {
 
 /// Renders series with their conclusions; series without an element in `findings` have none.
 pub fn html_with(summaries: &[Summary], findings: &[RunFindings]) -> String {
-    with_workloads_of(summaries, || document(summaries, findings).html())
+    with_workloads_described(summaries, || document(summaries, findings).html())
 }
 
 /// Renders series as Markdown.
@@ -41,7 +45,7 @@ pub fn markdown_with(
     findings: &[RunFindings],
     charts: Option<&str>,
 ) -> String {
-    with_workloads_of(summaries, || document(summaries, findings).markdown(charts))
+    with_workloads_described(summaries, || document(summaries, findings).markdown(charts))
 }
 
 /// Renders one series for a terminal of `width` columns; `color` allows ANSI styles.
@@ -330,7 +334,7 @@ fn origin(summary: &Summary) -> String {
     let (runs, begun) = (facts::runs(summary), time::utc(summary.started_unix_ms));
     let titled = summary.annotations.title.is_some();
     let parts = titled.then(|| facts::measured(summary)).into_iter();
-    let parts = parts.chain([runs, summary.origin.clone(), begun]);
+    let parts = parts.chain([runs, text::origin(&summary.origin), begun]);
     let parts = parts.chain(summary.annotations.note.as_deref().map(plain));
     parts.collect::<Vec<String>>().join(" · ")
 }
@@ -366,56 +370,6 @@ fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
         }
     }
     all
-}
-
-/// Conclusions of one kind: with all reasons for one series, as a table for several.
-fn conclusions_of(
-    kind: ConclusionKind,
-    all: &[RunFindings],
-    names: &[String],
-) -> Vec<DocumentBlock> {
-    let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
-    let found: Vec<Vec<ConclusionRow>> = all.iter().map(|found| kind.of(found)).collect();
-    let blocks = match &found[..] {
-        found if found.iter().all(Vec::is_empty) => Vec::new(),
-        [only] if kind == ConclusionKind::Uses => vec![DocumentBlock::Uses(only.clone())],
-        [only] => vec![DocumentBlock::Conclusions(about, only.clone())],
-        many => compared_conclusions(about, many, names),
-    };
-    part(title, blocks)
-}
-
-/// Suitability for uses, as a table if there are several series.
-pub(crate) fn uses_of(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
-    conclusions_of(ConclusionKind::Uses, all, names)
-}
-
-/// Verdicts only, one row for each use and one column for each series; the reasons of each series are collapsed.
-fn compared_conclusions(
-    about: &'static str,
-    found: &[Vec<ConclusionRow>],
-    names: &[String],
-) -> Vec<DocumentBlock> {
-    let uses = distinct(found.iter().flatten().map(|row| &row.about));
-    let cell = |of: &Vec<ConclusionRow>, wanted: &String| {
-        let row = of.iter().find(|row| row.about == *wanted);
-        row.map_or("–".to_owned(), findings::verdict)
-    };
-    let rows = uses.iter().map(|wanted| {
-        let cells = found.iter().map(|of| cell(of, wanted));
-        table::row(*wanted, cells)
-    });
-    let head = table::row(about, names.iter().cloned());
-    let table = DataTable::new(head, rows);
-    let mut reasons = Vec::new();
-    for (name, of) in names.iter().zip(found).filter(|(_, of)| !of.is_empty()) {
-        reasons.push(DocumentBlock::Title(name.clone()));
-        reasons.push(DocumentBlock::Conclusions(about, of.clone()));
-    }
-    vec![
-        DocumentBlock::Table(TableStyle::Words, table),
-        folded(text::why(), reasons),
-    ]
 }
 
 /// The table of results with all figures of each phase, and all runs.

@@ -2,7 +2,7 @@
 
 mod foreign;
 
-pub(crate) use foreign::{is_foreign, with_workloads_of};
+pub(crate) use foreign::{is_foreign, with_workloads_described, with_workloads_of, words_of_job};
 
 use crate::{naming, number, text};
 use hakaru_model::finding::{PhaseSummary, Summary, WorkloadShape};
@@ -141,9 +141,10 @@ fn block_of(size: &str) -> Option<Bytes> {
 /// Without an operation, the one of its name.
 ///
 /// A number in parentheses tells jobs of one name apart, and stays: `random writes (2)`. `None` for a name that the
-/// report has for another workload.
+/// report has for another workload, and for names of users unless the report describes them.
 pub(crate) fn in_words(phase: &str, op: Option<Op>) -> Option<String> {
-    words(phase, op).filter(|_| !foreign::is_kept(phase))
+    let own = words(phase, op).filter(|_| !foreign::is_kept(phase));
+    own.or_else(|| words_of_job(phase, op))
 }
 
 /// The words for a name, whatever it was given to.
@@ -210,7 +211,15 @@ pub(crate) fn compared_figure(quantity: &str) -> String {
 /// The workload of a compared figure in words, and the name of the figure; `None` for names of the user.
 pub(crate) fn compared_workload(quantity: &str) -> Option<(String, &str)> {
     let of_op = |op: Op| {
-        let (phase, figure) = quantity.split_once(&format!(" {} ", op.name()))?;
+        // A job that is named after its operation stands once.
+        let named = quantity.split_once(&format!(" {} ", op.name()));
+        let own = || {
+            Some((
+                op.name(),
+                quantity.strip_prefix(op.name())?.strip_prefix(' ')?,
+            ))
+        };
+        let (phase, figure) = named.or_else(own)?;
         Some((text::capital(&in_words(phase, Some(op))?), figure))
     };
     [Op::Read, Op::Write].into_iter().find_map(of_op)

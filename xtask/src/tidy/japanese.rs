@@ -59,6 +59,7 @@ const TERMS: &[(&str, &str)] = &[
     ("計測", "測定"),
     ("レイヤー", "レイヤ"),
     ("サマリ", "概要"),
+    ("カタログ値", "公称値"),
     ("コントローラー", "コントローラ"),
     ("：", ": "),
     ("％", "%"),
@@ -171,7 +172,13 @@ mod tests {
 
     #[test]
     fn terms_are_those_of_the_glossary() {
-        for text in ["読み取り", "計測中", "レイヤー", "全てのカード"] {
+        for text in [
+            "読み取り",
+            "計測中",
+            "レイヤー",
+            "全てのカード",
+            "カタログ値",
+        ] {
             assert_eq!(complaints(text, Register::Plain).len(), 1, "{text}");
         }
     }

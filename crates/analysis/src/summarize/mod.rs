@@ -16,7 +16,8 @@ use crate::stats;
 use hakaru_model::annotation::Annotations;
 use hakaru_model::facts::{Environment, Identity, TargetKind};
 use hakaru_model::finding::{
-    Estimate, PhaseDetail, PhaseSummary, Stability, Summary, Sustained, TimelinePoint, TracedPhase,
+    Estimate, PhaseDetail, PhaseSummary, Stability, Summary, SummaryOrigin, Sustained,
+    TimelinePoint, TracedPhase,
 };
 use hakaru_model::io_path::IoPath;
 use hakaru_model::job::Op;
@@ -81,10 +82,14 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
     summary
 }
 
-fn origin(origin: &Origin) -> String {
+fn origin(origin: &Origin) -> SummaryOrigin {
     match origin {
-        Origin::Measured { version } => format!("hakaru {version}"),
-        Origin::Imported { program, .. } => format!("{program} (imported)"),
+        Origin::Measured { version } => SummaryOrigin::Measured {
+            version: version.clone(),
+        },
+        Origin::Imported { program, .. } => SummaryOrigin::Imported {
+            program: program.clone(),
+        },
     }
 }
 

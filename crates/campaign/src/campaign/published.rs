@@ -11,7 +11,7 @@ use hakaru_analysis::estimate::{estimate, published};
 use hakaru_analysis::stats::SampleMoments;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind, UnknownReason};
 use hakaru_model::finding::{
-    Estimate, JobDescription, PhaseDetail, PhaseSummary, Summary, WorkloadShape,
+    Estimate, JobDescription, PhaseDetail, PhaseSummary, Summary, SummaryOrigin, WorkloadShape,
 };
 use hakaru_model::job::{BlockSize, Job, Op, SizeSpec};
 use hakaru_model::units::{Bytes, Nanos};
@@ -340,7 +340,9 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         runs: vec!["published".to_owned()],
         scenario: campaign.name.clone(),
         started_unix_ms: 0,
-        origin: format!("published: {source}"),
+        origin: SummaryOrigin::Published {
+            source: source.to_owned(),
+        },
         target: target(row),
         environment: Environment {
             hostname: row.host.to_owned(),

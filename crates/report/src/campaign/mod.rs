@@ -26,15 +26,16 @@ use crate::document::{
     worst_caveats,
 };
 use crate::escape::plain;
-use crate::findings::ConclusionKind;
+use crate::findings::{self, ConclusionKind};
 use crate::matrix::Matrix;
 use crate::merged::RankedCaveat;
+use crate::naming::distinct;
 use crate::table::DataTable;
 use crate::text::{self, ComparedThing, CountedThing, Head, PagePart, with_compared};
 use crate::workload::with_workloads_of;
 use crate::{compare, merged, path, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
-use hakaru_model::finding::Summary;
+use hakaru_model::finding::{Summary, SummaryOrigin};
 use hakaru_model::severity::{Impact, Severity};
 use std::collections::BTreeSet;
 use view::View;
@@ -189,10 +190,12 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
     let summaries = view.summaries();
     let phases = summaries.iter().flat_map(|(_, summary)| &summary.phases);
     let stated: u64 = phases.map(stated_runs).sum();
+    // A mix reads and writes, and is one workload.
+    let workloads = distinct(view.works.iter().map(|work| &work.phase)).len();
     let mut line = vec![
         text::things_counted(CountedThing::Cards, view.names.len() as u64),
         text::things_counted(CountedThing::Layers, view.layers.len() as u64),
-        text::things_counted(CountedThing::Workloads, view.works.len() as u64),
+        text::things_counted(CountedThing::Workloads, workloads as u64),
     ];
     match (of.runs, of.planned) {
         (0, _) if stated > 0 => {}
@@ -205,8 +208,8 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
         line.push(text::things_counted(CountedThing::PublishedRuns, stated));
     }
     line.extend(days(&summaries));
-    let origins: BTreeSet<&str> = summaries.iter().map(|(_, s)| s.origin.as_str()).collect();
-    line.extend(origins.into_iter().map(str::to_owned));
+    let origins: BTreeSet<&SummaryOrigin> = summaries.iter().map(|(_, s)| &s.origin).collect();
+    line.extend(origins.into_iter().map(text::origin));
     words::under(of, line.join(" · "))
 }
 
@@ -240,10 +243,7 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         .map(String::as_str)
         .filter(|layer| *layer != main);
     let layers = std::iter::once(main).chain(others);
-    let of_layer = |layer: &str| {
-        let table = DocumentBlock::Marks(tables::uses(view, layer)?);
-        Some((ranks::best(view, layer), table))
-    };
+    let of_layer = |layer: &str| Some((ranks::best(view, layer), tables::uses(view, layer)?));
     let mut layers = layers.filter_map(of_layer);
     let Some((best, first)) = layers.next() else {
         return Vec::new();
@@ -255,9 +255,15 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
             DocumentBlock::Facts(best),
         ],
     };
-    blocks.push(first);
-    blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
-    let others = layers.flat_map(|(best, table)| [DocumentBlock::Facts(best), table]);
+    if first.signs().all(|sign| sign == findings::OPEN) {
+        blocks = vec![DocumentBlock::Text(text::no_use_judged().to_owned())];
+    } else {
+        blocks.push(DocumentBlock::Marks(first));
+        blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
+    }
+    let others = layers
+        .filter(|(_, table)| table.signs().any(|sign| sign != findings::OPEN))
+        .flat_map(|(best, table)| [DocumentBlock::Facts(best), DocumentBlock::Marks(table)]);
     let others: Vec<DocumentBlock> = others.collect();
     if !others.is_empty() {
         blocks.push(folded(text::other_layers(), others));

@@ -18,7 +18,7 @@ use hakaru_model::finding::{Comparison, PhaseSummary, Summary, Verdict};
 
 /// All charts of a report on these series, in display order.
 pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
-    workload::with_workloads_of(summaries, || charts_of(summaries))
+    workload::with_workloads_described(summaries, || charts_of(summaries))
 }
 
 fn charts_of(summaries: &[Summary]) -> Vec<Chart> {
@@ -71,7 +71,7 @@ fn charts_of(summaries: &[Summary]) -> Vec<Chart> {
 
 /// All charts of a comparison of two series. The titles of the bar charts state its verdicts.
 pub fn comparison_charts(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> {
-    workload::with_workloads_of([a, b], || compared(a, b, comparisons))
+    workload::with_workloads_described([a, b], || compared(a, b, comparisons))
 }
 
 fn compared(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> {

@@ -28,6 +28,7 @@ pub(crate) fn over_time(
 ) -> Option<Chart> {
     let (runs, mut lines): (Vec<(usize, usize)>, Vec<TimePoints>) =
         chosen_runs(cells).into_iter().unzip();
+    let shortened = lines.iter_mut().filter_map(without_short_end).count() > 0;
     let measured = || cells.iter().flatten();
     let axis = match measured().any(|cell| cell.sustained.is_some()) {
         true => TimeAxis::of_bytes(&lines),
@@ -53,6 +54,7 @@ pub(crate) fn over_time(
         single,
         median.is_some(),
         axis != TimeAxis::Seconds,
+        shortened,
     );
     // With one series, each run has its own style if there are few enough runs.
     let by_run = single && lines.len() < FEWEST_FOR_MEDIAN;
@@ -305,6 +307,21 @@ fn chosen_runs(cells: &[Option<&PhaseSummary>]) -> Vec<((usize, usize), TimePoin
     chosen
 }
 
+/// Takes the last point off a line whose last interval is shorter than half of the median one: what a few I/Os take is
+/// no speed. `None` if the line stays.
+fn without_short_end(line: &mut TimePoints) -> Option<(f64, f64)> {
+    let starts = std::iter::once(0.0).chain(line.iter().map(|point| point.0));
+    let mut lengths: Vec<f64> = line
+        .iter()
+        .zip(starts)
+        .map(|(p, from)| p.0 - from)
+        .collect();
+    let last = *lengths.last()?;
+    lengths.sort_by(f64::total_cmp);
+    let is_short = last < lengths[lengths.len() / 2] / 2.0;
+    line.pop_if(|_| is_short)
+}
+
 /// A speed in MB/s.
 fn speed(BytesPerSec(value): BytesPerSec) -> String {
     number::significant(value / 1e6)
@@ -441,6 +458,17 @@ mod tests {
             "3 15.0 – –",
         ];
         assert_eq!(rows, wanted);
+    }
+
+    #[test]
+    fn a_short_last_interval_is_left_out() {
+        let line =
+            |last: f64| -> TimePoints { [0.5, 1.0, 1.5, 2.0, last].map(|at| (at, 10.0)).to_vec() };
+        let mut short = line(2.1);
+        assert_eq!(without_short_end(&mut short), Some((2.1, 10.0)));
+        assert_eq!(short.len(), 4);
+        assert_eq!(without_short_end(&mut line(2.4)), None);
+        assert_eq!(without_short_end(&mut Vec::new()), None);
     }
 
     /// Many runs would make most of a page: of a series with at least three, the table has three columns.

@@ -18,7 +18,11 @@ pub(crate) fn source_of(summaries: &[&Summary]) -> String {
         escape::plain(board.unwrap_or(&environment.hostname))
     };
     let conditions = distinct(summaries.iter().map(host));
-    let origin = distinct(summaries.iter().map(|s| escape::plain(&s.origin)));
+    let origin = distinct(
+        summaries
+            .iter()
+            .map(|s| escape::plain(&text::origin(&s.origin))),
+    );
     let phases = summaries.iter().flat_map(|summary| &summary.phases);
     let days = day_range(summaries).map(|(first, last)| match first == last {
         true => first,

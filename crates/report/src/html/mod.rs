@@ -16,7 +16,7 @@ use crate::document::{
     AnswerBlock, ColumnStyle, Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock,
     VerdictTone,
 };
-use crate::escape::markup;
+use crate::escape::{markup, prose};
 use crate::findings;
 use crate::svg;
 use crate::table::DataTable;
@@ -151,8 +151,8 @@ impl HtmlPage {
                 self.heading.clone_from(title);
                 format!("<h3>{}</h3>\n", markup(title))
             }
-            DocumentBlock::Text(text) => format!("<p>{}</p>\n", markup(text)),
-            DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", markup(text)),
+            DocumentBlock::Text(text) => format!("<p>{}</p>\n", prose(text)),
+            DocumentBlock::Quiet(text) => format!("<p class=\"quiet\">{}</p>\n", prose(text)),
             DocumentBlock::Answer(answer) => self::answer(answer),
             DocumentBlock::Points(points) => self::points(points),
             DocumentBlock::Matrices(all, key) => self.matrices(all, key),
@@ -294,30 +294,9 @@ fn is_narrow(table: &DataTable) -> bool {
 fn answer(answer: &AnswerBlock) -> String {
     let proof = match answer.proof.is_empty() {
         true => String::new(),
-        false => format!("<p class=\"proof\">{}</p>\n", markup(&answer.proof)),
+        false => format!("<p class=\"proof\">{}</p>\n", prose(&answer.proof)),
     };
-    format!(
-        "<h2 class=\"answer\">{}</h2>\n{proof}",
-        with_whole_options(&markup(&answer.text))
-    )
-}
-
-/// Keeps each option of a command line, such as `--repeat=5`, on one line: browsers break after its hyphens.
-fn with_whole_options(html: &str) -> String {
-    let mut out = String::new();
-    let mut rest = html;
-    while let Some(at) = rest.find("--") {
-        let is_of_option = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '=');
-        let end = rest[at..].find(|c| !is_of_option(c));
-        let end = end.map_or(rest.len(), |end| at + end);
-        out += &format!(
-            "{}<span class=\"whole\">{}</span>",
-            &rest[..at],
-            &rest[at..end]
-        );
-        rest = &rest[end..];
-    }
-    out + rest
+    format!("<h2 class=\"answer\">{}</h2>\n{proof}", prose(&answer.text))
 }
 
 /// A numbered list of reasons.
@@ -329,18 +308,36 @@ fn points(points: &[String]) -> String {
     format!("<ol class=\"limits\">\n{items}</ol>\n")
 }
 
+/// Number of caveats that a page shows; further ones, which weigh less, are collapsed.
+const SHOWN_CAVEATS: usize = 15;
+
 /// A numbered list of caveats; `id` is the attribute that links refer to.
 fn limits(items: &[(String, String)], id: &str) -> String {
     let item = |(lead, text): &(String, String)| format!("<li>{}</li>\n", led(lead, ": ", text));
-    let items: String = items.iter().map(item).collect();
-    format!("<ol class=\"limits\"{id}>\n{items}</ol>\n")
+    let list = |items: &[(String, String)], attribute: &str| {
+        let items: String = items.iter().map(item).collect();
+        format!("<ol class=\"limits\"{attribute}>\n{items}</ol>\n")
+    };
+    // A single further one is as short as the line that would hide it.
+    let shown = match items.len() {
+        n if n <= SHOWN_CAVEATS + 1 => n,
+        _ => SHOWN_CAVEATS,
+    };
+    let (shown, more) = items.split_at(shown);
+    let shown = list(shown, id);
+    if more.is_empty() {
+        return shown;
+    }
+    let about = markup(&text::and_more(more.len() as u64));
+    let more = list(more, &format!(" start=\"{}\"", SHOWN_CAVEATS + 1));
+    format!("{shown}<details><summary>{about}</summary>\n{more}</details>\n")
 }
 
 /// A text with an optional label.
 fn led(lead: &str, between: &str, text: &str) -> String {
     match lead.is_empty() {
-        true => markup(text),
-        false => format!("<b>{}</b>{between}{}", markup(lead), markup(text)),
+        true => prose(text),
+        false => format!("<b>{}</b>{between}{}", markup(lead), prose(text)),
     }
 }
 
@@ -363,7 +360,7 @@ fn verdict(verdict: &VerdictBlock) -> String {
     } = verdict;
     let mut out = format!("<h2 class=\"answer\">{sign} {}</h2>\n", markup(text));
     if !advice.is_empty() {
-        out += &format!("<p>{}</p>\n", markup(advice));
+        out += &format!("<p>{}</p>\n", prose(advice));
     }
     let class = match tone {
         VerdictTone::Good => "good",
@@ -422,17 +419,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_in_an_answer_stay_on_one_line() {
-        let whole = |option: &str| format!("<span class=\"whole\">{option}</span>");
-        let of = |text: &str| with_whole_options(&markup(text));
-        assert_eq!(
-            of("測定は1回のみ。--repeat=5を推奨"),
-            format!("測定は1回のみ。{}を推奨", whole("--repeat=5"))
-        );
-        assert_eq!(
-            of("use --deep; or <--quick"),
-            format!("use {}; or &lt;{}", whole("--deep"), whole("--quick"))
-        );
-        assert_eq!(of("1-bit – 4-bit"), "1-bit – 4-bit");
+    fn many_caveats_are_collapsed_and_keep_their_numbers() {
+        let of = |n: usize| {
+            let items: Vec<_> = (0..n).map(|i| (String::new(), format!("c{i}"))).collect();
+            limits(&items, "")
+        };
+        assert!(!of(16).contains("<details>"));
+        let long = of(42);
+        let (shown, more) = long.split_once("<details>").unwrap();
+        assert_eq!(shown.matches("<li>").count(), 15);
+        assert!(more.contains("27") && more.contains("<ol class=\"limits\" start=\"16\">"));
+        assert!(more.contains("<li>c15</li>") && more.contains("<li>c41</li>"));
     }
 }

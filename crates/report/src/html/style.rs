@@ -13,7 +13,7 @@ h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
 h2{font-size:1.25rem;line-height:1.3;margin:12px 0 4px;padding-top:8px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
-p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}\
+p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}code{font:.92em/1 ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}\
 a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline:3px solid #0058a8;outline-offset:2px}\
 .vh{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\
 .quiet,.proof,.key,small{color:#56606b}small{display:block;font-size:.8125rem;font-weight:400;line-height:1.35}\
@@ -49,7 +49,7 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
 .verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\
 .compact tbody th,.compact td{white-space:nowrap}.compact td,.compact thead th{padding-right:16px}\
-.marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0}.marks thead th{max-width:9em}\
+.marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0}.marks thead th{max-width:9em}:lang(ja) .marks thead th{word-break:normal;min-width:4.6em}\
 .pairs th{font-weight:400;color:#56606b;width:14em}.pairs td{overflow-wrap:anywhere}\
 .heat{width:100%}.heat thead th,.heat tbody th{border:0}.heat thead th{padding:2px 6px;text-align:right}.heat thead th:first-child{text-align:left;padding-left:0}.heat thead small{white-space:nowrap}\
 .heat tbody th{font-weight:600;padding:4px 8px 4px 0}.heat tbody th,.marks tbody th{max-width:14em;overflow-wrap:break-word}\
@@ -70,7 +70,7 @@ figure{margin:0;min-width:0}.charts:not(.small)>:only-child{grid-column:1/-1}\
 figcaption{margin-bottom:4px}figure svg{display:block;max-width:100%;height:auto}\
 figure .narrow{display:none}\
 details{margin:2px 0;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
-.scroll{overflow-x:auto;position:relative}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
+.scroll{overflow-x:auto;position:relative;background:linear-gradient(90deg,#fff 24px,#fff0 48px) 0/48px 100% no-repeat local,linear-gradient(270deg,#fff 24px,#fff0 48px) 100%/48px 100% no-repeat local,linear-gradient(90deg,#1b1f2433,#1b1f2400) 0/12px 100% no-repeat,linear-gradient(270deg,#1b1f2433,#1b1f2400) 100%/12px 100% no-repeat}.marks tbody th{position:sticky;left:0;background:#fff}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
 footer{margin-top:10px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8125rem;color:#56606b}footer p{max-width:none}\
 @media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}}\
 @media(max-width:699px){\
@@ -78,7 +78,7 @@ body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px
 figure .wide-chart{display:none}figure .narrow{display:block}\
 .verdicts tbody th{min-width:0}.verdicts td:nth-child(2){white-space:normal}\
 .tiles{grid-template-columns:repeat(2,minmax(0,1fr));gap:8px}.tiles b{font-size:1.2rem}.uses{grid-template-columns:minmax(0,1fr)}\
-.heat{font-size:.8125rem}.heat thead th{font-size:.75rem;padding:2px}.heat td{padding:4px 2px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat tbody th,.marks tbody th{max-width:8em}.heat sup{min-width:.95em;font-size:.6875rem}\
+.heat{font-size:.75rem}.heat thead th{font-size:.6875rem;padding:2px 1px}.heat td{padding:4px 1px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat tbody th,.marks tbody th{max-width:8em}.heat sup{min-width:.95em;font-size:.6875rem}\
 .heat td small{display:block;min-width:0;margin-right:1.1em;font-size:.75rem;line-height:1.2}\
 .card{padding:8px}.card td{padding:3px 4px}.card thead th{padding:0 4px}.card tbody th{padding-right:4px;font-size:.875rem}.card td b{font-size:1.0625rem}.card td span{font-size:.75rem}\
 .cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
@@ -90,7 +90,7 @@ figure .wide-chart{display:none}figure .narrow{display:block}\
 .verdicts td{white-space:normal!important}.cards td:empty{display:none}.cards td span{flex:none;max-width:72%}\
 .pairs th{width:8.5em;white-space:normal}}\
 @media(prefers-color-scheme:dark){\
-body,.toc{background:#0f1419;color:#e7eaee}.toc a,.card thead th{color:#e7eaee}\
+body,.toc{background:#0f1419;color:#e7eaee}.marks tbody th{background:#0f1419}.scroll{background-image:linear-gradient(90deg,#0f1419 24px,#0f141900 48px),linear-gradient(270deg,#0f1419 24px,#0f141900 48px),linear-gradient(90deg,#e7eaee40,#e7eaee00),linear-gradient(270deg,#e7eaee40,#e7eaee00)}.toc a,.card thead th{color:#e7eaee}\
 h2,th,td,.toc,.tiles li,.uses li,.card,.cards tr,.sw,footer{border-color:#33404c}\
 .quiet,.proof,.key,small,.top p,.box dt,thead th,.pairs th,.card caption span,.card .na,footer,.cards td::before{color:#a3adb8}\
 a,summary{color:#78b9f5}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline-color:#78b9f5}\
@@ -102,6 +102,6 @@ a,summary{color:#78b9f5}a:focus-visible,summary:focus-visible,[tabindex]:focus-v
 .card td{background-color:#0f1419;background-image:linear-gradient(#133752,#133752);border-left-color:#4aa3df}.card .wr{background-image:linear-gradient(#4a3a12,#4a3a12);border-left-color:#f0b030}.card .na{background:none}}\
 @media print{@page{size:A4;margin:12mm}:root{color-scheme:light}html{font-size:12.5px}body{padding:0;max-width:none}\
 .toc,details:not([open]){display:none}.two,.lead{grid-template-columns:minmax(0,1fr)}.charts{grid-template-columns:repeat(2,minmax(0,1fr))}\
-figure .wide-chart{display:block}figure .narrow{display:none}.scroll{overflow:visible;max-height:none}\
+figure .wide-chart{display:block}figure .narrow{display:none}.scroll{overflow:visible;max-height:none;background:none}.marks tbody th{position:static}\
 h2,h3{break-after:avoid}h2{margin-top:14px;padding-top:10px}figure,table,.box,.card,li,tr{break-inside:avoid}details.page{break-before:page}\
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}";

@@ -67,7 +67,7 @@ fn document(summary: &Summary, depth: section::Depth) -> Document {
     let pairs = brief.map(|(name, value)| Pair::from((name.to_owned(), value)));
     blocks.push(DocumentBlock::Pairs(pairs.collect()));
     let mut under = vec![
-        summary.origin.clone(),
+        text::origin(&summary.origin),
         time::utc(summary.started_unix_ms),
         plain(&summary.scenario),
     ];

@@ -46,7 +46,7 @@ impl PostedCard {
             plain(&summary.scenario),
             plain(&summary.environment.kernel),
             date.unwrap_or_default(),
-            plain(&summary.origin),
+            plain(&text::origin(&summary.origin)),
         ];
         let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
         Some(PostedCard {

@@ -71,7 +71,7 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let labels = LineLabels::of(data, width);
     let top = match &labels {
         Some(_) => 14.0,
-        None => legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + 8.0,
+        None => legend::draw(&mut canvas, width, &names, LegendSymbol::MarkedLine) + 8.0,
     };
     let decades = decades(data);
     let y_scale = vertical(data);

@@ -13,6 +13,8 @@ const SAMPLE: f64 = 34.0;
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LegendSymbol {
     /// A segment of its line with a marker.
+    MarkedLine,
+    /// A segment of its line, for charts whose lines have no markers.
     Line,
     /// A rectangle with its fill.
     Fill,
@@ -29,8 +31,10 @@ pub(super) fn draw(
     if names.len() < 2 {
         return 0.0;
     }
-    let line = sample == LegendSymbol::Line;
-    let lead = if line { SAMPLE } else { 30.0 };
+    let lead = match sample {
+        LegendSymbol::MarkedLine | LegendSymbol::Line => SAMPLE,
+        LegendSymbol::Fill => 30.0,
+    };
     let (mut x, mut row) = (0.0, 0.0);
     for &(series, name) in names {
         let name = fitted(name, width - lead - 4.0);
@@ -40,13 +44,15 @@ pub(super) fn draw(
             row += 1.0;
         }
         let y = row * ROW + 10.0;
-        if line {
-            canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
-            let marker = style::marker(series, x + 14.0, y);
-            canvas.path(&style::fill(series), &marker, "");
-        } else {
+        if sample == LegendSymbol::Fill {
             let paint = Paint::of_series(series);
             canvas.bar(paint, (x + 1.0, y - 5.0), (22.0, 10.0), "");
+        } else {
+            canvas.polyline(&style::line(series), &[(x + 1.0, y), (x + 27.0, y)]);
+        }
+        if sample == LegendSymbol::MarkedLine {
+            let marker = style::marker(series, x + 14.0, y);
+            canvas.path(&style::fill(series), &marker, "");
         }
         canvas.text((x + lead, y + 4.0), Anchor::Start, "hk-t", &name);
         x += wide;

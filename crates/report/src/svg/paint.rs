@@ -60,7 +60,7 @@ impl Paint {
             Paint::Dots,
             Paint::Horizontal,
             Paint::Cross,
-            Paint::Vertical,
+            Paint::Speckled,
         ];
         ALL[series % ALL.len()]
     }

@@ -131,7 +131,7 @@ pub(crate) fn sweep(data: &SweepPlot, frame: &Frame) -> String {
     let names = data.lines.iter().map(|line| line.name.as_str());
     let names: Vec<(usize, &str)> = names.enumerate().collect();
     let unit_room = if data.is_latency() { 8.0 } else { 26.0 };
-    let top = legend::draw(&mut canvas, width, &names, LegendSymbol::Line) + unit_room;
+    let top = legend::draw(&mut canvas, width, &names, LegendSymbol::MarkedLine) + unit_room;
     let y_scale = data.y_scale();
     let label = |v: f64| match data.is_latency() {
         true => number::nanos(v),

@@ -151,7 +151,7 @@ pub(crate) fn timeline(data: &Timeline, frame: &Frame) -> String {
     picture(&mut canvas, &area, &pictured);
     for (line, points) in drawn {
         let class = match line.weight {
-            LineWeight::Pale => format!("hk-l hk-s{} hk-pale", line.series % 6),
+            LineWeight::Pale => format!("hk-l hk-s{} hk-pale", line.series % PICTURE_COLORS),
             LineWeight::Usual if crowded => style::line(line.series) + " hk-thin",
             LineWeight::Usual => style::line(line.series),
         };
@@ -342,6 +342,16 @@ mod tests {
         for label in [">150,000<", ">2,000<"] {
             assert!(drawn.contains(label), "{label} in {drawn}");
         }
+    }
+
+    #[test]
+    fn the_legend_has_the_strokes_of_the_lines_and_no_markers() {
+        let mut data = lines(2, 20, LineWeight::Usual);
+        data.series = ["writing", "reading"].map(str::to_owned).to_vec();
+        let drawn = drawn(&data);
+        assert!(drawn.contains(">reading<"), "{drawn}");
+        assert_eq!(drawn.matches("hk-l hk-s1").count(), 2, "{drawn}");
+        assert!(!drawn.contains("hk-f1"), "{drawn}");
     }
 
     #[test]

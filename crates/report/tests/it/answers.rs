@@ -6,7 +6,7 @@ use crate::support;
 use crate::support::campaign::campaign;
 use hakaru_model::campaign::CampaignSummary;
 use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::{Comparison, Verdict};
+use hakaru_model::finding::{Comparison, Summary, Verdict};
 use hakaru_model::units::Bytes;
 use hakaru_report::{campaign_html, comparison_html, html_with};
 
@@ -291,6 +291,30 @@ fn rows_of_a_rate_card_have_names_of_their_own() {
             "{wanted}"
         );
     }
+}
+
+/// The deep suite measures random I/O of 4 KiB again, which the card has already; a job of the user stays, with its name.
+#[test]
+fn a_rate_card_has_a_workload_once() {
+    let mut summary = support::sandisk();
+    let mut phases = summary.phases.iter();
+    let random = phases.position(|phase| phase.phase == "rand-write");
+    let mut again = summary.phases[random.unwrap()].clone();
+    "write-4k-q1-j1".clone_into(&mut again.phase);
+    summary.phases.push(again.clone());
+    let rows = |summary: &Summary| {
+        let page = html_with(std::slice::from_ref(summary), &[]).replace('\u{a0}', " ");
+        let (_, card) = page.split_once("class=\"card\"").unwrap();
+        card.split("</table>").next().unwrap().to_owned()
+    };
+    let card = rows(&summary);
+    assert_eq!(card.matches("4 KiB, Q1 T1").count(), 1, "{card}");
+    assert!(!card.contains("Random 4 KiB"), "{card}");
+    "mine".clone_into(&mut again.phase);
+    summary.phases.push(again);
+    let card = rows(&summary);
+    assert_eq!(card.matches("4 KiB, Q1 T1").count(), 1, "{card}");
+    assert!(card.contains(">Random writes (mine)"), "{card}");
 }
 
 #[test]

@@ -3,11 +3,12 @@
 
 use crate::support::{self, lives, paths};
 use hakaru_model::annotation::Annotations;
+use hakaru_model::finding::SummaryOrigin;
 use hakaru_report::{
-    Language, campaign_html, campaign_markdown, campaign_terminal, columns_of, comparison_html,
-    history_html, history_markdown, history_terminal, html_with, markdown_with, path_html,
-    path_terminal, ranking_terminal, terminal_with, verification_html, verification_markdown,
-    verification_terminal, with_language,
+    Language, campaign_html, campaign_markdown, campaign_terminal, chart_source, columns_of,
+    comparison_html, history_html, history_markdown, history_terminal, html_with, markdown_with,
+    path_html, path_terminal, ranking_terminal, terminal_with, verification_html,
+    verification_markdown, verification_terminal, with_language,
 };
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -237,6 +238,39 @@ fn a_narrow_terminal_omits_no_figure() {
                 }
             }
         });
+    }
+}
+
+#[test]
+fn where_figures_come_from_is_in_japanese() {
+    let mut summary = support::sandisk();
+    for (origin, words) in [
+        (
+            SummaryOrigin::Published {
+                source: "figures.csv".to_owned(),
+            },
+            "公表値（figures.csv）",
+        ),
+        (
+            SummaryOrigin::Imported {
+                program: "fio-3.39".to_owned(),
+            },
+            "fio-3.39（取り込み）",
+        ),
+    ] {
+        summary.origin = origin;
+        let (page, line) = with_language(Language::Japanese, || {
+            let summary = std::slice::from_ref(&summary);
+            (
+                html_with(summary, std::slice::from_ref(&support::findings())),
+                chart_source(summary),
+            )
+        });
+        assert!(visible(&page).contains(words), "{words}");
+        assert!(line.contains(words), "{line}");
+        for wrong in ["published: ", "(imported)"] {
+            assert!(!page.contains(wrong), "{wrong}");
+        }
     }
 }
 

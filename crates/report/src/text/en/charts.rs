@@ -338,6 +338,7 @@ pub(in crate::text) fn over_time_note(
     single: bool,
     median: bool,
     by_bytes: bool,
+    shortened: bool,
 ) -> String {
     let lines = match (median, single) {
         (true, _) => "Thin lines: one run each; thick line: their median",
@@ -355,6 +356,9 @@ pub(in crate::text) fn over_time_note(
             " {drawn} of {} runs are drawn.",
             number::grouped(of as u64)
         ));
+    }
+    if shortened {
+        note.push_str(" A last interval shorter than half of the usual one is left out.");
     }
     note
 }

@@ -2,10 +2,11 @@
 
 use super::times;
 use crate::facts::{FactGroup, FactKey};
+use crate::ids::origin_id;
 use crate::number::{self, MeanText};
 use crate::text::figures::{megabytes, throttling};
 use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole, UnknownReason};
-use hakaru_model::finding::{Cliff, Sustained, Swing};
+use hakaru_model::finding::{Cliff, SummaryOrigin, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 
@@ -327,4 +328,8 @@ pub(in crate::text) fn times_of(ratio: f64) -> String {
 
 pub(in crate::text) fn clock_name(clock: &str) -> String {
     clock.to_owned()
+}
+
+pub(in crate::text) fn origin(origin: &SummaryOrigin) -> String {
+    origin_id(origin)
 }

@@ -205,6 +205,10 @@ pub(in crate::text) fn workload_numbered(noun: &str, number: u32) -> String {
     format!("{noun} ({number})")
 }
 
+pub(in crate::text) fn workload_named(noun: &str, name: &str) -> String {
+    format!("{noun} ({name})")
+}
+
 pub(in crate::text) fn durable_shape(block: &str) -> String {
     format!("{block} + fsync")
 }
@@ -350,6 +354,10 @@ pub(in crate::text) fn method_title() -> &'static str {
 
 pub(in crate::text) fn how_to_read() -> &'static str {
     "Ratios, intervals, and how to read letters"
+}
+
+pub(in crate::text) fn charts_counted(n: usize) -> String {
+    counted(n as u64, "chart")
 }
 
 pub(in crate::text) fn more_charts(n: usize) -> String {

@@ -250,6 +250,10 @@ pub(in crate::text) fn fitness_legend() -> &'static str {
      interval crosses a limit"
 }
 
+pub(in crate::text) fn no_use_judged() -> &'static str {
+    "No use can be judged: its figures are not measured, or their intervals cross a limit."
+}
+
 pub(in crate::text) fn claim_legend() -> &'static str {
     "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met or not measured; the report says which"
 }

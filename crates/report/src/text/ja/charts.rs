@@ -43,15 +43,15 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             let share = super::span(low, high);
             match (*met, *missed, *of) {
                 (_, missed, of) if missed == of => {
-                    format!("カタログ値に届くものなし（達成率{share}%）")
+                    format!("公称速度に届くものなし（達成率{share}%）")
                 }
-                (met, _, of) if met == of => format!("すべてカタログ値を達成（達成率{share}%）"),
+                (met, _, of) if met == of => format!("すべて公称速度を達成（達成率{share}%）"),
                 (0, missed, of) if missed + untested == of => {
-                    format!("カタログ値に届くものなし（達成率{share}%、ただし測定条件は不成立）")
+                    format!("公称速度に届くものなし（達成率{share}%、ただし測定条件は不成立）")
                 }
-                (0, ..) => format!("測定値はカタログ値の{share}%（達成は未証明）"),
+                (0, ..) => format!("測定値は公称速度の{share}%（達成は未証明）"),
                 (met, _, of) => {
-                    format!("測定値はカタログ値の{share}%（{of}件中{met}件で達成を証明）")
+                    format!("測定値は公称速度の{share}%（{of}件中{met}件で達成を証明）")
                 }
             }
         }
@@ -255,7 +255,7 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("箱は四分位範囲".to_owned());
     }
     if marks.rated {
-        parts.push("縦の印はカタログ値".to_owned());
+        parts.push("縦の印は公称速度".to_owned());
     }
     if marks.letters {
         parts.push("同じ文字は有意差なし".to_owned());
@@ -298,6 +298,7 @@ pub(in crate::text) fn over_time_note(
     single: bool,
     median: bool,
     by_bytes: bool,
+    shortened: bool,
 ) -> String {
     let mut parts = vec![match (median, single) {
         (true, _) => "MB/s。細い線は各回、太い線は中央値".to_owned(),
@@ -312,6 +313,9 @@ pub(in crate::text) fn over_time_note(
             "{}回のうち{drawn}回を表示",
             number::grouped(of as u64)
         ));
+    }
+    if shortened {
+        parts.push("通常の半分より短い最後の区間は省略".to_owned());
     }
     parts.join("。")
 }
@@ -368,7 +372,7 @@ pub(in crate::text) fn sweep_note(quantity: &str, runs: &str, spread: bool) -> S
 }
 
 pub(in crate::text) fn rated_quantity() -> &'static str {
-    "シーケンシャルアクセスの測定値とカタログ値、MB/s"
+    "シーケンシャルアクセスの測定値と公称速度、MB/s"
 }
 
 pub(in crate::text) fn workload_kind(

@@ -6,7 +6,7 @@ use crate::facts::{FactGroup, FactKey};
 use crate::number::{self, MeanText};
 use crate::text::figures::{megabytes, throttling};
 use hakaru_model::facts::{Bus, ChainLink, DeviceIdentity, Fact, LinkRole, UnknownReason};
-use hakaru_model::finding::{Cliff, Sustained, Swing};
+use hakaru_model::finding::{Cliff, SummaryOrigin, Sustained, Swing};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos};
 
@@ -330,5 +330,14 @@ pub(in crate::text) fn clock_name(clock: &str) -> String {
         "time-stamp counter" => "タイムスタンプカウンタ(TSC)".to_owned(),
         "generic timer" => "Armの汎用タイマ".to_owned(),
         clock => clock.to_owned(),
+    }
+}
+
+pub(in crate::text) fn origin(origin: &SummaryOrigin) -> String {
+    match origin {
+        SummaryOrigin::Unknown => String::new(),
+        SummaryOrigin::Measured { version } => format!("hakaru {version}"),
+        SummaryOrigin::Imported { program } => format!("{program}（取り込み）"),
+        SummaryOrigin::Published { source } => format!("公表値（{source}）"),
     }
 }

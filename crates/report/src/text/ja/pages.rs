@@ -184,6 +184,10 @@ pub(in crate::text) fn workload_numbered(noun: &str, number: u32) -> String {
     format!("{noun}({number})")
 }
 
+pub(in crate::text) fn workload_named(noun: &str, name: &str) -> String {
+    format!("{noun}（{name}）")
+}
+
 pub(in crate::text) fn durable_shape(block: &str) -> String {
     format!("{block} + fsync")
 }
@@ -321,6 +325,10 @@ pub(in crate::text) fn method_title() -> &'static str {
 
 pub(in crate::text) fn how_to_read() -> &'static str {
     "比、信頼区間、文字の読み方"
+}
+
+pub(in crate::text) fn charts_counted(n: usize) -> String {
+    format!("グラフ{n}件")
 }
 
 pub(in crate::text) fn more_charts(n: usize) -> String {

@@ -41,7 +41,7 @@ pub(in crate::text) fn range_note() -> &'static str {
 }
 
 pub(in crate::text) fn no_rated_speed() -> &'static str {
-    "カタログ値なし"
+    "公称速度なし"
 }
 
 pub(in crate::text) fn calls(n: u64) -> String {

@@ -245,6 +245,10 @@ pub(in crate::text) fn fitness_legend() -> &'static str {
     "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に区間なし）。? は未測定、または区間が目安をまたぐ"
 }
 
+pub(in crate::text) fn no_use_judged() -> &'static str {
+    "判定できる用途なし（必要な値が未測定、または区間が目安をまたぐ）"
+}
+
 pub(in crate::text) fn claim_legend() -> &'static str {
     "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立または未測定（どちらかはレポートに記載）"
 }

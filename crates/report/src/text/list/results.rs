@@ -10,7 +10,7 @@ use hakaru_model::campaign::{PlanNote, Weakness};
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{
     Bottleneck, BusLimit, Claim, ClaimPart, ClaimVerdict, Condition, Figure, FindingKind,
-    IntervalCaveat,
+    IntervalCaveat, SummaryOrigin,
 };
 use hakaru_model::job::Op;
 use hakaru_model::method::{
@@ -82,6 +82,8 @@ texts! {
     pub(crate) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) -> String;
     /// Number of runs behind each bar: `10 runs`, `2 to 10 runs`; empty if unknown.
     pub(crate) fn runs_between(least: u64, most: u64) -> String;
+    /// Where the figures of a series come from: program and version, or published file; empty if unknown.
+    pub(crate) fn origin(origin: &SummaryOrigin) -> String;
     /// Source line of a chart: number of runs, conditions, origin, days.
     pub(crate) fn chart_source_line(runs: &str, conditions: &[String], origin: &[String], days: &str) -> String;
     /// Subtitle of a latency chart.
@@ -96,8 +98,9 @@ texts! {
     pub(crate) fn heat_heads() -> [&'static str; 4];
     /// The summary line of the collapsed heat maps.
     pub(crate) fn heat_maps() -> &'static str;
-    /// Subtitle of a chart over time: how many runs are drawn, and what the horizontal axis is.
-    pub(crate) fn over_time_note(drawn: usize, of: usize, single: bool, median: bool, by_bytes: bool) -> String;
+    /// Subtitle of a chart over time: how many runs are drawn, what the horizontal axis is, and whether a short last
+    /// interval is left out.
+    pub(crate) fn over_time_note(drawn: usize, of: usize, single: bool, median: bool, by_bytes: bool, shortened: bool) -> String;
     /// Label of the speed before or after a permanent drop.
     pub(crate) fn level(value: &str) -> String;
     /// Name of the median of several runs.
@@ -304,6 +307,8 @@ texts! {
     pub(crate) fn within_sentence(name: &str) -> String;
     /// One of several workloads of the same name.
     pub(crate) fn workload_numbered(noun: &str, number: u32) -> String;
+    /// A workload with the name that the user gave to its job.
+    pub(crate) fn workload_named(noun: &str, name: &str) -> String;
     /// The shape of a row of durable writes.
     pub(crate) fn durable_shape(block: &str) -> String;
     /// The shape of a row of sustained writes.
@@ -372,7 +377,9 @@ texts! {
     pub(crate) fn method_title() -> &'static str;
     /// The summary line of an explanation.
     pub(crate) fn how_to_read() -> &'static str;
-    /// The summary line of the charts that a section collapses.
+    /// The summary line of the charts of a section that shows none.
+    pub(crate) fn charts_counted(n: usize) -> String;
+    /// The summary line of the charts that a section collapses below others.
     pub(crate) fn more_charts(n: usize) -> String;
     /// A line about the charts that a page leaves out.
     pub(crate) fn charts_left_out(n: usize) -> String;
@@ -436,6 +443,8 @@ texts! {
     pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str;
     /// Legend of the symbols of [`advice`].
     pub(crate) fn fitness_legend() -> &'static str;
+    /// Instead of verdicts on uses that are all open.
+    pub(crate) fn no_use_judged() -> &'static str;
     /// Legend of the symbols of [`claim_verdict`].
     pub(crate) fn claim_legend() -> &'static str;
 }

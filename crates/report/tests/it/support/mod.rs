@@ -329,7 +329,9 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
             .collect(),
         scenario: "standard".into(),
         started_unix_ms: BEGUN,
-        origin: "hakaru 0.1.0".into(),
+        origin: SummaryOrigin::Measured {
+            version: "0.1.0".into(),
+        },
         target: identity(card, fs_type),
         environment: environment(),
         phases,
@@ -457,7 +459,9 @@ pub(crate) fn hostile(text: &str) -> Summary {
     summary.series = text.into();
     summary.runs = vec![text.into()];
     summary.scenario = text.into();
-    summary.origin = text.into();
+    summary.origin = SummaryOrigin::Imported {
+        program: text.into(),
+    };
     summary.target.path = text.into();
     summary.environment.hostname = text.into();
     summary.environment.kernel = text.into();
