@@ -2,11 +2,13 @@
 
 mod caveats;
 mod latency_map;
+mod origin;
 mod rounds;
 mod workload;
 
 pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
 pub use latency_map::{LatencyMap, LatencyMapColumn, SlowIos, SlowWhen};
+pub use origin::SummaryOrigin;
 pub use rounds::{RoundMeans, RoundPoint, Rounds, RunLatency};
 pub use workload::JobDescription;
 
@@ -190,30 +192,6 @@ pub struct PhaseSummary {
     /// Further details.
     #[serde(default)]
     pub detail: PhaseDetail,
-}
-
-/// Where the figures of a series come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "origin")]
-pub enum SummaryOrigin {
-    /// A series without runs.
-    #[default]
-    Unknown,
-    /// Measured by our own engine.
-    Measured {
-        /// Version of hakaru.
-        version: String,
-    },
-    /// Imported from the output of another program.
-    Imported {
-        /// Name of the program, with its version if known.
-        program: String,
-    },
-    /// Published means and deviations.
-    Published {
-        /// Name of the file with the figures.
-        source: String,
-    },
 }
 
 /// Summary of a series of runs on one target, ready for a report.

@@ -84,12 +84,20 @@ fn with_whole_options(html: &str) -> String {
     out + rest
 }
 
-/// Escapes prose for HTML: commands of hakaru in backticks become elements of code, and options stay on one line. Other
-/// backticks may be those of a name, and stay.
+/// Escapes prose for HTML: commands of hakaru are as [`with_commands`] shows them, and options stay on one line.
 pub(crate) fn prose(text: &str) -> String {
-    let escaped = with_whole_options(&markup(text));
+    code(&with_whole_options(&markup(text)))
+}
+
+/// Escapes a text of a table for HTML: commands of hakaru in backticks become elements of code. Other backticks may be
+/// those of a name, and stay.
+pub(crate) fn with_commands(text: &str) -> String {
+    code(&markup(text))
+}
+
+fn code(escaped: &str) -> String {
     let mut out = String::with_capacity(escaped.len());
-    let mut rest = escaped.as_str();
+    let mut rest = escaped;
     while let Some((before, (code, after))) = rest
         .split_once("`hakaru ")
         .and_then(|(before, rest)| Some((before, rest.split_once('`')?)))

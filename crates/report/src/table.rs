@@ -103,7 +103,7 @@ impl DataTable {
     }
 
     fn cell(&self, column: usize, class: &str, cell: &str, as_list: bool) -> String {
-        let lines: Vec<String> = cell.split('\n').map(escape::prose).collect();
+        let lines: Vec<String> = cell.split('\n').map(escape::with_commands).collect();
         let shown = match lines.split_first() {
             Some((first, more)) if !more.is_empty() => {
                 format!("{first}<small>{}</small>", more.join(" "))

@@ -1,0 +1,27 @@
+//! Origin of the figures of a series.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the figures of a series come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "origin")]
+pub enum SummaryOrigin {
+    /// A series without runs.
+    #[default]
+    Unknown,
+    /// Measured by our own engine.
+    Measured {
+        /// Version of hakaru.
+        version: String,
+    },
+    /// Imported from the output of another program.
+    Imported {
+        /// Name of the program, with its version if known.
+        program: String,
+    },
+    /// Published means and deviations.
+    Published {
+        /// Name of the file with the figures.
+        source: String,
+    },
+}
