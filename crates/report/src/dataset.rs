@@ -170,7 +170,7 @@ fn run_cells(run: &RunRecord, summary: &Summary) -> Vec<NamedCell> {
         ("series", words(&run.series)),
         ("repeat", count(u64::from(run.repeat))),
         ("started_unix_ms", started),
-        ("origin", words(&summary.origin)),
+        ("origin", words(&crate::ids::origin_id(&summary.origin))),
         ("outcome", words(outcome)),
         ("host", words(&environment.hostname)),
         ("board", optional(environment.board.known())),

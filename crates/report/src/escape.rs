@@ -89,7 +89,7 @@ pub(crate) fn prose(text: &str) -> String {
     code(&with_whole_options(&markup(text)))
 }
 
-/// Escapes a text of a table for HTML: commands of hakaru in backticks become elements of code. Other backticks may be
+/// Escapes a text of a table or list for HTML: commands of hakaru in backticks become elements of code. Other backticks may be
 /// those of a name, and stay.
 pub(crate) fn with_commands(text: &str) -> String {
     code(&markup(text))

@@ -2,7 +2,7 @@
 
 use super::HtmlPage;
 use crate::document::{Aside, AsideContent};
-use crate::escape::{markup, prose};
+use crate::escape::{markup, with_commands};
 use crate::findings::ConclusionRow;
 use crate::matrix::{Mark, MarkRow, MarkTable, Matrix, MatrixCell, MatrixRow};
 use crate::rate_card::{RateCard, RateCell, RateRow};
@@ -245,7 +245,7 @@ pub(super) fn uses(rows: &[ConclusionRow]) -> String {
     let item = |row: &ConclusionRow| {
         let class = mark_class(row.sign);
         let verdict = markup(&crate::findings::verdict(row));
-        let (about, because) = (markup(&row.about), prose(&row.because));
+        let (about, because) = (markup(&row.about), with_commands(&row.because));
         format!(
             "<li><b>{about}</b> <span class=\"mark {class}\">{verdict}</span><small>{because}</small></li>\n"
         )

@@ -13,7 +13,7 @@ h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
 h2{font-size:1.25rem;line-height:1.3;margin:12px 0 4px;padding-top:8px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
-p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}code{font:.92em/1 ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-wrap:anywhere}\
+p{margin:0 0 8px;max-width:75ch;overflow-wrap:anywhere}code{font:.92em ui-monospace,monospace}\
 a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline:3px solid #0058a8;outline-offset:2px}\
 .vh{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}\
 .quiet,.proof,.key,small{color:#56606b}small{display:block;font-size:.8125rem;font-weight:400;line-height:1.35}\
@@ -70,7 +70,7 @@ figure{margin:0;min-width:0}.charts:not(.small)>:only-child{grid-column:1/-1}\
 figcaption{margin-bottom:4px}figure svg{display:block;max-width:100%;height:auto}\
 figure .narrow{display:none}\
 details{margin:2px 0;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
-.scroll{overflow-x:auto;position:relative;background:linear-gradient(270deg,#fff 24px,#fff0) 100%/48px 100% no-repeat local,linear-gradient(270deg,#1b1f2433,#1b1f2400) 100%/12px 100% no-repeat}.marks tbody th{position:sticky;left:0;background:#fff}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
+.scroll{overflow-x:auto;position:relative;background:linear-gradient(270deg,#fff 24px,#fff0) 100%/48px 100% no-repeat local,linear-gradient(270deg,#0003,#0000) 100%/12px 100% no-repeat}.marks tbody th{position:sticky;left:0;background:#fff}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
 footer{margin-top:10px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8125rem;color:#56606b}footer p{max-width:none}\
 @media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}}\
 @media(max-width:699px){\
@@ -90,7 +90,7 @@ figure .wide-chart{display:none}figure .narrow{display:block}\
 .verdicts td{white-space:normal!important}.cards td:empty{display:none}.cards td span{flex:none;max-width:72%}\
 .pairs th{width:8.5em;white-space:normal}}\
 @media(prefers-color-scheme:dark){\
-body,.toc{background:#0f1419;color:#e7eaee}.marks tbody th{background:#0f1419}.scroll{background-image:linear-gradient(270deg,#0f1419 24px,#0f141900),linear-gradient(270deg,#e7eaee40,#e7eaee00)}.toc a,.card thead th{color:#e7eaee}\
+body,.toc{background:#0f1419;color:#e7eaee}.marks tbody th{background:#0f1419}.scroll{background-image:linear-gradient(270deg,#0f1419 24px,#0f141900),linear-gradient(270deg,#fff4,#fff0)}.toc a,.card thead th{color:#e7eaee}\
 h2,th,td,.toc,.tiles li,.uses li,.card,.cards tr,.sw,footer{border-color:#33404c}\
 .quiet,.proof,.key,small,.top p,.box dt,thead th,.pairs th,.card caption span,.card .na,footer,.cards td::before{color:#a3adb8}\
 a,summary{color:#78b9f5}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{outline-color:#78b9f5}\
