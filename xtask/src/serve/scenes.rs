@@ -34,12 +34,18 @@ runtime = "3 s"
 pub(super) fn until(browser: &mut Browser, what: &str, script: &str) -> Result<()> {
     let begun = Instant::now();
     let script = format!("document.readyState === 'complete' && Boolean({script})");
-    while browser.evaluate(&script)? != true {
-        if begun.elapsed() > PATIENCE {
-            let shown = browser.evaluate("document.body.innerText.slice(0, 2000)")?;
-            bail!("{what} did not come; the page shows:\n{shown}");
+    loop {
+        let shown = browser.evaluate(&script);
+        match shown {
+            Ok(value) if value == true => break,
+            // A page that is left meanwhile has no answer.
+            Err(error) if begun.elapsed() > PATIENCE => return Err(error),
+            Ok(_) if begun.elapsed() > PATIENCE => {
+                let shown = browser.evaluate("document.body.innerText.slice(0, 2000)")?;
+                bail!("{what} did not come; the page shows:\n{shown}");
+            }
+            _ => std::thread::sleep(Duration::from_millis(200)),
         }
-        std::thread::sleep(Duration::from_millis(200));
     }
     println!("seen: {what}");
     Ok(())
