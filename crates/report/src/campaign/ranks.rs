@@ -37,7 +37,7 @@ pub(super) fn best(view: &View<'_>, layer: &str) -> Vec<(String, String)> {
     let (decided, open): (Vec<&UseRanking>, Vec<&UseRanking>) =
         several.partition(|ranking| ranked(ranking).next().is_some());
     let title = |ranking: &&UseRanking| plain(&text::use_title(&ranking.id, &ranking.title));
-    let subject = |title: &str| text::capital(&view.with_layer(title, &plain(layer)));
+    let subject = |title: &str| view.with_layer(title, &plain(layer));
     let sentence = |of: &&UseRanking| (subject(&title(of)), best_for(view, of));
     let mut sentences: Vec<(String, String)> = decided.iter().map(sentence).collect();
     if !open.is_empty() {
