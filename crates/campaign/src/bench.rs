@@ -1,5 +1,6 @@
 //! The `bench` command: runs the standard suite on one target, with one record for each round.
 
+mod lock;
 mod remarks;
 mod watcher;
 
@@ -12,7 +13,7 @@ use crate::session::{
 use crate::suite::{DEEP, Suite, SuiteLength, SuiteWorkload};
 use crate::target::{self, usable, whole_mib};
 use hakaru_device::guard::{Erasable, Refusal};
-use hakaru_device::{InspectError, LockError, LockHolder, MeasurementLock, Roots};
+use hakaru_device::{InspectError, LockHolder, Roots};
 use hakaru_engine::ClockChoice;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::device_model::DeviceModel;
@@ -314,24 +315,6 @@ fn choose_workloads(
         .collect())
 }
 
-/// Locks the target. Where locks are unavailable, it is measured without.
-fn lock(place: &BenchTarget) -> Result<Option<MeasurementLock>, BenchError> {
-    let (BenchTarget::Folder(path) | BenchTarget::Device(path)) = place else {
-        return Ok(None);
-    };
-    let Some(name) = hakaru_device::lock_name(path, &Roots::live()) else {
-        return Ok(None);
-    };
-    match MeasurementLock::acquire(&name) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(LockError::Held(holder)) => Err(BenchError::InUse {
-            path: path.clone(),
-            holder,
-        }),
-        Err(LockError::Failed(_)) => Ok(None),
-    }
-}
-
 /// Runs a planned benchmark. Each round is stored before the next begins; a stop keeps the results so far.
 ///
 /// Tracing costs time, so the measured rounds are not traced: one more round of the same series is, which the summary of
@@ -350,7 +333,7 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<BenchResult, BenchError> {
     check_permission(plan, erasable)?;
-    let _lock = lock(&plan.place)?;
+    let _lock = lock::lock(&plan.place)?;
     let clock = ClockChoice::best();
     let overhead = hakaru_engine::measure_overhead(clock);
     let mut suite = plan.suite.clone();

@@ -64,7 +64,7 @@ impl TableRows {
                 (ColumnValues::Texts(all), CellValue::Text(value)) => all.push(value),
                 (ColumnValues::Counts(all), CellValue::Count(value)) => all.push(value),
                 (ColumnValues::Numbers(all), CellValue::Number(value)) => all.push(value),
-                _ => debug_assert!(false, "a column has one type"),
+                _ => debug_assert!(false),
             }
         }
     }
