@@ -106,15 +106,19 @@ fn table_of(of: &HostComparison, work: &Work) -> DataTable {
     let rows = of.cards.iter().zip(&of.cells).zip(&of.card_ratios);
     let rows = rows.map(|((card, cells), ratio)| {
         let cells = cells.iter().map(cell);
-        table::row(&plain(card), cells.chain([of_first(ratio)]))
+        table::row(plain(card), cells.chain([of_first(ratio)]))
     });
     let last = of.host_ratios.iter().map(of_first).chain([String::new()]);
-    let last = table::row(&text::all_together(of.cards.len()), last);
+    let last = table::row(text::all_together(of.cards.len()), last);
     let hosts = of
         .hosts
         .iter()
         .map(|host| format!("{} ({})", plain(host), work.unit()));
-    let first = of.cards.first().map(|card| plain(card)).unwrap_or_default();
+    let first = of
+        .cards
+        .first()
+        .map(|first| plain(first))
+        .unwrap_or_default();
     let head = table::row(text::card_column(), hosts.chain([text::ratio_to(&first)]));
     DataTable::new(head, rows.chain([last]))
 }
