@@ -55,10 +55,14 @@ pub(crate) fn hakaru(home: &Home) -> Command {
     command
 }
 
-/// Runs hakaru in the current directory; spaces separate the arguments.
+/// Runs hakaru in the working directory of the home; spaces separate the arguments.
 pub(crate) fn execute(home: &Home, line: &str) -> Output {
     let words = line.split_whitespace();
-    hakaru(home).args(words).output().unwrap()
+    hakaru(home)
+        .current_dir(home.work())
+        .args(words)
+        .output()
+        .unwrap()
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
