@@ -41,6 +41,9 @@ const CALLS: u32 = 6;
 /// Of this many agents, one has a small disk and one has a wrong clock.
 const EVERY: u32 = 50;
 
+/// Time after which an agent that ended is started again, as its systemd unit does.
+const RESTART: Duration = Duration::from_secs(5);
+
 /// Size of a small disk, which is a tmpfs.
 const SMALL_DISK: &str = "size=16m";
 
@@ -218,6 +221,21 @@ impl Room {
         Ok(())
     }
 
+    /// Starts agents again that ended, such as those that started on a full disk.
+    fn restart_ended(&mut self) -> Result<()> {
+        let ended = self.agents.iter_mut().enumerate();
+        let ended = ended.filter_map(|(place, agent)| {
+            let has_ended = matches!(agent.child.try_wait(), Ok(Some(_)));
+            has_ended.then_some(place)
+        });
+        let ended: Vec<usize> = ended.collect();
+        for place in ended.into_iter().rev() {
+            let agent = self.agents.swap_remove(place);
+            self.begin(agent.index)?;
+        }
+        Ok(())
+    }
+
     fn campaign(&self) -> PathBuf {
         self.folder.path().join("room.toml")
     }
@@ -273,6 +291,7 @@ impl Room {
         let count = u32::try_from(self.agents.len())?;
         let began = Instant::now();
         let mut disturbances = Disturbances::new(count, calm);
+        let mut looked = began;
         let mut row = FleetRow {
             agents: count,
             ..FleetRow::default()
@@ -290,6 +309,10 @@ impl Room {
                 }
                 ensure!(!is_late, "not done after {MOST:?}: {}", self.said()?);
                 disturbances.step(&mut self)?;
+                if looked.elapsed() >= RESTART {
+                    self.restart_ended()?;
+                    looked = Instant::now();
+                }
                 row.note_memory(&self, operator.id());
                 std::thread::sleep(Duration::from_millis(200));
             };
