@@ -1,5 +1,7 @@
 //! Tests `hakaru fleet` and `hakaru agent` with a real server, agents as processes, and simulated cards.
 
+mod first_campaign;
+mod given_up;
 mod host_or_card;
 
 use crate::serve::{HERE, Server};

@@ -1,6 +1,7 @@
 //! `hakaru fleet`: one campaign on many hosts.
 
 mod enroll;
+mod first_campaign;
 mod reporter;
 mod run;
 mod setup;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 const AFTER: &str = "  hakaru fleet init              on the host that keeps the results
   hakaru fleet up                start nats-server (apt install nats-server)
   hakaru fleet enroll pi@pi-1    for each host; without ssh: --print
+  hakaru fleet run               measure the storage of each host, three times
   hakaru fleet devices           what the hosts have
   hakaru fleet run boards.toml   a campaign file with [[host]] (docs/FLEET.md)
 

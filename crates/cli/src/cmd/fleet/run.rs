@@ -1,5 +1,6 @@
 //! `hakaru fleet run` and `collect`.
 
+use super::first_campaign;
 use super::reporter::CliFleetReporter;
 use crate::cmd::campaign::{CampaignArg, CampaignOutput, Loaded};
 use crate::cmd::{CountedNoun, counted, json, print};
@@ -23,6 +24,7 @@ const AFTER: &str = "Ctrl-C ends watching: the hosts go on, and their results ar
 /// Arguments of `hakaru fleet run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
+#[command(mut_arg("campaign", |arg| arg.required(false).default_value(first_campaign::FILE)))]
 pub(super) struct FleetRunArgs {
     #[command(flatten)]
     named: CampaignArg,
@@ -57,6 +59,7 @@ struct FleetRunJson<'a> {
 
 /// Carries out a campaign on its hosts.
 pub(super) fn main(fleet: &FleetDirectory, args: &FleetRunArgs, db: Option<&Path>) -> Result<Exit> {
+    first_campaign::write_if_absent(fleet, &args.named.campaign)?;
     let mut store = place::open(db)?;
     let Loaded { campaign, asked } = args.named.load(&store)?;
     if campaign.hosts.is_empty() {
@@ -189,6 +192,10 @@ fn print_result(ended: &FleetResult, named: &str) {
         (false, 0) => both!(
             "incomplete; continue with `{again}`",
             "未完了です。再開: {again}"
+        ),
+        (false, 1) => both!(
+            "1 job goes on without this command; see `hakaru fleet status`, and store its results with `{again}`",
+            "1件のジョブが続いています。状態: hakaru fleet status、結果の保存: {again}"
         ),
         (false, jobs) => both!(
             "{jobs} jobs go on without this command; see `hakaru fleet status`, and store their results with `{again}`",
