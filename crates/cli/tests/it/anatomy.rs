@@ -113,7 +113,7 @@ fn is_shown_in_every_form(home: &Home, id: &str) {
         "{shown}"
     );
     let japanese = text(&execute(home, &format!("--lang ja show {id}")).stdout);
-    assert!(japanese.contains("割り当て単位"), "{japanese}");
+    assert!(japanese.contains("アロケーションユニット"), "{japanese}");
     for form in ["html", "markdown", "terminal"] {
         let out = execute(home, &format!("report {id} --format {form} --output -"));
         assert_eq!(out.status.code(), Some(0), "{form}: {}", text(&out.stderr));

@@ -126,7 +126,7 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
             small_journal,
         } => {
             let journal = match small_journal {
-                true => "同時に開ける単位が少ないため、ジャーナルは小さく（-J size=4）するか、なしにします。",
+                true => "同時に開けるユニットが少ないため、ジャーナルは小さく（-J size=4）するか、なしにします。",
                 false => "",
             };
             format!(
@@ -146,7 +146,7 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
             format!("同時に書き込むファイルは{most}個までにしてください。ファイルシステムのメタデータは計算に含まれています。")
         }
         CardAdvice::Discard { worthwhile: true } => {
-            "discardを有効にしてください。単位がコピーなしで解放されます。".to_owned()
+            "discardを有効にしてください。ユニットがコピーなしで解放されます。".to_owned()
         }
         CardAdvice::Discard { worthwhile: false } => {
             "書き込み中のdiscardは避けてください。コピーが減らないか、時間がかかります。夜間のfstrimで足ります。".to_owned()

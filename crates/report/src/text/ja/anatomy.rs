@@ -20,9 +20,9 @@ pub(in crate::text) fn anatomy_label(label: AnatomyLabel) -> &'static str {
         L::Read => "読み込み",
         L::Written => "書き込み",
         L::Copied => "内部コピー",
-        L::Unit => "割り当て単位",
+        L::Unit => "アロケーションユニット",
         L::Page => "ページ",
-        L::OpenUnits => "同時に開ける単位",
+        L::OpenUnits => "同時に開けるユニット",
         L::Cache => "書き込みキャッシュ",
         L::Reach => "マッピングの範囲",
         L::Unlimited => "上限は見られない",
@@ -32,11 +32,11 @@ pub(in crate::text) fn anatomy_label(label: AnatomyLabel) -> &'static str {
         L::Advised => "助言",
         L::Ratio => "助言／既定",
         L::Workload => "ワークロード",
-        L::Bandwidth => "帯域幅",
+        L::Bandwidth => "スループット",
         L::Iops => "IOPS",
         L::Median => "レイテンシ中央値",
         L::P99 => "レイテンシP99",
-        L::Measured => "測定",
+        L::Measured => "実測",
         L::Yes => "はい",
         L::No => "いいえ",
     }
@@ -49,11 +49,11 @@ pub(in crate::text) fn anatomy_of(name: &str) -> String {
 pub(in crate::text) fn card_property(property: P) -> &'static str {
     match property {
         P::Page => "ページ",
-        P::Unit => "割り当て単位",
-        P::OpenUnits => "同時に開ける単位の数",
-        P::RandomUnits => "ランダム書き込みができる単位の数",
-        P::FatUnits => "FAT領域の単位の数",
-        P::GathersWrites => "小さな連続書き込みの集約",
+        P::Unit => "アロケーションユニット",
+        P::OpenUnits => "同時に開けるユニットの数",
+        P::RandomUnits => "ランダム書き込み用に開けるユニットの数",
+        P::FatUnits => "FAT領域のユニットの数",
+        P::GathersWrites => "小さなシーケンシャル書き込みの集約",
         P::DiscardFrees => "discardによるコピーなしの解放",
         P::ParallelReads => "並列に読み込む数",
         P::MappingChunk => "マッピング1項目のバイト数",
@@ -61,9 +61,9 @@ pub(in crate::text) fn card_property(property: P) -> &'static str {
         P::CacheSize => "書き込みキャッシュ",
         P::ReadOverhead => "読み込みの固定時間（ホストを含む）",
         P::ReadSeek => "離れた場所の読み込みの追加時間",
-        P::Sense => "ページの読み出し時間",
+        P::Sense => "セルからのページ読み込み時間",
         P::ReadRate => "読み込み速度",
-        P::UnitCrossing => "単位をまたぐ読み込みの追加時間",
+        P::UnitCrossing => "ユニットをまたぐ読み込みの追加時間",
         P::MappingLoad => "マッピング項目の読み込み時間",
         P::WriteOverhead => "書き込みの固定時間（ホストを含む）",
         P::WriteSeek => "離れた場所への書き込みの追加時間",
@@ -71,15 +71,15 @@ pub(in crate::text) fn card_property(property: P) -> &'static str {
         P::CacheRate => "キャッシュへの書き込み速度",
         P::DrainRate => "アイドル時にキャッシュを空にする速度",
         P::DrainDelay => "空にし始めるまでのアイドル時間",
-        P::OpenCost => "単位を開く時間",
-        P::CollectionTime => "単位の回収時間",
+        P::OpenCost => "ユニットを開く時間",
+        P::CollectionTime => "ユニットの回収時間",
         P::CollectionRate => "回収時のコピー速度",
         P::RandomWrite => "ランダム書き込みの追加時間",
         P::WriteToRead => "書き込み後の読み込みの追加時間",
         P::ReadToWrite => "読み込み後の書き込みの追加時間",
         P::Flush => "書き込み後のフラッシュ",
-        P::Discard => "1単位のdiscard",
-        P::ThrottleAfter => "サーマルスロットリングまでの動作時間",
+        P::Discard => "1ユニットのdiscard",
+        P::ThrottleAfter => "スロットリングまでの動作時間",
         P::ThrottlePercent => "スロットリング時の所要時間",
         P::ThrottleRecovery => "速度が戻るまでの休止時間",
     }
@@ -90,14 +90,14 @@ pub(in crate::text) fn anatomy_experiment(experiment: E) -> &'static str {
         E::Noise => "小さな読み込みのばらつき",
         E::ReadSizes => "サイズ別の読み込み",
         E::Boundaries => "境界をまたぐ読み込み",
-        E::Mapping => "場所の数を増やすランダム読み込み",
-        E::Depth => "キューの深さ別の読み込み",
+        E::Mapping => "場所を増やしながらのランダム読み込み",
+        E::Depth => "キュー深度別の読み込み",
         E::Heat => "数分間の読み込み",
-        E::LongWrite => "長い順次書き込み",
+        E::LongWrite => "長いシーケンシャル書き込み",
         E::WriteSizes => "サイズ別の書き込み",
-        E::OpenUnits => "単位の数を増やす書き込み",
-        E::RandomUnits => "開いた単位へのランダム書き込み",
-        E::FatArea => "先頭の単位への書き込み",
+        E::OpenUnits => "ユニットを増やしながらの書き込み",
+        E::RandomUnits => "開いたユニットへのランダム書き込み",
+        E::FatArea => "先頭のユニットへの書き込み",
         E::Discard => "discard後の書き込み",
         E::Mixing => "読み込み、書き込み、フラッシュの交互実行",
         E::Recovery => "休止後の書き込み",
@@ -109,10 +109,10 @@ pub(in crate::text) fn anatomy_axis(experiment: E) -> &'static str {
         E::ReadSizes | E::WriteSizes => "リクエストのサイズ",
         E::Boundaries => "またいだ境界のサイズ",
         E::Mapping => "場所の数",
-        E::Depth => "キューの深さ",
+        E::Depth => "キュー深度",
         E::Heat => "動作時間（秒）",
         E::LongWrite => "書き込んだバイト数",
-        E::OpenUnits | E::RandomUnits | E::FatArea => "単位の数",
+        E::OpenUnits | E::RandomUnits | E::FatArea => "ユニットの数",
         E::Recovery => "休止時間（秒）",
         E::Noise | E::Discard | E::Mixing => "標本",
     }
@@ -122,7 +122,7 @@ pub(in crate::text) fn property_unknown(reason: &U, rough: Option<&str>) -> Stri
     match reason {
         U::NotMeasured => "未測定".to_owned(),
         U::ReadOnly => "書き込みが必要だが、許可されていない".to_owned(),
-        U::Unsupported => "デバイスが命令に対応していない".to_owned(),
+        U::Unsupported => "デバイスがコマンドに対応していない".to_owned(),
         U::Noisy { relative_error, .. } => {
             let percent = number::percent(*relative_error);
             match rough {
@@ -139,8 +139,8 @@ pub(in crate::text) fn property_unknown(reason: &U, rough: Option<&str>) -> Stri
             number::percent(*spread)
         ),
         U::Heat => "スロットリングが起き、時間内に冷えなかった".to_owned(),
-        U::Ambiguous => "2つの値が測定を同程度に説明する".to_owned(),
-        U::Contradiction => "2つの実験が食い違う".to_owned(),
+        U::Ambiguous => "測定結果に同程度に合う値が2つある".to_owned(),
+        U::Contradiction => "2つの実験の結果が食い違う".to_owned(),
         U::SoftLimit { low, high } => format!(
             "上限が明確でない: {}〜{}",
             number::limit(*low),
@@ -166,22 +166,22 @@ pub(in crate::text) fn property_absent(property: P, up_to: &str) -> String {
 pub(in crate::text) fn anatomy_fact(fact: &AnatomyFact<'_>) -> String {
     match fact {
         AnatomyFact::OpenUnits { units, size: "" } => {
-            format!("このカードが書き込み用に同時に開ける単位は{units}個である。")
+            format!("このカードが書き込み用に同時に開けるユニットは{units}個である。")
         }
         AnatomyFact::OpenUnits { units, size } => {
-            format!("このカードが書き込み用に同時に開ける{size}の単位は{units}個である。")
+            format!("このカードが書き込み用に同時に開ける{size}のユニットは{units}個である。")
         }
         AnatomyFact::TooManyWriters { writers, factor } => format!(
-            "{writers}個のファイルに交互に書き込むと、64 KiBの書き込みは{factor}倍遅くなる。データ、ログ、ファイルシステムのメタデータはそれぞれ1個と数える。"
+            "{writers}個のファイルに交互に書き込むと、64 KiBの書き込みにかかる時間は{factor}倍になる。データ、ログ、ファイルシステムのメタデータはそれぞれ1個と数える。"
         ),
         AnatomyFact::NoLimit { up_to } => {
-            format!("{up_to}か所に交互に書き込んでも、このカードは遅くならない。")
+            format!("{up_to}箇所に交互に書き込んでも、このカードは遅くならない。")
         }
         AnatomyFact::RandomUnits { units: 0, .. } => {
-            "順序どおりでない書き込みは、毎回その単位の残りをコピーさせる。".to_owned()
+            "順序どおりでない書き込みのたびに、そのユニットの残りがコピーされる。".to_owned()
         }
         AnatomyFact::RandomUnits { units, of } => {
-            format!("ランダム書き込みが速いのは、開いている{of}個の単位のうち{units}個である。")
+            format!("ランダム書き込みが速いのは、開いている{of}個のユニットのうち{units}個である。")
         }
         AnatomyFact::Cache { size, fast, slow } => {
             format!("最初の{size}は{fast}、その後は{slow}で書き込まれる。")
@@ -222,11 +222,13 @@ pub(in crate::text) fn advice_gain(ratio: f64, low: f64, high: f64) -> String {
 }
 
 pub(in crate::text) fn anatomy_intervals() -> &'static str {
-    "サイズと個数は候補から選んだ正確な値、時間と速度は99%区間付きの値である。区間が± 5.5%より広いものは不明とする。"
+    "サイズと個数は候補から選び、値を示すときは正確である。時間と速度には99%区間を付け、± 5.5%より広いものは不明とする。"
 }
 
 pub(in crate::text) fn anatomy_noise(sigma: &str, drift: &str, latency: &str) -> String {
-    format!("同じ場所の小さな読み込みは{latency}、ばらつき{sigma}%、片側の変動{drift}%である。")
+    format!(
+        "同じ場所の小さな読み込みは{latency}で、ばらつきは{sigma}%、ドリフトは上下それぞれ{drift}%である。"
+    )
 }
 
 pub(in crate::text) fn not_predictable(property: P) -> String {
@@ -234,7 +236,7 @@ pub(in crate::text) fn not_predictable(property: P) -> String {
 }
 
 pub(in crate::text) fn prediction_note() -> &'static str {
-    "キャッシュが空の、休止していたカードでの予測と95%区間である。各ジョブはデバイスモデル上でエンジンが実行した。"
+    "アイドル状態でキャッシュが空のカードについての予測値と95%区間である。各ジョブはデバイスモデル上でエンジンが実行した。"
 }
 
 pub(in crate::text) fn prediction_score(inside: u64, of: u64) -> String {
