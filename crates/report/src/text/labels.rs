@@ -160,7 +160,7 @@ labels! {
         ListedLabel: "LABEL", "ラベル";
         ListedLayer: "LAYER", "レイヤ";
         ListedRuns: "RUNS", "測定回数";
-        ListedResult: "RESULT (READ/WRITE)", "結果（読み書き）";
+        ListedResult: "RESULT (READ/WRITE)", "結果（読み込み/書き込み）";
         ListedLastRun: "LAST RUN (UTC)", "最終測定（UTC）";
         ListedVerification: "VERIFICATION", "検証";
         ListedStart: "STARTED (UTC)", "開始（UTC）";
@@ -169,7 +169,7 @@ labels! {
         Verdict: "Verdict", "判定";
         Because: "Because", "根拠";
         Phase: "Phase", "フェーズ";
-        Series: "Series", "系列";
+        Series: "Series", "測定シリーズ";
         Workload: "Workload", "測定内容";
         MegabytesPerSecond: "MB/s", "MB/s";
         Iops: "IOPS", "IOPS";

@@ -114,7 +114,7 @@ pub(in crate::text) fn series_not_tested() -> &'static str {
 
 pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
     let (thing, _) = things();
-    format!("{layer}を介すと、どの{thing}も{workload}性能の{percent}%以上を失います。")
+    format!("{layer}を介すと、どの{thing}も{workload}性能の{percent}%超を失います。")
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -127,12 +127,12 @@ pub(in crate::text) fn layer_costs_card(
 }
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
-    let (thing, _) = things();
+    let (thing, counter) = things();
     let method = format!("ウェルチのt検定、{family}件の比較に対するボンフェローニ補正");
     match different {
-        0 => format!("2つの{thing}の比較{of}件に有意差はありません（{method}）。"),
+        0 => format!("2{counter}の{thing}の比較{of}件に有意差はありません（{method}）。"),
         _ => format!(
-            "2つの{thing}の比較{of}件中{different}件に有意差があります（{method}、全体の誤検出率5%）。"
+            "2{counter}の{thing}の比較{of}件中{different}件に有意差があります（{method}、全体の誤検出率5%）。"
         ),
     }
 }
@@ -231,7 +231,7 @@ pub(in crate::text) fn proven_difference(
         None => String::new(),
     };
     let mut said = format!(
-        "{}の{}は{}の{}倍{}高速です",
+        "{}の{}は{}の{}倍{}の速さです",
         first.faster,
         first.workload,
         first.slower,
@@ -240,7 +240,7 @@ pub(in crate::text) fn proven_difference(
     );
     if let Some(other) = other {
         said += &format!(
-            "が、{}は{}が{}倍{}高速です",
+            "が、{}では{}が{}倍{}の速さです",
             other.workload,
             other.faster,
             other.ratio,
@@ -269,7 +269,7 @@ pub(in crate::text) fn all_level(a: &str, b: &str) -> String {
 
 pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) -> String {
     format!(
-        "1回だけの測定のため証明にはなりません。{workload}は{faster}のほうが{ratio}倍高い値です。"
+        "1回だけの測定のため証明にはなりません。{workload}では{faster}の値がもう一方の{ratio}倍です。"
     )
 }
 
@@ -306,7 +306,7 @@ pub(in crate::text) fn rounds_answer(
     };
     let figures = figures.iter();
     let figures = figures.map(|(work, value)| format!("{work}: {value}"));
-    format!("{state}{}", figures.collect::<Vec<_>>().join("、"))
+    format!("{state}{}。", figures.collect::<Vec<_>>().join("、"))
 }
 
 pub(in crate::text) fn rounds_proof(rounds: Option<(u32, u32)>) -> String {

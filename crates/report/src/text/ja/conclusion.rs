@@ -14,7 +14,11 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
     match conclusion {
         PairConclusion::Faster(found) => faster(found, names),
         PairConclusion::Equivalent { of } => {
-            format!("差なし: {of}項目すべてが5%以内で同等（検定で有意）")
+            let all = match of {
+                1 => String::new(),
+                of => format!("{of}項目すべてが"),
+            };
+            format!("差なし: {all}5%以内で同等（検定で有意）")
         }
         PairConclusion::Open {
             rate,
@@ -22,9 +26,9 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             needed,
             of,
         } => {
-            let several = match of {
-                1 => String::new(),
-                of => format!("（{of}項目）"),
+            let (several, largest) = match of {
+                1 => (String::new(), ""),
+                of => (format!("（{of}項目）"), "最大の差は"),
             };
             let ratio = number::significant(rate.ratio);
             let interval = rate.ratio_ci95.map_or_else(String::new, interval);
@@ -35,7 +39,7 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             };
             let (first, second) = names;
             format!(
-                "有意差なし{several}。最大の差は{}で、{second}は{first}の{ratio}倍{interval}。{proof}",
+                "有意差なし{several}。{largest}{}で、{second}は{first}の{ratio}倍{interval}。{proof}",
                 workload(rate)
             )
         }
@@ -58,7 +62,7 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
     let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
     let interval = rate.ratio_ci95.map_or_else(String::new, interval);
     let mut text = format!(
-        "{a}の{}は{b}の{ratio}倍高速（有意差あり{interval}）",
+        "{a}の{}は{b}の{ratio}倍の速さ（有意差あり{interval}）",
         workload(rate)
     );
     let open = of - faster - slower;

@@ -54,7 +54,7 @@ pub(in crate::text) fn undecided() -> &'static str {
 }
 
 pub(in crate::text) fn limited_by_host() -> &'static str {
-    "ホストが上限"
+    "ホストが律速"
 }
 
 pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
@@ -347,7 +347,8 @@ pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
     let mean = "測定の平均 ± 標準偏差。";
     match reference {
         Some(reference) => format!(
-            "{mean}比は{reference}に対する割合とその95%信頼区間で、判定はレイヤについてのもの。"
+            "{mean}{}比は{reference}に対する割合とその95%信頼区間で、判定はレイヤについてのもの。",
+            super::intervals()
         ),
         None => mean.to_owned(),
     }
@@ -357,7 +358,8 @@ pub(in crate::text) fn differences_about(reference: &str) -> String {
     let (thing, _) = super::answers::things();
     format!(
         "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まなければ有意差ありである。同じ文字の{thing}の間に有意差はないが、\
-         同じであることの証明ではない。このページの{thing}間の比較すべてを一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。"
+         同じであることの証明ではない。このページの{thing}間の比較すべてを一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。{}",
+        super::intervals()
     )
 }
 

@@ -118,7 +118,7 @@ pub(in crate::text) fn others_not_counted(n: u64) -> String {
 }
 
 pub(in crate::text) fn others_of_points(n: u64) -> String {
-    format!("測定条件の異なる測定{}回", number::grouped(n))
+    format!("同じ測定点で測定条件の異なる測定{}回", number::grouped(n))
 }
 
 pub(in crate::text) fn because_of_run(because: &str, run: &str) -> String {
@@ -140,7 +140,7 @@ pub(in crate::text) fn about_layer(part: LayerPart, layer: &str) -> String {
 }
 
 pub(in crate::text) fn spread_note() -> &'static str {
-    "ブートストラップは分布の形を仮定せず、8回以上の測定を要する。MADは中央絶対偏差（補正係数なし）。外れ値はテューキーの基準の外側の値で、どの値の集計にも含む。\
+    "ブートストラップは分布の形を仮定せず、8回以上の測定を要する。MADは中央絶対偏差（補正係数なし）。外れ値はTukeyの基準の外側の値で、どの値の集計にも含む。\
      ドリフトは最初から最後の測定までの直線近似による。定常状態は、連続する5回の最大と最小の差が平均の20%以内で、傾きが10%以内の区間すべて（SNIA PTS）。\
      1回の測定を1ラウンドとみなす。"
 }
@@ -163,7 +163,7 @@ pub(in crate::text) fn difference_heads(reference: &str) -> [String; 3] {
     [
         "順位".to_owned(),
         format!("{reference}に対する比[95%]"),
-        "有意差のないカード".to_owned(),
+        format!("有意差のない{}", super::answers::things().0),
     ]
 }
 
@@ -282,7 +282,7 @@ pub(in crate::text) fn png_error(error: PngError) -> String {
     match error {
         PngError::NoFont => "フォントなし".to_owned(),
         PngError::TooLarge { width, height } => format!("{width} × {height}ピクセルは大きすぎる"),
-        PngError::Render => "レンダラーがグラフを拒否".to_owned(),
+        PngError::Render => "レンダラがグラフを拒否".to_owned(),
     }
 }
 
