@@ -58,7 +58,7 @@ pub(in crate::text) fn time_part(part: TimePart, journal: bool) -> &'static str 
         TimePart::Flush => "デバイス: キャッシュフラッシュ",
         TimePart::Data => "デバイス: データ",
         TimePart::Metadata => "デバイス: ジャーナル、メタデータ",
-        TimePart::WaitingBehind => "先行するI/Oの待ち",
+        TimePart::WaitingBehind => "先行するI/Oの完了待ち",
         TimePart::BlockQueue => "ブロック層のキュー",
         TimePart::WakeUp => "完了処理とスレッドの起床",
         TimePart::JournalCommit => "ジャーナルスレッド",
@@ -73,7 +73,7 @@ pub(super) fn into_part(part: TimePart, journal: bool) -> &'static str {
         TimePart::Flush => "デバイスのキャッシュフラッシュ",
         TimePart::Data => "デバイスのデータ処理",
         TimePart::Metadata => "デバイスのジャーナルとメタデータの処理",
-        TimePart::WaitingBehind => "先行するリクエストの待ち",
+        TimePart::WaitingBehind => "先行するリクエストの完了待ち",
         TimePart::BlockQueue => "ブロック層のキュー",
         TimePart::WakeUp => "完了処理とスレッドの起床",
         TimePart::JournalCommit => "ジャーナルスレッド",
@@ -84,7 +84,7 @@ pub(super) fn into_part(part: TimePart, journal: bool) -> &'static str {
 pub(in crate::text) fn difference_part(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("デバイス: {}", io_class(class)),
-        DifferencePart::Behind(class) => format!("先行するI/Oの待ち: {}", io_class(class)),
+        DifferencePart::Behind(class) => format!("先行するI/Oの完了待ち: {}", io_class(class)),
         DifferencePart::Time(part) => time_part(part, journal).to_owned(),
     }
 }
@@ -93,7 +93,7 @@ pub(in crate::text) fn difference_part(part: DifferencePart, journal: bool) -> S
 pub(super) fn of_difference(part: DifferencePart, journal: bool) -> String {
     match part {
         DifferencePart::Device(class) => format!("デバイスの{}", io_class(class)),
-        DifferencePart::Behind(class) => format!("先行する{}の待ち", io_class(class)),
+        DifferencePart::Behind(class) => format!("先行する{}の完了待ち", io_class(class)),
         DifferencePart::Time(part) => into_part(part, journal).to_owned(),
     }
 }
@@ -327,7 +327,7 @@ pub(in crate::text) fn counters_differ(op: Op, traced: Bytes, counted_bytes: Byt
 
 pub(in crate::text) fn device_on_host(disk: &str) -> String {
     format!(
-        "{disk}はこのホストのスレッドが処理するため、デバイスの時間にはそのスレッドと下のファイルやサーバーの時間を含む"
+        "{disk}はこのホストのスレッドが処理するため、デバイスの時間にはそのスレッドと下位のファイルやサーバの時間を含む"
     )
 }
 
@@ -385,7 +385,7 @@ pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> String {
         PathRefusal::NoCommonOperation => "時間は比較しない（共通の種類の操作なし）",
         PathRefusal::NotRepresentative { traced, measured } => {
             return format!(
-                "時間は比較しない（時間の比はトレースありの実行で{}倍、測定値では{}倍と異なる。トレースの回数を増やす）",
+                "時間は比較しない（差がトレースした測定では{}倍、トレースなしの測定では{}倍と異なる。トレースの繰り返しの追加が必要）",
                 number::significant(traced),
                 number::significant(measured)
             );
@@ -395,5 +395,5 @@ pub(in crate::text) fn path_refusal(refusal: PathRefusal) -> String {
 }
 
 pub(in crate::text) fn from_counters() -> &'static str {
-    "ディスク統計からわかること"
+    "ディスク統計から分かること"
 }

@@ -85,7 +85,7 @@ pub(in crate::text) fn addresses_note(drawn: u64, of: u64) -> String {
         false => "",
     };
     format!(
-        "各リクエストのアドレスの推移。右はそこにあるもの。リクエスト{all}件中{few}件を描画{chosen}。"
+        "各リクエストのアドレスの推移。右はその位置の内容。リクエスト{all}件中{few}件を描画{chosen}。"
     )
 }
 

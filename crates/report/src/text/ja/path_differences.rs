@@ -26,10 +26,10 @@ pub(in crate::text) fn path_limit(
         runs => format!("（トレースした{runs}回の平均）"),
     };
     let limit = match limit {
-        PathLimit::Device if bus_is_limit => "デバイスまたはバスが上限",
-        PathLimit::Device => "デバイスが上限",
-        PathLimit::Host => "ホストが上限",
-        PathLimit::Both => "デバイスだけ、ホストだけが上限とはいえない",
+        PathLimit::Device if bus_is_limit => "デバイスまたはバスが律速",
+        PathLimit::Device => "デバイスが律速",
+        PathLimit::Host => "ホストが律速",
+        PathLimit::Both => "律速要因はデバイスだけでもホストだけでもない",
     };
     format!("{limit}。デバイスは測定時間の{busy}%で処理中、{idle}%でホスト待ち{mean}")
 }
@@ -37,12 +37,12 @@ pub(in crate::text) fn path_limit(
 pub(in crate::text) fn bus_use(of: &BusUse, share: f64) -> String {
     let (speed, ceiling, share) = (of.speed, of.ceiling, number::percent(share));
     match of.limit {
-        Bottleneck::Host => format!("バスがボトルネック。転送速度{speed}は上限{ceiling}の{share}%"),
+        Bottleneck::Host => format!("バスが律速。転送速度{speed}は上限{ceiling}の{share}%"),
         Bottleneck::Card => {
-            format!("バスはボトルネックではない。転送速度{speed}は上限{ceiling}の{share}%")
+            format!("バスは律速要因ではない。転送速度{speed}は上限{ceiling}の{share}%")
         }
         Bottleneck::Unclear => {
-            format!("バスもボトルネックの可能性あり。転送速度{speed}は上限{ceiling}の{share}%")
+            format!("バスも律速要因の可能性あり。転送速度{speed}は上限{ceiling}の{share}%")
         }
         Bottleneck::Contradiction => {
             format!("転送速度{speed}がバスの上限{ceiling}を超過。バスの情報に誤りあり")
@@ -99,10 +99,13 @@ pub(in crate::text) fn takes_longer(of: &LongerText<'_>) -> String {
     let (slow, fast) = of.names;
     let (begin, is_longer) = match of.ends {
         Some(_) => ("", "長い"),
-        None => ("トレースが1回の側があり有意差はいえない: ", "長かった"),
+        None => (
+            "トレースが1回だけの側があり、有意差は判定できない: ",
+            "長かった",
+        ),
     };
     format!(
-        "{begin}{}は{slow}のほうが{fast}より{}{is_longer}{interval}。内訳: {}",
+        "{begin}{}の時間は{slow}のほうが{fast}より{}{is_longer}{interval}。内訳: {}",
         of.operation,
         number::nanos(of.difference),
         listed(&parts)
@@ -239,7 +242,7 @@ pub(in crate::text) fn path_figure(figure: PathFigure, journal: bool) -> String 
 }
 
 pub(in crate::text) fn figure_table_names() -> [&'static str; 4] {
-    ["項目", "トレースした回数", "上限", "平均[95%]"]
+    ["項目", "トレースした回数", "律速要因", "平均[95%]"]
 }
 
 pub(in crate::text) fn class_table_title(phase: &str, side: &str) -> String {
@@ -345,7 +348,7 @@ pub(in crate::text) fn cost_column(column: CostColumn) -> &'static str {
         CostColumn::Data => "デバイス: データ",
         CostColumn::OtherClasses => "デバイス: ジャーナル、メタデータ",
         CostColumn::Flush => "デバイス: フラッシュ",
-        CostColumn::Waiting => "先行するI/Oの待ち",
+        CostColumn::Waiting => "先行するI/Oの完了待ち",
         CostColumn::Queue => "ブロック層のキュー",
         CostColumn::WakeUp => "スレッドの起床",
         CostColumn::Host => "ファイルシステム、ジャーナルスレッド",
@@ -357,7 +360,7 @@ pub(in crate::text) fn cost_heads() -> [&'static str; 4] {
 }
 
 pub(in crate::text) fn cost_ends() -> [&'static str; 2] {
-    ["デバイスが処理中", "上限"]
+    ["デバイスが処理中", "律速要因"]
 }
 
 pub(in crate::text) fn charts_of_card(card: &str) -> String {
