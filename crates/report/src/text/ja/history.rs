@@ -51,12 +51,12 @@ pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
     let once = match once {
         0 => String::new(),
         n => format!(
-            "・1シリーズのみのワークロード{n}件は「{}」に記載",
+            "。1シリーズのみのワークロード{n}種類は「{}」に記載",
             points_title()
         ),
     };
     format!(
-        "濃さは行の最大値に対する割合・変化と判定は前半と後半のシリーズの比較で、同じ条件とホストの{fewest}シリーズが必要（それ未満の変化は最初と最新の比較）{once}"
+        "濃さは行の最良値に対する割合。変化と判定は前半と後半のシリーズの比較で、同じホスト、同じ条件の{fewest}シリーズ以上が必要（それ未満の変化は最初と最新の比較）{once}"
     )
 }
 
@@ -120,8 +120,8 @@ pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
             format!("{workload}は{changed}（シリーズの後半は前半の{percent}%）")
         }
         TrendFinding::Same { workload } => match workload {
-            Some(workload) => format!("{workload}: 以前と5%以内で同じ速度"),
-            None => "以前と5%以内で同じ速度".to_owned(),
+            Some(workload) => format!("{workload}: 以前と同等の速度（差は5%以内）"),
+            None => "以前と同等の速度（差は5%以内）".to_owned(),
         },
         TrendFinding::Open {
             workload,
@@ -133,7 +133,7 @@ pub(in crate::text) fn trend_title(finding: &TrendFinding) -> String {
             let workload = workload.unwrap_or_default();
             let first = since.as_deref().unwrap_or("最初のシリーズ");
             format!(
-                "{workload}{first}の{}%、有意な変化なし",
+                "{workload}{first}の速度の{}%、有意な変化なし",
                 super::span(low, high)
             )
         }
@@ -147,7 +147,7 @@ pub(in crate::text) fn trend_chart_note(spread: bool, drawn: usize, of: usize) -
     };
     let drawn = match drawn < of {
         true => format!(
-            "ワークロード{of}件のうち{drawn}件を表示（有意な変化を優先し、変化の大きい順）。"
+            "ワークロード{of}種類のうち{drawn}種類を表示（有意な変化を優先し、変化の大きい順）。"
         ),
         false => String::new(),
     };
@@ -177,7 +177,7 @@ pub(in crate::text) fn trend_verdict(verdict: TrendVerdict) -> String {
     match verdict {
         TrendVerdict::Slower => "低速化（有意）".to_owned(),
         TrendVerdict::Faster => "高速化（有意）".to_owned(),
-        TrendVerdict::Same => "5%以内で同じ".to_owned(),
+        TrendVerdict::Same => "5%以内で同等".to_owned(),
         TrendVerdict::Open => "有意差なし".to_owned(),
         TrendVerdict::Few { have, needed } => format!("{needed}シリーズ中{have}"),
     }
@@ -205,11 +205,13 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
         WearSign::Warning { text } => format!("SMARTの警告: {}", reason(text)),
         WearSign::SlowerWrites { trend } => match trends.get(*trend as usize) {
             Some(trend) => {
-                let change = trend.comparison.as_ref().map(ratio).unwrap_or_default();
-                format!(
-                    "書き込みが低速化（有意差あり）。{}は以前の{change}",
-                    trend_noun(trend, trends)
-                )
+                let name = trend_noun(trend, trends);
+                match trend.comparison.as_ref().map(ratio) {
+                    Some(change) => {
+                        format!("書き込みが低速化（有意差あり）。{name}は以前の{change}")
+                    }
+                    None => format!("書き込みが低速化（{name}）"),
+                }
             }
             None => "書き込みが低速化".to_owned(),
         },
@@ -224,7 +226,7 @@ pub(in crate::text) fn wear_sign(sign: &WearSign, trends: &[Trend]) -> String {
 pub(in crate::text) fn missing_proof(proof: MissingProof) -> String {
     match proof {
         MissingProof::Series { have, needed } => format!(
-            "推移の判定には、同じ条件とホストでの書き込み測定が{needed}シリーズ必要（現在{have}）。hakaru benchで追加できる"
+            "推移の判定には、同じホスト、同じ条件での書き込み測定が{needed}シリーズ必要（異なる日が望ましい。現在{have}）。hakaru benchで追加できる"
         ),
         MissingProof::MoreSeries { have } => format!(
             "{have}シリーズでは書き込みの5%を超える低速化を否定できない。シリーズを増やすと区間が狭まる（hakaru benchで追加できる）"

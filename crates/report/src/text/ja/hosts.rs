@@ -7,8 +7,9 @@ pub(in crate::text) fn hosts_title() -> &'static str {
 }
 
 pub(in crate::text) fn hosts_about() -> &'static str {
-    "同じカードを複数のホストで測定した結果である。比はすべてのカードまたはホストにわたる幾何平均で、信頼区間は全体として95%で成り立つ\
-     （Satterthwaite、Bonferroni）。ばらつきの最後の部分は、ホストとカードの組み合わせによる差と、測定ごとのばらつきである。"
+    "同じカードを複数のホストで測定した結果である。比はすべてのカードまたはホストにわたる幾何平均で、信頼区間は95%のキャンペーンで\
+     同時に成り立つ（Satterthwaiteの近似、ボンフェローニ補正）。ばらつきの「その他」は、ホストとカードの組み合わせによる差か、\
+     測定ごとのばらつきである。"
 }
 
 pub(in crate::text) fn hosts_every_figure() -> &'static str {
