@@ -42,6 +42,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         } => {
             let share = super::span(low, high);
             match (*met, *missed, *of) {
+                (_, 1, 1) => format!("公称速度に届かず（達成率{share}%）"),
                 (_, missed, of) if missed == of => {
                     format!("公称速度に届くものなし（達成率{share}%）")
                 }
@@ -61,7 +62,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             percent,
         } => {
             format!(
-                "{work}: {layer}を介すと、どの{}も{percent}%以上低下",
+                "{work}: {layer}を介すと、どの{}も{percent}%を超えて低下",
                 things().0
             )
         }
@@ -110,7 +111,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             phases,
             quantity,
         } => {
-            format!("{quantity}: {phases}件のワークロードのうち{most}件で{series}の平均が最大")
+            format!("{quantity}: {phases}種類のワークロードのうち{most}種類で{series}の平均が最大")
         }
         ChartTitle::Compared {
             a,
@@ -143,11 +144,11 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             from,
             when,
         } => {
-            let count = number::grouped(*count);
+            let shown = number::grouped(*count);
             format!(
-                "{}: {from}以上が{count}件{}",
+                "{}: {from}以上が{shown}件{}",
                 of_syncs(work, *sync),
-                slow_when(*when)
+                slow_when(*when, *count)
             )
         }
         ChartTitle::NoSlowIos { work, sync, limit } => {
@@ -232,10 +233,12 @@ fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
     match (faster, slower) {
         (1, 0) if open == 0 => format!("{b}は{a}より高速"),
         (0, 1) if open == 0 => format!("{b}は{a}より低速"),
-        (0, 0) => format!("{a}と{b}: {of}件のワークロードに有意差なし"),
-        (faster, 0) => format!("{b}は{a}より{of}件中{faster}件で高速"),
-        (0, slower) => format!("{b}は{a}より{of}件中{slower}件で低速"),
-        (faster, slower) => format!("{b}は{a}より{of}件中{faster}件で高速、{slower}件で低速"),
+        (0, 0) => format!("{a}と{b}: {of}種類のワークロードに有意差なし"),
+        (faster, 0) => format!("{b}は{of}種類のワークロード中{faster}種類で{a}より高速"),
+        (0, slower) => format!("{b}は{of}種類のワークロード中{slower}種類で{a}より低速"),
+        (faster, slower) => {
+            format!("{b}は{of}種類のワークロード中{faster}種類で{a}より高速、{slower}種類で低速")
+        }
     }
 }
 
@@ -289,7 +292,7 @@ pub(in crate::text) fn chart_source_line(
 }
 
 pub(in crate::text) fn latency_note() -> &'static str {
-    "各割合のI/Oが収まるレイテンシ（全測定の合計）。両軸とも対数で、まれに遅いI/Oも見える。線は、I/O数が十分な最後のパーセンタイルで終わる"
+    "レイテンシがこの値以下のI/Oの割合（全測定の合算）。両軸とも対数で、パーセンタイルは100%に近いほど広く描くため、まれに遅いI/Oも見える。線は、I/O数が十分な最後のパーセンタイルで終わる"
 }
 
 pub(in crate::text) fn over_time_note(

@@ -12,12 +12,13 @@ pub(super) fn of_syncs(work: &str, sync: bool) -> String {
 }
 
 /// When slow I/Os ended, in parentheses; empty if anywhere.
-pub(super) fn slow_when(when: SlowWhen) -> String {
+pub(super) fn slow_when(when: SlowWhen, count: u64) -> String {
     let seconds = |s: f64| format!("{}秒", number::significant(s));
+    let all = if count == 1 { "" } else { "すべて" };
     match when {
-        SlowWhen::At(s) => format!("（{}の時点）", seconds(s)),
-        SlowWhen::After(s) => format!("（すべて{}以降）", seconds(s)),
-        SlowWhen::Before(s) => format!("（すべて{}以前）", seconds(s)),
+        SlowWhen::At(s) => format!("（{all}{}の時点）", seconds(s)),
+        SlowWhen::After(s) => format!("（{all}{}以降）", seconds(s)),
+        SlowWhen::Before(s) => format!("（{all}{}以前）", seconds(s)),
         SlowWhen::Throughout => "（測定全体にわたる）".to_owned(),
         SlowWhen::Scattered => String::new(),
     }
@@ -26,7 +27,7 @@ pub(super) fn slow_when(when: SlowWhen) -> String {
 pub(in crate::text) fn heat_note(runs: u64, slow: Option<&str>) -> String {
     let mut parts = vec!["レイテンシの推移（対数軸）".to_owned()];
     if runs > 1 {
-        parts.push(format!("{}回分の合計", number::grouped(runs)));
+        parts.push(format!("{}回分の合算", number::grouped(runs)));
     }
     parts.push("濃さはその時点で完了したI/Oに占める割合".to_owned());
     if let Some(slow) = slow {
