@@ -35,7 +35,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             format!("{}が測定点間で不一致: {}", circumstance(what), listed(values))
         }
         Weakness::DifferentSettings { phases } => format!(
-            "測定条件がカード間で異なり、順位は条件の差を含みうる（{}）",
+            "測定条件がカード間で異なり、順位は条件の差による可能性あり（{}）",
             listed(&in_words(phases))
         ),
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(

@@ -229,7 +229,7 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
             format!("カーネルに次のイベントなし: {}", listed(names))
         }
         TraceObstacle::RingMemory { bytes } => format!(
-            "CPUごとに{bytes}バイトのロックメモリをカーネルが拒否。ulimit -lで上限を上げるか、sudoを使用"
+            "CPUごとに{bytes}バイトのメモリのロックをカーネルが拒否。ulimit -lで上限を上げるか、sudoを使用"
         ),
         TraceObstacle::Descriptors { needed, limit } => {
             format!("さらに{needed}個のファイルを開く必要あり（上限は{limit}）。ulimit -nで上限を変更")
@@ -264,7 +264,7 @@ fn failed_ios(first: &FirstFailure, count: MinMax<u64>) -> String {
             offset,
             errno,
         } => {
-            format!("{}バイト目の{action}: {}", offset.0, os_error(*errno))
+            format!("バイト位置{}の{action}: {}", offset.0, os_error(*errno))
         }
         FirstFailure::Described(words) => words.clone(),
     };

@@ -22,7 +22,7 @@ pub(in crate::text) fn pass_one_of(options: &[String]) -> String {
 
 pub(in crate::text) fn erase_without_id(name: &str) -> String {
     format!(
-        "シリアル番号、CID、/dev/disk/by-idの名前がありません。端末で実行し、名前「{name}」を入力してください"
+        "シリアル番号、CID、/dev/disk/by-idの名前がありません。端末で実行し、確認の際に名前「{name}」を入力してください"
     )
 }
 
@@ -130,7 +130,9 @@ pub(in crate::text) fn would_verify(samples: Option<Bytes>, restores: bool) -> S
 }
 
 pub(in crate::text) fn would_fill_free_space(taken: Bytes, free: Bytes) -> String {
-    format!("実行内容: 空き容量{free}中{taken}に一時ファイルを書き込み、読み込んで照合してから削除")
+    format!(
+        "実行内容: 空き容量{free}中{taken}に名前のないファイルを書き込み、読み込んで照合してから削除"
+    )
 }
 
 pub(in crate::text) fn free_space_taken(room: Bytes, announced: Bytes) -> String {
@@ -157,11 +159,11 @@ pub(in crate::text) fn erase_target(of: &EraseTarget<'_>) -> String {
 pub(in crate::text) fn verify_usage(error: &VerifyUsage<'_>) -> String {
     match error {
         VerifyUsage::TwoOutputs => {
-            "--jsonと--output=-はどちらも標準出力に書き込みます; help: 一方を省くか、ファイルを指定してください"
+            "--jsonと--output=-はどちらも標準出力に書き出します; help: どちらかを省くか、ファイルを指定してください"
                 .to_owned()
         }
         VerifyUsage::NotATarget(path) => format!(
-            "{path}はデバイスでもディレクトリでもありません; help: ディレクトリを指定してください"
+            "{path}はデバイスでもディレクトリでもありません; help: それを含むディレクトリを指定してください"
         ),
         VerifyUsage::NotThere(path) => format!(
             "{path}はありません; help: hakaru infoで表示されるデバイス、または空き容量を検証するディレクトリを指定してください"

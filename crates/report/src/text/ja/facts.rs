@@ -252,7 +252,7 @@ pub(super) fn throttled_by(bits: u32) -> String {
         "電圧低下",
         "CPUクロックの制限",
         "スロットリング",
-        "温度上限",
+        "温度上限への到達",
     ];
     listed(&throttling(bits, words))
 }
@@ -270,12 +270,12 @@ pub(in crate::text) fn sustained(found: &Sustained) -> String {
     parts.join("。")
 }
 
-/// A fluctuation: `40.0と12.0 MB/sの間を変動し、7回回復（スロットリングの傾向）`.
+/// A fluctuation: `40.0と12.0 MB/sの間を変動し、7回回復（スロットリングに似た動き）`.
 fn swings(swing: &Swing) -> String {
     let (high, low) = (megabytes(&swing.high), megabytes(&swing.low));
     let why = match swing.sawtooth {
-        true => "徐々に低下、ガーベジコレクションの傾向",
-        false => "スロットリングの傾向",
+        true => "その間は徐々に低下、ガーベジコレクションに似た動き",
+        false => "スロットリングに似た動き",
     };
     let times = swing.recoveries;
     format!("{high}と{low} MB/sの間を変動し、{times}回回復（{why}）")

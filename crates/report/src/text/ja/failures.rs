@@ -17,7 +17,7 @@ pub(in crate::text) fn failure(error: &IoError) -> String {
                 ..
             } = error;
             format!(
-                "{file}の{}バイト目からの{len}の{action}に失敗: {}",
+                "{file}のバイト位置{}からの{len}の{action}に失敗: {}",
                 offset.0,
                 os_error(*errno)
             )

@@ -48,7 +48,7 @@ pub(in crate::text) fn point_order(order: PointOrder) -> &'static str {
 
 pub(in crate::text) fn card_order(order: CardOrder) -> &'static str {
     match order {
-        CardOrder::Sequential => "1枚ずつ",
+        CardOrder::Sequential => "1枚ずつ順に",
         CardOrder::Interleaved => "1回ずつ交互",
         CardOrder::Abba => "1回ずつ交互、偶数回目は逆順",
         CardOrder::Shuffled => "1回ずつ、シードによる無作為順",
