@@ -161,7 +161,8 @@ fn row<'a>(
         return Ok(None);
     };
     let runs = columns.needed("runs")?.parse().ok().filter(|n| *n > 0);
-    let runs = runs.ok_or_else(|| both!("runs must be greater than 0", "runsは1以上です"))?;
+    let runs =
+        runs.ok_or_else(|| both!("runs must be greater than 0", "runsには1以上の値が必要です"))?;
     let unit = columns.needed("bw_unit")?;
     let factor = factor(unit).ok_or_else(|| {
         both!(

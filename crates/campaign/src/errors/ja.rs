@@ -99,7 +99,11 @@ fn bench(error: &BenchError) -> Option<String> {
             fits.0
         ),
         BenchError::Full { path, free } => {
-            format!("{}の空き容量が足りません（空き{free}）", path.display())
+            let smallest = crate::bench::SMALLEST;
+            format!(
+                "{}の空き容量が足りません（空き{free}、{smallest}以上が必要）",
+                path.display()
+            )
         }
         BenchError::TooSmall { size } => format!(
             "--sizeが小さすぎます（{size}）; help: {}MiB以上を指定してください",
@@ -115,7 +119,7 @@ fn bench(error: &BenchError) -> Option<String> {
             "{}はプロセス{holder}が測定中です; help: 終わるまで待つか、そのプロセスを終了してください",
             path.display()
         ),
-        BenchError::Changed(error) => format!("{}。以後の書き込みは行っていません", refusal(error)),
+        BenchError::Changed(error) => format!("{}。以後は書き込んでいません", refusal(error)),
         BenchError::Session(error) => return session(error),
         BenchError::Unstored(_) => return None,
     })
@@ -271,7 +275,7 @@ fn open(error: &OpenError) -> String {
             beside.display()
         ),
         OpenError::Damaged { path, source } => format!(
-            "データベース{}が壊れています: {source}; help: コピーし直すかバックアップを戻すか、sqlite3 {} .recoverで救出してください",
+            "データベース{}が壊れています: {source}; help: 途中で切れたか、使用中にコピーした可能性があります。コピーし直すかバックアップを戻すか、sqlite3 {} .recoverで救出してください",
             path.display(),
             path.display()
         ),
@@ -425,7 +429,7 @@ pub(crate) fn cure(error: &Refusal) -> String {
             "カードを挿入するか、ループデバイスを設定してください".to_owned()
         }
         Refusal::SystemDisk { .. } => {
-            "別のディスクを指定してください。消去するには別のディスクから起動してください".to_owned()
+            "別のディスクを指定してください。このディスクを消去するには別のディスクから起動してください".to_owned()
         }
         Refusal::Mounted { at, .. } => format!("umount {}", shell(at)),
         Refusal::MountedElsewhere { at, process, .. } => format!(

@@ -106,7 +106,7 @@ fn has_place(card: &CardEntry, hosts: &[FleetHost]) -> Result<(), FileError> {
             let label = card.label.as_ref();
             let message = both!(
                 "the card `{}` could be on any host; help: give it a host, or its id if it is in a reader",
-                "カード「{}」のホストがわかりません; help: hostを指定するか、リーダーのカードにはidを指定してください";
+                "カード「{}」のホストが分かりません; help: hostを指定するか、リーダーのカードにはidを指定してください";
                 label.map_or("", |label| label.get_ref().as_str())
             );
             Err(FileError {

@@ -9,7 +9,7 @@ pub(super) fn image(error: &ImageError) -> String {
     let log = "; help: カーネルログ（dmesg）を確認してください";
     match error {
         ImageError::Image { path, source } => {
-            format!("イメージ{}を読めません: {}", path.display(), io(source))
+            format!("イメージ{}を読み込めません: {}", path.display(), io(source))
         }
         ImageError::NotAFile { path } => format!(
             "{}は通常のファイルではありません; help: イメージファイルを指定してください",
@@ -21,10 +21,10 @@ pub(super) fn image(error: &ImageError) -> String {
         ),
         ImageError::Empty { path } => format!("イメージ{}は空です", path.display()),
         ImageError::TooLarge { image, device } => format!(
-            "イメージは{image}で、デバイスの{device}に収まりません; help: より大きいデバイスを使ってください"
+            "イメージ（{image}）がデバイス（{device}）に収まりません; help: より大きいデバイスを使ってください"
         ),
         ImageError::Cut { path, source } => format!(
-            "イメージ{}を最後まで読めません: {}",
+            "イメージ{}を最後まで読み込めません: {}",
             path.display(),
             io(source)
         ),

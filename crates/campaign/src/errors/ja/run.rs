@@ -32,9 +32,9 @@ pub(super) fn plan(error: &PlanError) -> String {
         PlanError::NotMeasurable { job, path, what: _ } =>
             format!("{}{}は測定できない種類のファイルです; help: ファイル、ディレクトリまたはブロックデバイスを指定してください", lead(job), path.display()),
         PlanError::Missing { job, path } =>
-            format!("{}{}がなく、ジョブは作成を許可されていません", lead(job), path.display()),
+            format!("{}{}がありませんが、ジョブは作成を許可されていません", lead(job), path.display()),
         PlanError::MayNotCreate { job, path } =>
-            format!("{}{}がないか短すぎ、ジョブは作成も延長も許可されていません; help: 先に書き込むか、allow_file_create=0を省いてください", lead(job), path.display()),
+            format!("{}{}がないか短すぎますが、ジョブは作成も延長も許可されていません; help: 先に書き込むか、allow_file_create=0を省いてください", lead(job), path.display()),
         PlanError::NoFiles { job } =>
             format!("{}nrfiles=0のためファイルがなく、何もしません", lead(job)),
         PlanError::OddBlock { job, block, unit } =>
