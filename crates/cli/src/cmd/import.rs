@@ -206,7 +206,7 @@ impl ImportedResults {
                 "{}",
                 both!(
                     "note: {results} were stored before the error",
-                    "注: エラーの前に{results}を保存しました"
+                    "参考: エラーの前に{results}を保存しました"
                 )
             );
         }
@@ -315,8 +315,8 @@ impl ImportedResults {
         let (new, verified) = (self.new.count, self.new_verifications.count);
         let rest = match self.found() - verified - new {
             0 => String::new(),
-            1 => both!(", 1 was stored already", "、1件は保存済み"),
-            there => both!(", {there} were stored already", "、{there}件は保存済み"),
+            1 => both!(", 1 was stored already", "（1件は保存済み）"),
+            there => both!(", {there} were stored already", "（{there}件は保存済み）"),
         };
         let (runs, verified) = (
             counted(new, CountedNoun::Run),
@@ -324,7 +324,7 @@ impl ImportedResults {
         );
         both!(
             "{runs}{verified} imported{rest}.",
-            "{runs}{verified}を取り込みました{rest}."
+            "{runs}{verified}を取り込みました{rest}。"
         )
     }
 

@@ -56,7 +56,7 @@ fn register<const DIGITS: usize>(text: &str) -> Result<String, String> {
     if let Some(odd) = digits.chars().find(|c| !c.is_ascii_hexdigit()) {
         return Err(both!(
             "`{odd}` is not a hexadecimal digit",
-            "「{odd}」は16進数の桁ではありません"
+            "「{odd}」は16進数の数字ではありません"
         ));
     }
     match digits.len() {

@@ -229,7 +229,7 @@ fn of_anatomy(args: &ReportArgs, store: &Store, record: &AnatomyRecord) -> Resul
     if args.card.is_some() {
         return Err(usage(both!(
             "an anatomy has no rate card; help: omit --card",
-            "カードの構造に測定カードはありません; help: --cardを省いてください"
+            "カードの構造に結果カードはありません; help: --cardを省いてください"
         )));
     }
     if args.json {
@@ -267,7 +267,7 @@ fn of_verification(args: &ReportArgs, store: &Store, verification: &Verification
     if args.card.is_some() {
         return Err(usage(both!(
             "a verification has no rate card; help: omit --card",
-            "検証結果に測定カードはありません; help: --cardを省いてください"
+            "検証結果に結果カードはありません; help: --cardを省いてください"
         )));
     }
     if args.json {

@@ -88,7 +88,7 @@ fn words(twin: &RunRecord, where_it_is: &str) -> String {
     };
     both!(
         "the same measurement as {twin}, which {where_it_is}: not stored again",
-        "{twin}と同じ（{where_it_is}）ため、保存していません"
+        "{twin}と同じため、保存していません（{where_it_is}）"
     )
 }
 

@@ -385,7 +385,7 @@ fn not_repeats(base: Option<&str>, named: &NamedRuns, runs: &[LabelledRun<'_>]) 
     both!(
         "{}: runs of one job differ in their {}, so they are not repeats: {}; label one \
         of them with --label \"{}=NAME\"\n",
-        "{}: 同じジョブの測定の{}が異なり、繰り返しではありません（{}）。--label \"{}=NAME\"で\
+        "{}: 同じジョブの測定の{}が異なり、繰り返しではありません（{}）。いずれかに--label \"{}=NAME\"で\
         名前を付けてください\n";
         plain(file),
         names_of(&named.properties).join(&both!(" and ", "と")),

@@ -31,7 +31,7 @@ pub(super) fn init(path: &Path, args: &FleetInitArgs) -> Result<Exit> {
         let Some(own) = own_address(IpAddr::V4(Ipv4Addr::UNSPECIFIED)) else {
             return Err(usage(both!(
                 "this host has no address in a network; help: name it with --address",
-                "このホストのネットワークアドレスがわかりません; help: --addressで指定してください"
+                "このホストのネットワークアドレスが分かりません; help: --addressで指定してください"
             )));
         };
         addresses.push(own.to_string());
@@ -47,7 +47,7 @@ pub(super) fn init(path: &Path, args: &FleetInitArgs) -> Result<Exit> {
     let (path, address) = (path.display(), &fleet.settings().address);
     print(&both!(
         "created the fleet in {path}; hosts reach its server at {address}\nNext: hakaru fleet up\n",
-        "{path}にフリートを作成しました。サーバーのアドレスは{address}です\n次: hakaru fleet up\n"
+        "{path}にフリートを作成しました。サーバのアドレスは{address}です\n次: hakaru fleet up\n"
     ))?;
     Ok(Exit::Ok)
 }
