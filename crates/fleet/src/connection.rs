@@ -101,7 +101,7 @@ fn message(server: &str, error: &async_nats::ConnectError) -> String {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => both!(
             "the server {server} does not know this key; help: run `hakaru fleet enroll` for this host again, and \
              `hakaru fleet up`",
-            "サーバー{server}にこの鍵は登録されていません; help: このホストでhakaru fleet enrollをもう一度実行し、hakaru fleet upを実行してください"
+            "サーバ{server}にこの鍵は登録されていません; help: このホストをhakaru fleet enrollで登録し直し、hakaru fleet upを実行してください"
         ),
         ConnectErrorKind::Dns => both!(
             "cannot find the address of {server}; help: check the name, or use an IP address with `hakaru fleet init --address`",
@@ -109,15 +109,15 @@ fn message(server: &str, error: &async_nats::ConnectError) -> String {
         ),
         ConnectErrorKind::TimedOut => both!(
             "no answer from {server}; help: check that the port is open in the firewall, and that the server runs (`hakaru fleet up`)",
-            "{server}から応答がありません; help: ファイアウォールのポートと、サーバーの動作（hakaru fleet up）を確認してください"
+            "{server}から応答がありません; help: ファイアウォールのポートと、サーバの動作（hakaru fleet up）を確認してください"
         ),
         _ if is("refused") => both!(
             "nothing listens at {server}; help: start the server with `hakaru fleet up`",
-            "{server}で待ち受けているサーバーがありません; help: hakaru fleet upで起動してください"
+            "{server}で待ち受けているサーバがありません; help: hakaru fleet upで起動してください"
         ),
         _ if is("unreachable") => both!(
             "no route to {server}; help: check the network, and that both are in it",
-            "{server}への経路がありません; help: ネットワークを確認してください"
+            "{server}への経路がありません; help: ネットワークと、両方がそこに接続されていることを確認してください"
         ),
         _ if is("not valid for name") || is("notvalidforname") => both!(
             "the certificate of {server} is for other names; help: name it with `hakaru fleet init --address {server}`",
@@ -125,11 +125,11 @@ fn message(server: &str, error: &async_nats::ConnectError) -> String {
         ),
         ConnectErrorKind::Tls => both!(
             "{server} is not the server of this fleet: {all}; help: run `hakaru fleet enroll` for this host again",
-            "{server}はこのフリートのサーバーではありません: {all}; help: このホストでhakaru fleet enrollをもう一度実行してください"
+            "{server}はこのフリートのサーバではありません: {all}; help: このホストをhakaru fleet enrollで登録し直してください"
         ),
         _ if is("unknownissuer") || is("invalid peer certificate") => both!(
             "{server} is not the server of this fleet: {all}; help: run `hakaru fleet enroll` for this host again",
-            "{server}はこのフリートのサーバーではありません: {all}; help: このホストでhakaru fleet enrollをもう一度実行してください"
+            "{server}はこのフリートのサーバではありません: {all}; help: このホストをhakaru fleet enrollで登録し直してください"
         ),
         _ => both!(
             "cannot connect to {server}: {all}",

@@ -231,7 +231,7 @@ impl Agent<'_> {
                     if !std::mem::replace(&mut told, true) {
                         (self.print)(&both!(
                             "waiting for {name} on the server ({error}); help: run `hakaru fleet up` on the operator's host",
-                            "サーバーの{name}を待っています（{error}）; help: 管理側のホストでhakaru fleet upを実行してください"
+                            "サーバの{name}を待っています（{error}）; help: 管理側のホストでhakaru fleet upを実行してください"
                         ));
                     }
                     tokio::time::sleep(RETRY).await;
@@ -304,7 +304,7 @@ impl Agent<'_> {
         if payload.len() + 1024 > most && most > 0 {
             return Err(for_good(&both!(
                 "its record has {} bytes, more than a message may have; help: copy it with `hakaru sync`",
-                "レコードが{}バイトで、送信できる大きさを超えています; help: hakaru syncでコピーしてください";
+                "記録が{}バイトで、送信できる大きさを超えています; help: hakaru syncでコピーしてください";
                 payload.len()
             )));
         }

@@ -71,7 +71,7 @@ impl AgentOperator {
         let Some(now) = self.clock.latest_ms() else {
             return Err(both!(
                 "the permission to erase it has a time limit, but the time of the server is not known",
-                "消去の許可には期限がありますが、サーバーの時刻がわかりません"
+                "消去の許可には期限がありますが、サーバの時刻が分かりません"
             ));
         };
         if now >= *until_unix_ms {

@@ -90,7 +90,7 @@ impl Assigner<'_> {
             let Some(id) = card.id.as_ref().or(announced).cloned() else {
                 return Err(both!(
                     "it would be erased, but its ID is not known: an agent erases a card only by its own ID; help: give it an id",
-                    "消去が必要ですが、IDがわかりません（エージェントはカード自身のIDでのみ消去します）; help: idを指定してください"
+                    "消去が必要ですが、IDが分かりません（エージェントはカード自身のIDでのみ消去します）; help: idを指定してください"
                 ));
             };
             let question = EraseQuestion {
@@ -137,7 +137,7 @@ impl Assigner<'_> {
             [(host, device)] => Ok((host.name.clone(), Some(device))),
             [] => Err(both!(
                 "no host of the campaign announces a card with its ID; help: insert it, and check with `hakaru fleet devices`",
-                "このIDのカードがどのホストにもありません; help: カードを挿入し、hakaru fleet devicesで確認してください"
+                "このIDのカードがキャンペーンのどのホストにもありません; help: カードを挿入し、hakaru fleet devicesで確認してください"
             )),
             several => {
                 let names: Vec<&str> = several.iter().map(|(host, _)| host.name.as_str()).collect();

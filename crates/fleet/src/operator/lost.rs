@@ -48,7 +48,7 @@ impl FleetWatch<'_, '_> {
                 }
                 false => both!(
                     "the server has lost the job; help: run again",
-                    "サーバーがジョブを失いました; help: 再実行してください"
+                    "サーバがジョブを失いました; help: 再実行してください"
                 ),
             };
             self.awaited.remove(&job.id);
