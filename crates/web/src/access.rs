@@ -113,7 +113,7 @@ impl Refusal {
             ),
             Refusal::Token => both!(
                 "this server needs its token; help: send it as `Authorization: Bearer TOKEN`, or sign in at /enter",
-                "このサーバーにはトークンが必要です; help: Authorization: Bearer TOKENとして送るか、/enterで入力してください"
+                "このサーバにはトークンが必要です; help: Authorization: Bearer TOKENとして送るか、/enterで入力してください"
             ),
             Refusal::Guesses => both!(
                 "too many wrong tokens; help: try again in a minute",
@@ -125,7 +125,7 @@ impl Refusal {
             ),
             Refusal::ReadOnly => both!(
                 "this server only shows results (--read-only)",
-                "このサーバーは結果の表示だけを行います（--read-only）"
+                "このサーバでは結果の表示だけができます（--read-only）"
             ),
         }
     }
@@ -205,7 +205,7 @@ fn rejected(status: StatusCode, cause: &str) -> String {
         ),
         StatusCode::SERVICE_UNAVAILABLE => both!(
             "the server is busy; help: try again in a few seconds",
-            "サーバーが混み合っています; help: 数秒後にもう一度試してください"
+            "サーバが混み合っています; help: 数秒後にもう一度試してください"
         ),
         _ => both!(
             "cannot read the request: {cause}",

@@ -84,7 +84,7 @@ fn send(state: &AppState, viewer: &Viewer, id: &str, request: &LiveRequest) -> R
 fn not_running() -> String {
     both!(
         "this measurement is not running; help: open the home page to see what runs",
-        "この測定は実行中ではない; help: ホームで実行中の測定を確認"
+        "この測定は実行中ではありません; help: ホームで実行中の測定を確認してください"
     )
 }
 
@@ -95,21 +95,21 @@ fn refused(error: &LiveRequestError) -> (StatusCode, String) {
             StatusCode::PAYLOAD_TOO_LARGE,
             both!(
                 "the answer is too long; help: type the name or ID that the question asks for",
-                "回答が長すぎる; help: 求められた名前かIDを入力"
+                "回答が長すぎます; help: 求められた名前かIDを入力してください"
             ),
         ),
         LiveRequestError::Pending { .. } => (
             StatusCode::SERVICE_UNAVAILABLE,
             both!(
                 "the measurement does not respond to earlier requests; help: wait, then try again",
-                "測定が以前の要求に応答していない; help: しばらく待って再試行"
+                "測定が以前の要求に応答していません; help: しばらく待って再試行してください"
             ),
         ),
         LiveRequestError::Io { source, .. } => {
             let why = hakaru_campaign::errors::message(source);
             let message = both!(
                 "failed to send the request: {why}",
-                "要求を送れない（{why}）"
+                "要求を送信できません（{why}）"
             );
             (StatusCode::INTERNAL_SERVER_ERROR, message)
         }
@@ -178,15 +178,15 @@ impl FormError {
         match self {
             FormError::NotThere => both!(
                 "this device or directory is not here now; help: insert it and reload the page",
-                "デバイスまたはディレクトリがない; help: 挿入してからページを再読み込み"
+                "デバイスまたはディレクトリがありません; help: 挿入してからページを再読み込みしてください"
             ),
             FormError::NotConfirmed => both!(
                 "nothing was started: the ID of the device was not typed; help: type it to confirm that its data is lost",
-                "開始していない（デバイスのIDが未入力）; help: データ消去の確認としてIDを入力"
+                "開始していません（デバイスのIDが未入力）; help: データ消去の確認としてIDを入力してください"
             ),
             FormError::Invalid => both!(
                 "the form is not one of this server; help: reload the page",
-                "このサーバーのフォームではない; help: ページを再読み込み"
+                "このサーバのフォームではありません; help: ページを再読み込みしてください"
             ),
         }
     }
@@ -297,13 +297,13 @@ fn not_started(error: &ChildError) -> String {
     match error {
         ChildError::TooMany => both!(
             "too many measurements that were started here are still running; help: stop one, or wait",
-            "ここから開始した測定が多すぎる; help: どれかを停止するか、終了を待つ"
+            "ここから開始した測定が多すぎます; help: どれかを停止するか、終了を待ってください"
         ),
         ChildError::Io(error) => {
             let why = hakaru_campaign::errors::message(error);
             both!(
                 "failed to start the measurement: {why}",
-                "測定を開始できない（{why}）"
+                "測定を開始できません（{why}）"
             )
         }
     }

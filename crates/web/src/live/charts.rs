@@ -8,7 +8,7 @@ pub(super) fn charts(state: &LiveState) -> Html {
     let words = [
         (
             "bandwidth",
-            both!("Throughput (MB/s)", "スループット（MB/s）"),
+            both!("Throughput (MB/s)", "スループット(MB/s)"),
         ),
         ("iops", both!("IOPS", "IOPS")),
         (
@@ -18,13 +18,10 @@ pub(super) fn charts(state: &LiveState) -> Html {
                 "レイテンシ P50・P99（ms、対数目盛）"
             ),
         ),
-        (
-            "temperature",
-            both!("CPU temperature (°C)", "CPU温度（°C）"),
-        ),
+        ("temperature", both!("CPU temperature (°C)", "CPU温度(°C)")),
         ("read", both!("read", "読み込み")),
         ("write", both!("write", "書き込み")),
-        ("trim", both!("trim", "trim")),
+        ("trim", both!("trim", "TRIM")),
         ("pause", both!("Pause", "一時停止")),
         ("continue", both!("Continue", "再開")),
         ("seconds", both!("s", "秒")),
@@ -32,7 +29,7 @@ pub(super) fn charts(state: &LiveState) -> Html {
         ("range", both!("Shown time", "表示する時間")),
         (
             "throttled",
-            both!("The host is throttled.", "ホストが速度を落としている。"),
+            both!("The host is throttled.", "ホストの性能が制限されている。"),
         ),
         ("ramp", both!("ramp time", "ウォームアップ")),
     ];

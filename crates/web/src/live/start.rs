@@ -48,7 +48,7 @@ pub(crate) async fn form(
             let message = hakaru_report::with_language(viewer.language, || {
                 both!(
                     "this device is not here now; help: insert it and reload the page",
-                    "このデバイスは接続されていない; help: 挿入してからページを再読み込み"
+                    "このデバイスは接続されていません; help: 挿入してからページを再読み込みしてください"
                 )
             });
             frame::refusal(&state, &viewer, "", StatusCode::NOT_FOUND, &message)
@@ -99,7 +99,7 @@ pub(super) fn sign_in_first() -> Html {
     let (sign_in, enter) = (
         both!(
             "Starting needs the token: sign in first.",
-            "開始にはトークンが必要。先にサインインする。"
+            "開始にはトークンが必要。先にサインインすること。"
         ),
         both!("Sign in", "サインイン"),
     );
@@ -207,7 +207,7 @@ fn reading(name: &str) -> Html {
     let mut html = open("bench", name, &legend);
     let safe = both!(
         "Only reads. Nothing is lost.",
-        "読み込みだけを行う。データは失われない。"
+        "読み込みのみ。データは失われない。"
     );
     put!(html, "<p>", (safe), "</p>\n");
     suite_lengths(&mut html);

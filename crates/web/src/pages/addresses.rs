@@ -71,7 +71,7 @@ pub(crate) async fn addresses(
         let Some(page) = path_addresses(&summary, &query.phase, query.window()) else {
             let none = both!(
                 "No request of this run was kept.",
-                "この測定のリクエストは残されていません。"
+                "この測定のリクエストは残っていない。"
             );
             let mut main = Html::new();
             put!(main, "<p>", (none), "</p>\n");

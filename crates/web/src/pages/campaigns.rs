@@ -29,7 +29,7 @@ pub(crate) async fn campaigns(
         if all.is_empty() {
             let none = both!(
                 "No campaigns are stored yet.",
-                "キャンペーンはまだ保存されていません。"
+                "キャンペーンはまだ保存されていない。"
             );
             put!(main, "<p>", (none), "</p>\n");
         } else {

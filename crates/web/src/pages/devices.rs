@@ -28,7 +28,7 @@ pub(super) fn present(store: &Store) -> anyhow::Result<Html> {
     if disks.is_empty() {
         let none = both!(
             "No disks are visible to this program.",
-            "このプログラムから見えるディスクはありません。"
+            "このプログラムから見えるディスクはない。"
         );
         put!(html, "<p>", (none), "</p>\n");
         return Ok(html);

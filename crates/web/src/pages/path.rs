@@ -34,7 +34,7 @@ pub(crate) async fn traced(
             true => {
                 let none = both!(
                     "None of the latest {SEARCHED} series was traced. `hakaru bench --trace` shows where bytes and time go between the application and the card.",
-                    "最近の測定シリーズ{SEARCHED}件にトレースしたものがありません。hakaru bench --traceで、アプリケーションからカードまでのバイト数と時間の行方を確認できます。"
+                    "最近の測定シリーズ{SEARCHED}件にトレースしたものはない。hakaru bench --traceで、アプリケーションからカードまでのバイト数と時間の行方を確認できる。"
                 );
                 put!(main, "<p>", (none), "</p>\n");
             }

@@ -102,15 +102,15 @@ fn access_state(may_act: bool, read_only: bool, signed_in: bool) -> Html {
     let state = match (read_only, may_act) {
         (true, _) => both!(
             "This server only shows results.",
-            "このサーバーは結果の表示だけを行います。"
+            "このサーバでは結果の表示だけができる。"
         ),
         (false, true) => both!(
             "Signed in: measurements can be started, stopped and answered.",
-            "サインイン済みです。測定の開始、停止、応答ができます。"
+            "サインイン済み。測定の開始、停止、応答ができる。"
         ),
         (false, false) => both!(
             "Not signed in: results can be read.",
-            "サインインしていません。結果を表示できます。"
+            "サインインしていない。結果の表示はできる。"
         ),
     };
     put!(html, "<p>", (state), "</p>\n");
