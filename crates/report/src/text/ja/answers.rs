@@ -215,7 +215,7 @@ pub(in crate::text) fn runs_only(runs: u64) -> String {
 }
 
 pub(in crate::text) fn measured_once() -> &'static str {
-    "1回だけの測定のため証明にはなりません。測定ごとのばらつきは不明です。"
+    "1回だけの測定のため証明にはなりません。測定間のばらつきは不明です。"
 }
 
 pub(in crate::text) fn among_references(workload: &str, standing: &str) -> String {

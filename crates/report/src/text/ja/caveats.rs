@@ -184,7 +184,7 @@ fn left_out(runs: &[LeftOutRun], of: u32) -> String {
         .map(|LeftOutRun { run, because }| format!("{run}回目（{}）", left_out_reason(*because)));
     let mut named: Vec<String> = named.collect();
     if let more @ 1.. = runs.len().saturating_sub(NAMED_RUNS) {
-        named.push(format!("他{more}回"));
+        named.push(format!("ほか{more}回"));
     }
     let named = listed(&named);
     match of.saturating_sub(runs.len() as u32) {

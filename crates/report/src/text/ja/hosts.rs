@@ -9,7 +9,7 @@ pub(in crate::text) fn hosts_title() -> &'static str {
 pub(in crate::text) fn hosts_about() -> &'static str {
     "同じカードを複数のホストで測定した結果である。比はすべてのカードまたはホストにわたる幾何平均で、信頼区間は95%のキャンペーンで\
      同時に成り立つ（Satterthwaiteの近似、ボンフェローニ補正）。ばらつきの「その他」は、ホストとカードの組み合わせによる差か、\
-     測定ごとのばらつきである。"
+     測定間のばらつきである。"
 }
 
 pub(in crate::text) fn hosts_every_figure() -> &'static str {
