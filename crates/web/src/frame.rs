@@ -178,7 +178,7 @@ fn menu(state: &WebState, at: Option<NavItem>) -> Html {
     );
     let whose = match state.options.needs_token() {
         true => both!("with token", "トークンが必要"),
-        false => both!("this machine only", "このマシンのみ"),
+        false => both!("this machine only", "このホストのみ"),
     };
     put!(
         html,

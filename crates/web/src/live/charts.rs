@@ -15,7 +15,7 @@ pub(super) fn charts(state: &LiveState) -> Html {
             "latency",
             both!(
                 "Latency, P50 and P99 (ms, logarithmic)",
-                "レイテンシ P50・P99（ms、対数目盛）"
+                "レイテンシのP50、P99（ms、対数目盛）"
             ),
         ),
         ("temperature", both!("CPU temperature (°C)", "CPU温度(°C)")),

@@ -72,7 +72,7 @@ fn content(may_act: bool) -> Content {
     main.push(&other_cards());
     let ask = both!(
         "The page of the campaign asks for each card that is not here yet.",
-        "まだ接続されていないカードは、キャンペーンのページで順に求める。"
+        "まだ接続されていないカードは、キャンペーンのページで挿入を求める。"
     );
     put!(
         main,

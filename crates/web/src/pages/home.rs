@@ -76,7 +76,10 @@ fn questions() -> Html {
         ),
         (
             "/results",
-            both!("Is this card getting slower?", "遅くなっていないか"),
+            both!(
+                "Is this card getting slower?",
+                "このカードは遅くなっていないか"
+            ),
         ),
         (
             "/path",

@@ -96,7 +96,7 @@ fn how_to_verify() -> Html {
         both!(
             "A card is genuine if it holds as much as it claims: insert it, choose \"Measure this\" beside it, then \
              \"Verify capacity and data integrity\". All data on it will be lost.",
-            "カードが表示どおりの容量を持てば本物。挿入し、その「測定する」から「容量とデータの検証」を選ぶ。\
+            "カードの実容量が表示どおりなら本物。カードを挿入し、その横の「測定する」から「容量とデータの検証」を選ぶ。\
              カード上の全データが失われる。"
         ),
         both!("Devices here now", "接続中のデバイス"),
