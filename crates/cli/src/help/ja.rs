@@ -85,7 +85,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Name of the host in the fleet [default: its hostname]", "フリートでのホストの名前 [既定値: ホスト名]"),
     ("Print the line to run on the host, instead of using ssh", "sshを使わず、ホストで実行する行を表示する"),
     ("Program to install on a host with another processor, from its tarball or package", "別のプロセッサのホストにインストールするプログラム（tarballまたはパッケージから取り出したもの）"),
-    ("Permit erasing these cards without a prompt: their own IDs (comma-separated), as `hakaru fleet devices` shows them", "確認なしで消去を許可するカードのID（カンマ区切り。hakaru fleet devicesで表示されるもの）"),
+    ("Permit erasing these cards without a prompt: their own IDs (comma-separated), as `hakaru fleet devices` shows them", "確認なしで消去を許可するカードのID（コンマ区切り。hakaru fleet devicesで表示されるもの）"),
     ("Hours for which the permissions to erase are valid", "消去の許可の有効期間（時間）"),
     ("Use hosts with another version of hakaru", "別のバージョンのhakaruのホストも使う"),
     ("ID of the campaign; all campaigns without it", "キャンペーンのID（省略するとすべて）"),
