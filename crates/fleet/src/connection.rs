@@ -117,7 +117,7 @@ fn message(server: &str, error: &async_nats::ConnectError) -> String {
         ),
         _ if is("unreachable") => both!(
             "no route to {server}; help: check the network, and that both are in it",
-            "{server}への経路がありません; help: ネットワークと、両方がそこに接続されていることを確認してください"
+            "{server}への経路がありません; help: ネットワークと、両方のホストがそこに接続されていることを確認してください"
         ),
         _ if is("not valid for name") || is("notvalidforname") => both!(
             "the certificate of {server} is for other names; help: name it with `hakaru fleet init --address {server}`",
