@@ -23,6 +23,15 @@ impl Store {
         read_within(path.as_ref(), BUSY)
     }
 
+    /// Limits the memory for pages of the database, in KiB; SQLite's default is 2 MB for each connection.
+    ///
+    /// # Errors
+    /// If SQLite refuses it.
+    pub fn limit_cache(&self, kib: u32) -> rusqlite::Result<()> {
+        self.connection
+            .pragma_update(None, "cache_size", -i64::from(kib))
+    }
+
     /// Returns an empty in-memory database that stands for a file that does not exist yet.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The state of the server, and work on the database away from the thread that serves the network.
 
 use crate::access::{Client, Guesses, Viewer};
-use crate::frame::Content;
+use crate::kept::{AnswerCache, CostlyAnswer, PackedAnswer};
 use crate::live::LiveHub;
 use crate::token::TokenFile;
 use hakaru_report::with_language;
@@ -72,7 +72,10 @@ impl WebState {
         let kept = |key: &str| {
             let stamp = Stamp::of(&self.options.database);
             let found = locked(&self.cache).get(stamp, key);
-            found.and_then(T::of_kept).ok_or(stamp)
+            found
+                .and_then(|packed| packed.unpacked())
+                .and_then(T::of_parts)
+                .ok_or(stamp)
         };
         if let Ok(answer) = kept(&key) {
             return Ok(answer);
@@ -82,59 +85,12 @@ impl WebState {
         match kept(&key) {
             Ok(answer) => Ok(answer),
             Err(stamp) => {
-                let answer = build()?.copied();
-                locked(&self.cache).put(stamp, key, answer.clone().into());
+                let answer = build()?;
+                let packed = PackedAnswer::of(&answer.parts());
+                locked(&self.cache).put(stamp, key, packed);
                 Ok(answer)
             }
         }
-    }
-}
-
-/// An answer that is costly to build, and is therefore kept.
-pub(crate) trait CostlyAnswer: Clone + Into<KeptAnswer> {
-    /// Returns a kept answer of this kind.
-    fn of_kept(kept: KeptAnswer) -> Option<Self>;
-
-    /// Returns a copy in memory of its own. What is left after building lies behind the records that were read for it,
-    /// and would keep the allocator from returning their memory to the system.
-    fn copied(&self) -> Self;
-}
-
-impl CostlyAnswer for Arc<Content> {
-    fn of_kept(kept: KeptAnswer) -> Option<Self> {
-        match kept {
-            KeptAnswer::Page(content) => Some(content),
-            KeptAnswer::Document(_) => None,
-        }
-    }
-
-    fn copied(&self) -> Self {
-        Arc::new(Content::clone(self))
-    }
-}
-
-impl CostlyAnswer for Arc<str> {
-    fn of_kept(kept: KeptAnswer) -> Option<Self> {
-        match kept {
-            KeptAnswer::Document(text) => Some(text),
-            KeptAnswer::Page(_) => None,
-        }
-    }
-
-    fn copied(&self) -> Self {
-        Arc::from(&self[..])
-    }
-}
-
-impl From<Arc<Content>> for KeptAnswer {
-    fn from(content: Arc<Content>) -> KeptAnswer {
-        KeptAnswer::Page(content)
-    }
-}
-
-impl From<Arc<str>> for KeptAnswer {
-    fn from(text: Arc<str>) -> KeptAnswer {
-        KeptAnswer::Document(text)
     }
 }
 
@@ -145,7 +101,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// State of the files of a database, and of the own reference results beside it. Another state means that one was
 /// replaced or written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp([[i64; 4]; 3]);
+pub(crate) struct Stamp(pub(crate) [[i64; 4]; 3]);
 
 impl Stamp {
     pub(crate) fn of(database: &Path) -> Stamp {
@@ -170,6 +126,9 @@ thread_local! {
     static CONNECTION: RefCell<Option<(Stamp, Store)>> = const { RefCell::new(None) };
 }
 
+/// Memory of a connection for pages of the database, in KiB. The system caches the file anyway.
+const DATABASE_CACHE_KIB: u32 = 512;
+
 /// Runs a function with the read-only connection of this thread. It is opened again when the files have changed, because
 /// an older schema is read from a copy, and the file may have been replaced.
 fn with_store<T>(
@@ -180,7 +139,11 @@ fn with_store<T>(
     let kept = CONNECTION.take().filter(|(of, _)| *of == stamp);
     let store = match kept {
         Some((_, store)) => store,
-        None => read(database)?,
+        None => {
+            let store = read(database)?;
+            store.limit_cache(DATABASE_CACHE_KIB)?;
+            store
+        }
     };
     let done = work(&store);
     // A connection with an error is not used again: the database may be damaged or replaced.
@@ -215,98 +178,11 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// An answer that is kept.
-#[derive(Clone, Debug)]
-pub(crate) enum KeptAnswer {
-    /// Content of a page.
-    Page(Arc<Content>),
-    /// Document for programs.
-    Document(Arc<str>),
-}
-
-impl KeptAnswer {
-    /// Size in memory, in bytes.
-    fn size(&self) -> usize {
-        match self {
-            KeptAnswer::Page(content) => content.size(),
-            KeptAnswer::Document(text) => text.len(),
-        }
-    }
-}
-
-/// Answers that are costly to compute, as long as the database does not change.
-#[derive(Default)]
-pub(crate) struct AnswerCache {
-    stamp: Stamp,
-    /// Keys with answers, the last used last.
-    answers: Vec<(String, KeptAnswer)>,
-    bytes: usize,
-}
-
-/// Maximum size of the kept answers, in bytes.
-const MOST_BYTES: usize = 4 << 20;
-
-impl AnswerCache {
-    pub(crate) fn get(&mut self, stamp: Stamp, key: &str) -> Option<KeptAnswer> {
-        if stamp != self.stamp {
-            *self = AnswerCache {
-                stamp,
-                ..AnswerCache::default()
-            };
-        }
-        let at = self.answers.iter().position(|(known, _)| known == key)?;
-        let found = self.answers.remove(at);
-        let answer = found.1.clone();
-        self.answers.push(found);
-        Some(answer)
-    }
-
-    pub(crate) fn put(&mut self, stamp: Stamp, key: String, answer: KeptAnswer) {
-        let size = answer.size() + key.len();
-        // Another worker may have computed the same meanwhile.
-        let is_known = self.answers.iter().any(|(known, _)| *known == key);
-        if stamp != self.stamp || is_known || size > MOST_BYTES / 2 {
-            return;
-        }
-        while self.bytes + size > MOST_BYTES && !self.answers.is_empty() {
-            let (key, oldest) = self.answers.remove(0);
-            self.bytes -= oldest.size() + key.len();
-        }
-        self.bytes += size;
-        self.answers.push((key, answer));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::html::Html;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::time::Duration;
-
-    fn content(size: usize) -> KeptAnswer {
-        let mut main = Html::new();
-        main.text(&"x".repeat(size));
-        KeptAnswer::Page(Arc::new(Content::own("", &Html::new(), &main)))
-    }
-
-    #[test]
-    fn the_cache_has_a_bound_and_forgets_pages_of_another_state() {
-        let (old, new) = (Stamp([[1; 4]; 3]), Stamp([[2; 4]; 3]));
-        let mut cache = AnswerCache::default();
-        assert!(cache.get(old, "a").is_none());
-        for n in 0..20 {
-            cache.put(old, n.to_string(), content(500_000));
-        }
-        let bytes = cache.bytes;
-        cache.put(old, "19".to_owned(), KeptAnswer::Document("again".into()));
-        assert_eq!(cache.bytes, bytes);
-        assert!(cache.bytes <= MOST_BYTES && cache.get(old, "19").is_some());
-        assert!(cache.get(old, "0").is_none());
-        cache.put(old, "huge".to_owned(), content(MOST_BYTES));
-        assert!(cache.get(old, "huge").is_none());
-        assert!(cache.get(new, "19").is_none() && cache.bytes == 0);
-    }
 
     /// Regression: workers that were asked for the same page of a card each read all its runs, at the same time.
     #[test]
@@ -337,7 +213,7 @@ mod tests {
             let _alone = building.try_lock().expect("one at a time");
             std::thread::sleep(Duration::from_millis(20));
             built.fetch_add(1, Relaxed);
-            Ok(Arc::<str>::from("x"))
+            Ok("x".to_owned())
         };
         std::thread::scope(|scope| {
             for client in 0..8 {

@@ -128,9 +128,14 @@ impl Content {
         }
     }
 
-    /// Size in memory, in bytes.
-    pub(crate) fn size(&self) -> usize {
-        self.title.len() + self.head.len() + self.main.len()
+    /// Title, head and main content.
+    pub(crate) fn parts(&self) -> [&str; 3] {
+        [&self.title, &self.head, &self.main]
+    }
+
+    /// Content of a title, a head and main content.
+    pub(crate) fn of_parts([title, head, main]: [String; 3]) -> Content {
+        Content { title, head, main }
     }
 }
 

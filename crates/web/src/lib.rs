@@ -16,6 +16,7 @@ mod access;
 mod connections;
 mod context;
 mod frame;
+mod kept;
 mod live;
 mod pages;
 mod server;

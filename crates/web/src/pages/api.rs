@@ -24,7 +24,6 @@ use hakaru_results::report::ReportJson;
 use hakaru_results::{devices, findings, json, lookup, references, summarize};
 use hakaru_store::Store;
 use serde::Deserialize;
-use std::sync::Arc;
 
 /// Largest number of series in a list.
 const MOST: u32 = 1000;
@@ -91,8 +90,7 @@ async fn send_kept(
     let of = state.clone();
     let key = format!("{} /api/v1/{key}", viewer.language.tag());
     send(state, viewer, move |store| {
-        let text: Arc<str> = of.kept_or_built(key, || Ok(build(store)?.into()))?;
-        Ok(text.as_ref().to_owned())
+        of.kept_or_built(key, || build(store))
     })
     .await
 }
