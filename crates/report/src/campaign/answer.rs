@@ -29,14 +29,9 @@ impl<'v> RankedWorkload<'v> {
         self.first.mean / self.last.mean
     }
 
-    /// Whether the first card is proven to be better than every other one.
-    fn is_won(&self) -> bool {
-        let first = self.first.card;
-        let mut pairs = self.ranking.pairs.iter();
-        pairs.all(|pair| {
-            let concerns = pair.a == first || pair.b == first;
-            !concerns || pair.comparison.verdict == Verdict::Different
-        }) && !self.ranking.pairs.is_empty()
+    /// Whether the first card is proven to be better than every other one, directly or through a card between them.
+    fn is_won(&self, view: &View<'_>) -> bool {
+        !self.ranking.pairs.is_empty() && view.leaders(self.ranking).len() == 1
     }
 
     /// Number of measured cards.
@@ -49,13 +44,10 @@ impl<'v> RankedWorkload<'v> {
         pairs.any(|pair| pair.comparison.verdict == Verdict::Different)
     }
 
-    /// Cards that are not proven to be slower than the first, with it.
+    /// Cards that no other card is proven to be faster than.
     fn leaders(&self, view: &'v View<'_>) -> Vec<&'v str> {
-        let first = self.first.card as usize;
-        let like = view.like(self.ranking, first);
-        let places = self.ranking.places.iter().map(|place| place.card as usize);
-        let leading = places.filter(|card| *card == first || like.contains(card));
-        leading.map(|card| view.name(card)).collect()
+        let leaders = view.leaders(self.ranking).into_iter();
+        leaders.map(|card| view.name(card)).collect()
     }
 
     fn win(&self, view: &'v View<'_>) -> FastestCard<'v> {
@@ -117,7 +109,7 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
 fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<String> {
     let won: Vec<FastestCard<'_>> = ranked_workloads
         .iter()
-        .filter(|ranked| ranked.is_won())
+        .filter(|ranked| ranked.is_won(view))
         .take(WINS)
         .map(|ranked| ranked.win(view))
         .collect();
@@ -125,7 +117,7 @@ fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<S
     let cards = view.names.len();
     let runs = runs_of_places(view);
     // Not every card was measured in every workload.
-    let of_won = ranked_workloads.iter().filter(|ranked| ranked.is_won());
+    let of_won = ranked_workloads.iter().filter(|ranked| ranked.is_won(view));
     let of_won = of_won.take(WINS).map(RankedWorkload::cards).min();
     Some(match () {
         () if !won.is_empty() => text::fastest_cards(of_won.unwrap_or(cards), &won),
@@ -298,7 +290,7 @@ pub(super) fn main_work<'v>(view: &'v View<'_>) -> Option<&'v Work> {
         return Some(best.work);
     }
     let ranked_workloads = ranked_workloads(view, view.main_layer());
-    let won = ranked_workloads.iter().find(|ranked| ranked.is_won());
+    let won = ranked_workloads.iter().find(|ranked| ranked.is_won(view));
     let found = won.or(ranked_workloads.first()).map(|ranked| ranked.work);
     found.or(view.works.first())
 }
@@ -418,9 +410,7 @@ fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<Matrix
         let mut places = ranking.places.iter();
         let place = places.find(|place| place.card as usize == card);
         cell.letters = place.map_or(String::new(), |place| place.letters.clone());
-        let first = ranking.places.first().map(|place| place.card as usize);
-        let like = first.map(|first| view.like(ranking, first));
-        cell.best = first == Some(card) || like.is_some_and(|like| like.contains(&card));
+        cell.best = view.leaders(ranking).contains(&card);
     }
     Some(cell)
 }
@@ -444,7 +434,7 @@ pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
         if held_by_host(view, layer, work).is_some() {
             return Some((name, text::limited_by_host().to_owned(), value(work, first)));
         }
-        Some(match ranked.is_won() {
+        Some(match ranked.is_won(view) {
             true => {
                 let card = view.name(first.card as usize).to_owned();
                 (name, card, value(work, first))

@@ -207,17 +207,15 @@ fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
             };
         }
     };
-    let like = view.like(ranking, first.card as usize);
-    match like.is_empty() && second.mean > 0.0 {
+    let leaders = view.leaders(ranking);
+    match leaders.len() == 1 && second.mean > 0.0 {
         true => ChartTitle::Fastest {
             work: label,
             card: view.name(first.card as usize).to_owned(),
             lead: first.mean / second.mean,
         },
         false => {
-            let tied = ranking.places.iter().map(|place| place.card as usize);
-            let tied = tied.filter(|card| *card == first.card as usize || like.contains(card));
-            let cards = tied.map(|card| view.name(card).to_owned());
+            let cards = leaders.into_iter().map(|card| view.name(card).to_owned());
             ChartTitle::FastestTie {
                 work: label,
                 cards: cards.collect(),

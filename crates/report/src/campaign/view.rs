@@ -157,6 +157,24 @@ impl<'a> View<'a> {
         others.collect()
     }
 
+    /// The cards that no card is proven to be faster than, the highest mean first. None of them is proven to differ from
+    /// another: the slower one of such a pair would not be among them.
+    pub(super) fn leaders(&self, ranking: &Ranking) -> Vec<usize> {
+        let order = ranking.places.iter().map(|place| place.card);
+        let order: Vec<u32> = order.collect();
+        let is_proven = |one: u32, other: u32| {
+            ranking.pairs.iter().any(|pair| {
+                let is_it = (pair.a, pair.b) == (one, other) || (pair.a, pair.b) == (other, one);
+                is_it && pair.comparison.verdict == Verdict::Different
+            })
+        };
+        let leading = order.iter().enumerate().filter(|&(nth, &card)| {
+            let mut faster = order[..nth].iter();
+            !faster.any(|&faster| is_proven(faster, card))
+        });
+        leading.map(|(_, &card)| card as usize).collect()
+    }
+
     /// Cost of a layer for a card and workload.
     pub(super) fn cost(&self, card: usize, layer: &str, work: &Work) -> Option<&'a LayerCost> {
         let costs = &self.of.cards.get(card)?.costs;

@@ -9,6 +9,7 @@ mod hostile;
 mod hostile_campaign;
 mod hostile_paths;
 mod japanese;
+mod leaders;
 mod look;
 mod many_cards;
 mod pages;
