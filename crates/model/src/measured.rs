@@ -138,4 +138,11 @@ pub enum NoAmplification {
     SystemDisk,
     /// There was a ramp time, and the disk counters include its traffic, which the job does not count.
     RampNotCounted,
+    /// The disk counters of another program miss a part of its direct writes, so they do not cover the whole run.
+    CountersIncomplete {
+        /// Written bytes in the disk counters.
+        counted: Bytes,
+        /// Written bytes of the job.
+        written: Bytes,
+    },
 }

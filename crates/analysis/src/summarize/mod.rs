@@ -14,6 +14,7 @@ use crate::estimate::estimate;
 use crate::io_path::{path_findings, traced_series};
 use crate::stats;
 use hakaru_model::annotation::Annotations;
+use hakaru_model::facts::DiskStats;
 use hakaru_model::facts::{Environment, Identity, TargetKind};
 use hakaru_model::finding::{
     Estimate, PhaseDetail, PhaseSummary, Stability, Summary, SummaryOrigin, Sustained,
@@ -278,9 +279,27 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplificat
     let Some(moved) = moved(run, disks, op) else {
         return Ok(None);
     };
+    if !matches!(run.record.origin, Origin::Imported { .. }) {
+        return Ok(Some(moved as f64 / asked as f64));
+    }
+    if let Some((counted, written)) = uncounted_writes(run, disks) {
+        return Err(NoAmplification::CountersIncomplete { counted, written });
+    }
     // Other programs may not print sectors.
-    let counted = moved > 0 || !matches!(run.record.origin, Origin::Imported { .. });
-    Ok(counted.then(|| moved as f64 / asked as f64))
+    Ok((moved > 0).then(|| moved as f64 / asked as f64))
+}
+
+/// Minimum fraction of direct writes that complete disk counters contain.
+const ALL_WRITES: f64 = 0.95;
+
+/// Returns the written bytes in the disk counters and in the result, if counters of another program miss a part of its
+/// direct writes: they were read before the end, and prove nothing about reads either. fio reads them periodically.
+fn uncounted_writes(run: &PhaseRun<'_>, disks: &[DiskStats]) -> Option<(Bytes, Bytes)> {
+    let is_direct = workload::shape(run, Op::Write)?.direct;
+    let counted = moved(run, disks, Op::Write).filter(|&bytes| bytes > 0)?;
+    let written = run.bytes_with_ramp(Op::Write)?;
+    let incomplete = is_direct && (counted as f64) < ALL_WRITES * written as f64;
+    incomplete.then_some((Bytes(counted), Bytes(written)))
 }
 
 /// Returns the I/O amplification on the system disk, which other programs use too. The kernel counts the reads of this

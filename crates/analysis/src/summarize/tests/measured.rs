@@ -39,6 +39,40 @@ fn amplification_is_that_of_the_measured_part() {
     );
 }
 
+/// Regression: fio's counters of a short mixed run held 69% of its direct writes, and the page said that a third of the
+/// reads did not come from the device.
+#[test]
+fn counters_of_another_program_that_miss_direct_writes_prove_nothing() {
+    let mut run = write_run(0, 30e6, 20);
+    let bytes = run.phases[0].workers[0].ops.write.bytes;
+    run.origin = Origin::Imported {
+        program: "fio-3.39".into(),
+        source: "a.json".into(),
+        reported: Box::default(),
+    };
+    let found = |run: &RunRecord, sectors: u64| {
+        let mut run = run.clone();
+        run.phases[0].disks = vec![disk(sectors)];
+        let phase = summarize(&[run]).phases.remove(0);
+        (
+            phase.amplification.map(|all| all.mean),
+            phase.detail.no_amplification,
+        )
+    };
+    let sectors = bytes / 512;
+    assert!(found(&run, sectors).0.is_some());
+    let (mean, because) = found(&run, sectors * 7 / 10);
+    assert!(
+        mean.is_none() && matches!(because, Some(NoAmplification::CountersIncomplete { .. })),
+        "{because:?}"
+    );
+    // Without sectors, nothing was counted.
+    assert_eq!(found(&run, 0), (None, None));
+    // Buffered writes may reach the device later.
+    run.scenario.phases[0].jobs[0].files.direct = false;
+    assert!(found(&run, sectors * 7 / 10).0.is_some());
+}
+
 #[test]
 fn amplification_is_left_out_where_others_use_the_disk() {
     let mut run = write_run(0, 30e6, 20);

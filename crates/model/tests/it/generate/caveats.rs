@@ -159,6 +159,10 @@ fn no_amplification() -> impl Strategy<Value = NoAmplification> {
     prop_oneof![
         Just(NoAmplification::RampNotCounted),
         size().prop_map(move |others| NoAmplification::OtherUsers { others, own }),
+        size().prop_map(move |written| NoAmplification::CountersIncomplete {
+            counted: own,
+            written
+        }),
     ]
 }
 

@@ -260,6 +260,9 @@ fn no_amplification(because: NoAmplification) -> String {
         NoAmplification::RampNotCounted => {
             "the disk statistics include the ramp time, whose bytes were not recorded".to_owned()
         }
+        NoAmplification::CountersIncomplete { counted, written } => format!(
+            "the disk statistics end too early: they contain {counted} of the {written} written with direct I/O"
+        ),
     }
 }
 

@@ -254,6 +254,11 @@ fn no_amplification(because: NoAmplification) -> String {
         NoAmplification::RampNotCounted => {
             "ディスク統計に、バイト数の記録がないウォームアップ時間を含む".to_owned()
         }
+        NoAmplification::CountersIncomplete { counted, written } => {
+            format!(
+                "ディスク統計が途中で終わっている（ダイレクトI/Oの書き込み{written}のうち{counted}）"
+            )
+        }
     }
 }
 

@@ -475,6 +475,17 @@ fn of_imports() -> Vec<(Caveat, &'static str)> {
             "Sequential writes: No I/O amplification: the disk statistics include the ramp time, whose bytes were not recorded",
         ),
         (
+            NoAmplification {
+                phase: phase(),
+                because: self::NoAmplification::CountersIncomplete {
+                    counted: Bytes(3 << 20),
+                    written: Bytes(4 << 20),
+                },
+            },
+            "Sequential writes: No I/O amplification: the disk statistics end too early: they contain 3 MiB of the 4 MiB written \
+             with direct I/O",
+        ),
+        (
             Simulated,
             "Simulated card: virtual time, not a measurement of this host",
         ),
