@@ -48,18 +48,20 @@ impl MeanText {
     /// Formats an estimate in units of `unit` (1e6 for MB/s from bytes per second).
     pub(crate) fn of(estimate: &Estimate, unit: f64) -> MeanText {
         let mean = estimate.mean / unit;
+        let printed = printed_places(estimate.rounding / unit);
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
             return MeanText {
-                mean: significant(mean),
+                mean: fixed(mean, printed.unwrap_or(decimals(mean))),
                 ..MeanText::default()
             };
         };
         let coarse = decimals(mean);
         let vanishes = |places| fixed(deviation, places).parse() == Ok(0.0);
         // Uses one more digit if the deviation would otherwise be displayed as zero, and if that digit shows it.
-        let places = match vanishes(coarse) {
-            true if !vanishes(coarse + 1) => coarse + 1,
-            _ => coarse,
+        let places = match (printed, vanishes(coarse)) {
+            (Some(printed), _) => printed,
+            (None, true) if !vanishes(coarse + 1) => coarse + 1,
+            (None, _) => coarse,
         };
         let ci95 = estimate
             .ci95
@@ -95,6 +97,13 @@ impl MeanText {
     pub(crate) fn megabytes(estimate: &Estimate) -> MeanText {
         MeanText::of(estimate, 1e6)
     }
+}
+
+/// Number of decimal places of a figure that was rounded by at most this; `None` if it was not. More places than were
+/// printed would claim a precision that nobody stated.
+fn printed_places(rounding: f64) -> Option<usize> {
+    let places = -(2.0 * rounding).log10();
+    (rounding > 0.0 && places.is_finite()).then(|| places.round().clamp(0.0, 9.0) as usize)
 }
 
 /// Half of the last digit of a number with this number of decimal places: the largest deviation that it does not
@@ -280,6 +289,25 @@ mod tests {
         assert_eq!(show(2.1151, Some(0.0002)), "2.12 ± <0.005");
         assert_eq!(show(0.0, Some(0.0)), "0 ± <0.5");
         assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± <0.5");
+    }
+
+    /// Regression: `3.7 ± 0` of a published table became `3.70 ± <0.005`.
+    #[test]
+    fn published_figures_keep_the_digits_that_were_printed() {
+        let show = |mean, deviation, rounding| {
+            let estimate = Estimate {
+                rounding,
+                ..estimate(mean, deviation)
+            };
+            MeanText::of(&estimate, 1e6).to_string()
+        };
+        assert_eq!(show(3.7e6, Some(0.0), 0.05e6), "3.7 ± <0.05");
+        assert_eq!(show(39e6, Some(0.0), 0.5e6), "39 ± <0.5");
+        assert_eq!(show(10e6, Some(4e6), 0.5e6), "10 ± 4");
+        assert_eq!(show(1300.0, Some(0.0), 50.0), "0.0013 ± <0.00005");
+        assert_eq!(show(5e6, None, 0.5e6), "5");
+        assert_eq!(show(5e6, None, 0.0), "5.00");
+        assert_eq!(show(1200e6, Some(3e6), 50e6), "1200 ± 3");
     }
 
     /// Regression: a published table may contain any number, and a deviation was printed with two hundred digits.
