@@ -145,9 +145,9 @@ pub struct Swing {
 /// Permanent drop of bandwidth during a write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cliff {
-    /// Bytes written before the drop.
+    /// Bytes written before the drop, including the ramp time.
     pub at: Bytes,
-    /// Time before the drop.
+    /// Time before the drop, including the ramp time.
     pub after_time: Nanos,
     /// Median bandwidth before the drop.
     pub before: BytesPerSec,
@@ -396,6 +396,18 @@ pub struct PhaseDetail {
     /// Number of runs behind the rates, if only the mean and deviation are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_runs: Option<u32>,
+    /// What precedes each of the timelines; empty if no run had a ramp time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ramps: Vec<RampPart>,
+}
+
+/// The ramp time of a run, which its rates and timeline do not contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RampPart {
+    /// Bytes of the operation; 0 if they were not recorded.
+    pub bytes: Bytes,
+    /// The time.
+    pub time: Nanos,
 }
 
 /// Shape of the workload of a phase, in numbers.

@@ -14,10 +14,9 @@ use crate::estimate::estimate;
 use crate::io_path::{path_findings, traced_series};
 use crate::stats;
 use hakaru_model::annotation::Annotations;
-use hakaru_model::facts::DiskStats;
-use hakaru_model::facts::{Environment, Identity, TargetKind};
+use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
 use hakaru_model::finding::{
-    Estimate, PhaseDetail, PhaseSummary, Stability, Summary, SummaryOrigin, Sustained,
+    Estimate, PhaseDetail, PhaseSummary, RampPart, Stability, Summary, SummaryOrigin, Sustained,
     TimelinePoint, TracedPhase,
 };
 use hakaru_model::io_path::IoPath;
@@ -145,9 +144,12 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
     let rates: Vec<phases::Rates> = runs.iter().filter_map(|run| run.rates(op)).collect();
     let bandwidth = estimate(&rates.iter().map(|r| r.bytes_per_s).collect::<Vec<_>>())?;
     let iops = estimate(&rates.iter().map(|r| r.ios_per_s).collect::<Vec<_>>())?;
-    let timelines = runs.iter().map(|run| timeline::timeline(run, op));
-    let timelines: Vec<_> = timelines.filter(|points| !points.is_empty()).collect();
-    let spread = || sustained(&timelines).or_else(|| printed_spread(&runs, op));
+    let timelines = runs
+        .iter()
+        .map(|run| (timeline::timeline(run, op), run.ramp(op)));
+    let (timelines, ramps): (Vec<_>, Vec<_>) =
+        timelines.filter(|(points, _)| !points.is_empty()).unzip();
+    let spread = || sustained(&timelines, &ramps).or_else(|| printed_spread(&runs, op));
     let sustained = (op == Op::Write).then(spread).flatten();
     let (amplification, no_amplification) = amplifications(&runs, op);
     let latencies = latency::OpLatencies::of(&runs, op);
@@ -164,6 +166,10 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         no_amplification,
         latency_map: latency_map::of_op(&runs, op),
         sync_map: with_syncs.then(|| latency_map::of_sync(&runs)).flatten(),
+        ramps: match ramps.iter().all(|ramp| *ramp == RampPart::default()) {
+            true => Vec::new(),
+            false => ramps,
+        },
         ..detail(phase, &runs, op)?
     };
     Some(PhaseSummary {
@@ -339,14 +345,22 @@ fn on_system_disk(
 /// permanent one.
 ///
 /// Mean and deviation weight each interval by its length: slow writes make long intervals, which would otherwise count
-/// too little.
-fn sustained(timelines: &[Vec<TimelinePoint>]) -> Option<Sustained> {
+/// too little. A cache fills during the ramp time too, which therefore counts in the positions of the drops.
+fn sustained(timelines: &[Vec<TimelinePoint>], ramps: &[RampPart]) -> Option<Sustained> {
     let whole = timelines.iter().map(|points| lengths_and_speeds(points));
     let long = whole.filter(|steps| steps.len() >= MIN_INTERVALS);
     let steps: Vec<(f64, f64)> = long.flatten().collect();
     let speeds = || steps.iter().map(|&(_, speed)| speed);
     let (mean, deviation) = weighted_moments(&steps)?;
-    let found: Vec<Falls> = timelines.iter().map(|points| falls(points)).collect();
+    let found = timelines.iter().zip(ramps).map(|(points, ramp)| {
+        let mut found = falls(points);
+        for fall in &mut found.falls {
+            fall.at.0 = fall.at.0.saturating_add(ramp.bytes.0);
+            fall.after_time.0 = fall.after_time.0.saturating_add(ramp.time.0);
+        }
+        found
+    });
+    let found: Vec<Falls> = found.collect();
     let swing = found.iter().find_map(|found| found.swing);
     // Prefer the first run with a proven drop, otherwise one with a drop at its end.
     let proven = |found: &&Falls| found.falls.iter().any(|fall| fall.proven);

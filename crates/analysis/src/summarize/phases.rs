@@ -2,6 +2,7 @@
 
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::DiskStats;
+use hakaru_model::finding::RampPart;
 use hakaru_model::job::{Job, Op, PerOp};
 use hakaru_model::measured::LeftOutReason;
 use hakaru_model::record::{Origin, PhaseRecord, RunRecord, StopReason, WorkerRecord};
@@ -353,6 +354,16 @@ impl<'a> PhaseRun<'a> {
             .workers
             .iter()
             .try_fold(0_u64, |sum, w| Some(sum.saturating_add(of(w)?)))
+    }
+
+    /// Returns the bytes and the longest time of the ramps of all workers.
+    pub(super) fn ramp(&self, op: Op) -> RampPart {
+        let with_ramp = self.bytes_with_ramp(op).unwrap_or(0);
+        let times = self.workers(op).map(|worker| self.delay_and_ramp(worker).1);
+        RampPart {
+            bytes: Bytes(with_ramp.saturating_sub(self.bytes(op))),
+            time: times.max().unwrap_or_default(),
+        }
     }
 
     /// Returns the maximum number of bytes in flight, and so on either side of the end of a ramp time. Synchronous

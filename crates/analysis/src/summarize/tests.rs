@@ -177,6 +177,27 @@ fn a_cliff_becomes_a_caveat() {
     );
 }
 
+/// Regression: a card with a cache of 268 MB slowed down "after 149 MB", because the ramp time had written the rest.
+#[test]
+fn a_cliff_counts_what_the_ramp_time_wrote() {
+    let mut run = write_run(0, 30e6, 40);
+    for interval in &mut run.phases[0].workers[0].intervals[30..] {
+        interval.ops.write.bytes /= 3;
+    }
+    let found = |run: &RunRecord| summarize(std::slice::from_ref(run)).phases.remove(0);
+    let cliff = |phase: &PhaseSummary| phase.sustained.as_ref().unwrap().cliff.clone().unwrap();
+    let without = found(&run);
+    assert!(without.detail.ramps.is_empty());
+    run.scenario.phases[0].jobs[0].timing.ramp_time = Nanos::from_secs(4);
+    run.phases[0].workers[0].ramp_bytes = Some(hakaru_model::job::PerOp::all(Bytes(120_000_000)));
+    let with = found(&run);
+    assert_eq!(cliff(&with).at.0, cliff(&without).at.0 + 120_000_000);
+    let later = cliff(&with).after_time.0 - cliff(&without).after_time.0;
+    assert_eq!(with.detail.ramps[0].bytes, Bytes(120_000_000));
+    assert_eq!(later, with.detail.ramps[0].time.0);
+    assert!(later >= Nanos::from_secs(4).0, "{later}");
+}
+
 #[test]
 fn percentiles_are_merged_and_only_where_samples_suffice() {
     let few = summarize(&records(&[5e6]));

@@ -30,12 +30,15 @@ pub(crate) fn over_time(
         chosen_runs(cells).into_iter().unzip();
     let shortened = lines.iter_mut().filter_map(without_short_end).count() > 0;
     let measured = || cells.iter().flatten();
+    // What the ramp time wrote was not measured, but filled the cache of a device.
+    let begins: Vec<f64> = runs.iter().map(|run| ramp_megabytes(cells, *run)).collect();
     let axis = match measured().any(|cell| cell.sustained.is_some()) {
-        true => TimeAxis::of_bytes(&lines),
+        true => TimeAxis::of_bytes(&lines, &begins),
         false => TimeAxis::Seconds,
     };
     if let TimeAxis::Bytes { unit, .. } = axis {
-        lines.iter_mut().for_each(|line| over_bytes(line, unit));
+        let lines = lines.iter_mut().zip(&begins);
+        lines.for_each(|(line, begin)| over_bytes(line, *begin, unit));
     }
     let single = names.len() == 1;
     let labels = runs.iter().map(|run| label(names, cells, *run));
@@ -83,13 +86,19 @@ pub(crate) fn over_time(
         .filter_map(|line| line.points.last())
         .map(|p| p.0);
     let end = end.fold(0.0, f64::max);
+    let begin = match axis {
+        TimeAxis::Bytes { unit, .. } => begins.iter().copied().fold(f64::MAX, f64::min) / unit,
+        TimeAxis::Seconds => 0.0,
+    };
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
         axis: axis.name(),
         series,
         lines,
         marks: marks.collect(),
-        levels: only.map(|cell| levels(cell, axis, end)).unwrap_or_default(),
+        levels: only
+            .map(|cell| levels(cell, axis, (begin, end)))
+            .unwrap_or_default(),
         ..Timeline::default()
     };
     let section = match measured().any(|cell| cell.sustained.is_some()) {
@@ -129,9 +138,12 @@ enum TimeAxis {
 
 impl TimeAxis {
     /// Bytes in the unit that suits the longest line.
-    fn of_bytes(lines: &[TimePoints]) -> TimeAxis {
-        let total = |line: &TimePoints| written(line).map(|point| point.0).last().unwrap_or(0.0);
-        let most = lines.iter().map(total).fold(0.0, f64::max);
+    fn of_bytes(lines: &[TimePoints], begins: &[f64]) -> TimeAxis {
+        let total = |(line, begin): (&TimePoints, &f64)| {
+            let last = written(line, *begin).map(|point| point.0).last();
+            last.unwrap_or(0.0)
+        };
+        let most = lines.iter().zip(begins).map(total).fold(0.0, f64::max);
         match most >= 1000.0 {
             true => TimeAxis::Bytes {
                 unit: 1e3,
@@ -160,17 +172,24 @@ impl TimeAxis {
     }
 }
 
-/// Megabytes written up to each point, with its speed.
-fn written(line: &TimePoints) -> impl Iterator<Item = (f64, f64)> {
-    let mut before = (0.0, 0.0);
+/// Megabytes that a run wrote in its ramp time.
+fn ramp_megabytes(cells: &[Option<&PhaseSummary>], (series, run): (usize, usize)) -> f64 {
+    let cell = cells.get(series).copied().flatten();
+    let ramp = cell.and_then(|cell| cell.detail.ramps.get(run));
+    ramp.map_or(0.0, |ramp| ramp.bytes.0 as f64 / 1e6)
+}
+
+/// Megabytes written up to each point, with its speed; `begin` were written before.
+fn written(line: &TimePoints, begin: f64) -> impl Iterator<Item = (f64, f64)> {
+    let mut before = (0.0, begin);
     line.iter().map(move |&(at, speed)| {
         before = (at, before.1 + speed * (at - before.0).max(0.0));
         (before.1, speed)
     })
 }
 
-fn over_bytes(line: &mut TimePoints, unit: f64) {
-    *line = written(line)
+fn over_bytes(line: &mut TimePoints, begin: f64, unit: f64) {
+    *line = written(line, begin)
         .map(|(at, speed)| (at / unit, speed))
         .collect();
 }
@@ -195,14 +214,14 @@ fn median_line(lines: &[TimePoints]) -> TimePoints {
 }
 
 /// The levels before, between and after permanent drops.
-fn levels(phase: &PhaseSummary, axis: TimeAxis, end: f64) -> Vec<SpeedLevel> {
+fn levels(phase: &PhaseSummary, axis: TimeAxis, (begin, end): (f64, f64)) -> Vec<SpeedLevel> {
     let falls: Vec<&Cliff> = match &phase.sustained {
         Some(found) if found.falls.is_empty() => found.cliff.iter().collect(),
         Some(found) => found.falls.iter().filter(|fall| fall.proven).collect(),
         None => Vec::new(),
     };
     let mut levels = Vec::new();
-    let mut from = 0.0;
+    let mut from = begin;
     for (nth, fall) in falls.iter().enumerate() {
         let to = axis.place(fall).min(end);
         levels.push((from, to, fall.before));
