@@ -13,7 +13,9 @@ use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, VerificationLabel as Label};
 use crate::{facts, number, time};
 use hakaru_model::annotation::Annotations;
-use hakaru_model::integrity::{IntegrityVerdict, Span, SpeedMap, SpeedPoint, Verification};
+use hakaru_model::integrity::{
+    BlockState, IntegrityVerdict, Span, SpeedMap, SpeedPoint, Verification,
+};
 use hakaru_model::units::Bytes;
 
 /// Maximum number of bad segments on a page; the record has up to 1000.
@@ -209,20 +211,21 @@ pub fn verification_charts(verification: &Verification) -> Vec<Chart> {
 fn speed_map(verification: &Verification) -> Option<Chart> {
     let found = &verification.verdict;
     let (scale, name) = unit(end(verification));
-    let speeds = [&found.write_speed, &found.read_speed].map(|map| points(map, scale));
+    // Reads have the first color on every page.
+    let speeds = [&found.read_speed, &found.write_speed].map(|map| points(map, scale));
     if speeds.iter().all(Vec::is_empty) {
         return None;
     }
-    let bands = found.bad.iter().map(|span| Band {
-        from: span.offset.0 as f64 / scale,
-        to: (span.offset.0 as f64 + span.len.0 as f64) / scale,
-        text: text::bad_range(span),
+    let bands = bad_ranges(verification).into_iter().map(|range| Band {
+        from: range.offset.0 as f64 / scale,
+        to: (range.offset.0 as f64 + range.len.0 as f64) / scale,
+        text: text::bad_range(range.offset, range.len, &range.what),
     });
     let timeline = Timeline {
         unit: "MB/s".to_owned(),
         axis: text::from_beginning(name),
         until: Some(end(verification).0 as f64 / scale),
-        series: vec![Label::WritingLine.into(), Label::ReadingLine.into()],
+        series: vec![Label::ReadingLine.into(), Label::WritingLine.into()],
         lines: TimelineLine::each(speeds),
         bands: bands.collect(),
         ..Timeline::default()
@@ -265,16 +268,47 @@ fn points(map: &SpeedMap, scale: f64) -> Vec<(f64, f64)> {
     map.points.iter().filter_map(center).collect()
 }
 
+/// A part of a device that cannot be used.
+pub(super) struct BadRange {
+    pub(super) offset: Bytes,
+    pub(super) len: Bytes,
+    what: String,
+}
+
+/// The parts of the device that cannot be used, in order.
+///
+/// On a device that wraps around, the last write wins: its beginning reads as overwritten, and the end of the claimed
+/// range as written. It is the range beyond the real capacity that has no memory.
+pub(super) fn bad_ranges(verification: &Verification) -> Vec<BadRange> {
+    let found = &verification.verdict;
+    let real = found.capacity.real();
+    let explained = |span: &&Span| match (real, span.state) {
+        (None, _) => false,
+        (Some(_), BlockState::Overwritten { .. }) => true,
+        (Some(real), _) => span.offset >= real,
+    };
+    let others = found.bad.iter().filter(|span| !explained(span));
+    let others = others.map(|span| BadRange {
+        offset: span.offset,
+        len: span.len,
+        what: text::block_state(span.state),
+    });
+    let missing = real.map(|real| BadRange {
+        offset: real,
+        len: Bytes(end(verification).0.saturating_sub(real.0)),
+        what: text::missing_memory(found.capacity),
+    });
+    let mut all: Vec<BadRange> = others.chain(missing).collect();
+    all.sort_by_key(|range| range.offset);
+    all
+}
+
 /// Defects and speeds along the device, for a terminal.
 fn strips(verification: &Verification) -> AddressStrips {
     let found = &verification.verdict;
     let from = begins_at(verification);
-    let segment = |s: &Span| (s.offset.0, s.offset.0.saturating_add(s.len.0));
-    let bad = match found.capacity.real() {
-        // On a device that wraps around, the last write wins, so the bad blocks are not those beyond its real end.
-        Some(real) => vec![(real.0, u64::MAX)],
-        None => found.bad.iter().map(segment).collect(),
-    };
+    let segment = |range: &BadRange| (range.offset.0, range.offset.0.saturating_add(range.len.0));
+    let bad = bad_ranges(verification).iter().map(segment).collect();
     let looked_until = match verification.completed {
         true => u64::MAX,
         false => from.0.saturating_add(found.checked().0),
@@ -334,13 +368,13 @@ fn table(verification: &Verification) -> DataTable {
 
 /// The first bad segments.
 fn bad_places(verification: &Verification, most: usize) -> Vec<DocumentBlock> {
-    let bad = &verification.verdict.bad;
-    let row = |span: &Span| {
+    let bad = bad_ranges(verification);
+    let row = |range: &BadRange| {
         vec![
-            place(span.offset),
-            span.offset.0.to_string(),
-            span.len.to_string(),
-            text::block_state(span.state),
+            place(range.offset),
+            range.offset.0.to_string(),
+            range.len.to_string(),
+            range.what.clone(),
         ]
     };
     let head = [Head::At, Head::Byte, Head::Length, Head::WhatWasFound];

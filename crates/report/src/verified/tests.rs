@@ -1,6 +1,8 @@
 //! Tests of the verdicts.
 
-use super::page::{verification_html, verification_markdown, verification_terminal};
+use super::page::{
+    verification_charts, verification_html, verification_markdown, verification_terminal,
+};
 use super::*;
 use crate::escape::columns_of;
 use hakaru_model::annotation::Annotations;
@@ -94,6 +96,27 @@ fn a_card_that_wraps_around() {
         Capacity::Wraps { real: distance },
         bad
     )));
+}
+
+/// Regression: the strip of the page marked the beginning, where the data of the end was found, as bad.
+#[test]
+fn the_chart_marks_the_range_without_memory() {
+    let distance = Bytes(8 << 30);
+    let bad = vec![
+        span(0, 56 << 30, BlockState::Overwritten { distance }),
+        span(60 << 30, 512, BlockState::Unreadable),
+    ];
+    let real = Capacity::Wraps { real: distance };
+    let found = verification(Scope::Whole { restored: false }, real, bad);
+    let all: Vec<(Bytes, Bytes)> = super::page::bad_ranges(&found)
+        .iter()
+        .map(|range| (range.offset, range.len))
+        .collect();
+    let end = found.verdict.claimed.0 - distance.0;
+    assert_eq!(all, [(distance, Bytes(end))]);
+    let charts = verification_charts(&found);
+    let svg = charts[0].svg(800);
+    assert!(svg.contains("from 8 GiB: no memory"), "{svg}");
 }
 
 #[test]

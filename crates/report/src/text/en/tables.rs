@@ -5,7 +5,6 @@ use crate::number;
 use crate::png::PngError;
 use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection, capital};
 use hakaru_model::finding::PhaseSummary;
-use hakaru_model::integrity::Span;
 use hakaru_model::units::Bytes;
 
 pub(in crate::text) fn paragraph(sentences: &[impl AsRef<str>]) -> String {
@@ -246,9 +245,8 @@ pub(in crate::text) fn of_checked(checked: Bytes) -> String {
     format!("of {checked} checked")
 }
 
-pub(in crate::text) fn bad_range(span: &Span) -> String {
-    let state = super::block_state(span.state);
-    format!("{} from {}: {state}", span.len, span.offset)
+pub(in crate::text) fn bad_range(offset: Bytes, len: Bytes, what: &str) -> String {
+    format!("{len} from {offset}: {what}")
 }
 
 pub(in crate::text) fn beginning() -> &'static str {

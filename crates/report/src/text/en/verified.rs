@@ -103,6 +103,17 @@ pub(in crate::text) fn block_state(state: BlockState) -> String {
     }
 }
 
+pub(in crate::text) fn missing_memory(capacity: Capacity) -> String {
+    match capacity {
+        Capacity::Wraps { real } => {
+            format!("no memory: what is written here replaces the first {real}")
+        }
+        Capacity::Ends { .. } | Capacity::AsClaimed => {
+            "no memory: what is written here is lost".to_owned()
+        }
+    }
+}
+
 pub(in crate::text) fn verification_of(target: &str) -> String {
     format!("verify of {target}")
 }

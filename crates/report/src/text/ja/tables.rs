@@ -5,7 +5,6 @@ use crate::number;
 use crate::png::PngError;
 use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection};
 use hakaru_model::finding::{JobDescription, PhaseSummary};
-use hakaru_model::integrity::Span;
 use hakaru_model::job::{BlockSize, Op};
 use hakaru_model::units::Bytes;
 
@@ -254,9 +253,8 @@ pub(in crate::text) fn of_checked(checked: Bytes) -> String {
     format!("検証済み{checked}中")
 }
 
-pub(in crate::text) fn bad_range(found: &Span) -> String {
-    let state = super::block_state(found.state);
-    format!("{}から{}: {state}", found.offset, found.len)
+pub(in crate::text) fn bad_range(offset: Bytes, len: Bytes, what: &str) -> String {
+    format!("{offset}から{len}: {what}")
 }
 
 pub(in crate::text) fn beginning() -> &'static str {

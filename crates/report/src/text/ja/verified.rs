@@ -73,6 +73,17 @@ pub(in crate::text) fn block_state(state: BlockState) -> String {
     }
 }
 
+pub(in crate::text) fn missing_memory(capacity: Capacity) -> String {
+    match capacity {
+        Capacity::Wraps { real } => {
+            format!("メモリなし: ここへの書き込みは先頭の{real}を上書きする")
+        }
+        Capacity::Ends { .. } | Capacity::AsClaimed => {
+            "メモリなし: ここへの書き込みは失われる".to_owned()
+        }
+    }
+}
+
 pub(in crate::text) fn verification_of(target: &str) -> String {
     format!("{target}の検証")
 }

@@ -8,7 +8,7 @@ use hakaru_model::campaign::{FillContent, StepKind};
 use hakaru_model::facts::{Bus, DeviceIdentity, LinkRole, UnknownReason};
 use hakaru_model::finding::Sustained;
 use hakaru_model::history::{HistoryCaveat, MissingProof, Outlook, Trend, WearSign};
-use hakaru_model::integrity::{BlockState, Scope, Verification};
+use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
 use hakaru_model::io_path::LayoutGap;
 use hakaru_model::job::Op;
 use hakaru_model::lint::LintWarning;
@@ -276,6 +276,8 @@ texts! {
     pub(crate) fn verified_limits(scope: &Scope) -> Vec<&'static str>;
     /// Description of a block state.
     pub(crate) fn block_state(state: BlockState) -> String;
+    /// What the range beyond the real capacity is.
+    pub(crate) fn missing_memory(capacity: Capacity) -> String;
     /// Headline of a verification.
     pub(crate) fn verification_of(target: &str) -> String;
     /// The free space of a directory as a target.

@@ -4,7 +4,6 @@ use crate::png::PngError;
 use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use hakaru_model::finding::PhaseSummary;
-use hakaru_model::integrity::Span;
 use hakaru_model::units::Bytes;
 
 texts! {
@@ -92,7 +91,7 @@ texts! {
     /// Bytes that were verified.
     pub(crate) fn of_checked(checked: Bytes) -> String;
     /// A bad range.
-    pub(crate) fn bad_range(span: &Span) -> String;
+    pub(crate) fn bad_range(offset: Bytes, len: Bytes, what: &str) -> String;
     /// Offset 0.
     pub(crate) fn beginning() -> &'static str;
     /// Axis of addresses in a unit.
