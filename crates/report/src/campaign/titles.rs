@@ -173,7 +173,8 @@ pub(super) fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u3
     let measured: Vec<usize> = measured.collect();
     let costs = measured.iter().map(|&card| {
         let comparison = &view.cost(card, layer, work)?.comparison;
-        (comparison.verdict == Verdict::Different).then_some(comparison.ratio)
+        let (_, highest) = comparison.ratio_ci95?;
+        (comparison.verdict == Verdict::Different).then_some(highest)
     });
     let ratios: Vec<f64> = costs.collect::<Option<_>>()?;
     // The title says every card.
