@@ -278,14 +278,14 @@ impl FindingKind {
             | Descheduled { .. }
             | StolenTime { .. }
             | EventsLost { .. }
-            | LeftOut { .. } => Severity::Weak,
+            | LeftOut { .. }
+            | Simulated { .. } => Severity::Weak,
             ClockFallback { .. }
             | NoDiskStats { .. }
             | NoAmplification { .. }
             | Traced { .. }
             | NotTraced { .. }
-            | PathLost { .. }
-            | Simulated { .. } => Severity::Note,
+            | PathLost { .. } => Severity::Note,
         }
     }
 
@@ -315,7 +315,8 @@ impl FindingKind {
             | Paused { .. }
             | Descheduled { .. }
             | StolenTime { .. }
-            | EventsLost { .. } => Impact::Bias,
+            | EventsLost { .. }
+            | Simulated { .. } => Impact::Bias,
             Pooled { .. } | Unstated { .. } | Drift { .. } | LeftOut { .. } => Impact::Comparison,
             Short { .. }
             | FewRuns { .. }
@@ -333,8 +334,7 @@ impl FindingKind {
             | NoAmplification { .. }
             | Traced { .. }
             | NotTraced { .. }
-            | PathLost { .. }
-            | Simulated { .. } => Impact::Information,
+            | PathLost { .. } => Impact::Information,
         }
     }
 }
