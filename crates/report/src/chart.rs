@@ -9,6 +9,7 @@ mod saturation;
 mod source;
 mod spread;
 mod sweep;
+mod time_axis;
 mod title;
 
 pub use export::ChartStyle;

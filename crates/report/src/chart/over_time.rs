@@ -1,5 +1,6 @@
 //! Charts of bandwidth over time.
 
+use super::time_axis::{TimeAxis, over_bytes, ramp_megabytes};
 use super::{Chart, ChartTitle, Plot, Section, slug};
 use crate::naming::PhaseName;
 use crate::number;
@@ -65,7 +66,13 @@ pub(crate) fn over_time(
     for (line, (series, _)) in lines.iter_mut().zip(&runs).filter(|_| !by_run) {
         line.series = *series;
     }
+    // Only what has a line has a place in the legend; its style stays that of its series.
     let mut series = if by_run { labels } else { names.to_vec() };
+    let drawn = lines
+        .iter()
+        .map(|line: &TimelineLine| line.series + 1)
+        .max();
+    series.truncate(drawn.unwrap_or_default());
     if let Some(points) = median {
         for line in &mut lines {
             (line.series, line.weight) = (PALE, LineWeight::Pale);
@@ -124,75 +131,6 @@ pub(crate) fn over_time_name(phase: &str) -> String {
 const FEWEST_FOR_MEDIAN: usize = 3;
 /// Color of the single runs behind a median.
 const PALE: usize = 5;
-
-/// What the horizontal axis shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum TimeAxis {
-    Seconds,
-    /// Bytes written: the unit in bytes and its name.
-    Bytes {
-        unit: f64,
-        name: &'static str,
-    },
-}
-
-impl TimeAxis {
-    /// Bytes in the unit that suits the longest line.
-    fn of_bytes(lines: &[TimePoints], begins: &[f64]) -> TimeAxis {
-        let total = |(line, begin): (&TimePoints, &f64)| {
-            let last = written(line, *begin).map(|point| point.0).last();
-            last.unwrap_or(0.0)
-        };
-        let most = lines.iter().zip(begins).map(total).fold(0.0, f64::max);
-        match most >= 1000.0 {
-            true => TimeAxis::Bytes {
-                unit: 1e3,
-                name: "GB",
-            },
-            false => TimeAxis::Bytes {
-                unit: 1.0,
-                name: "MB",
-            },
-        }
-    }
-
-    fn name(self) -> String {
-        match self {
-            TimeAxis::Seconds => text::axis_seconds().to_owned(),
-            TimeAxis::Bytes { name, .. } => text::axis_written(name),
-        }
-    }
-
-    /// Position of a permanent drop.
-    fn place(self, cliff: &Cliff) -> f64 {
-        match self {
-            TimeAxis::Seconds => cliff.after_time.as_secs_f64(),
-            TimeAxis::Bytes { unit, .. } => cliff.at.0 as f64 / 1e6 / unit,
-        }
-    }
-}
-
-/// Megabytes that a run wrote in its ramp time.
-fn ramp_megabytes(cells: &[Option<&PhaseSummary>], (series, run): (usize, usize)) -> f64 {
-    let cell = cells.get(series).copied().flatten();
-    let ramp = cell.and_then(|cell| cell.detail.ramps.get(run));
-    ramp.map_or(0.0, |ramp| ramp.bytes.0 as f64 / 1e6)
-}
-
-/// Megabytes written up to each point, with its speed; `begin` were written before.
-fn written(line: &TimePoints, begin: f64) -> impl Iterator<Item = (f64, f64)> {
-    let mut before = (0.0, begin);
-    line.iter().map(move |&(at, speed)| {
-        before = (at, before.1 + speed * (at - before.0).max(0.0));
-        (before.1, speed)
-    })
-}
-
-fn over_bytes(line: &mut TimePoints, begin: f64, unit: f64) {
-    *line = written(line, begin)
-        .map(|(at, speed)| (at / unit, speed))
-        .collect();
-}
 
 /// The median of the lines at each point of the longest, where at least half of them have a value.
 fn median_line(lines: &[TimePoints]) -> TimePoints {
@@ -301,7 +239,7 @@ fn label(
 }
 
 /// Seconds and MB/s.
-type TimePoints = Vec<(f64, f64)>;
+pub(super) type TimePoints = Vec<(f64, f64)>;
 
 /// The selected runs as `(series, run)` with their points: all runs, or an evenly spaced selection of each series
 /// that keeps the chart readable.
