@@ -354,10 +354,6 @@ fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let several = names.len() > 1;
     for (index, summary) in summaries.iter().enumerate() {
-        let of = match several {
-            true => format!("{}, ", names[index]),
-            false => String::new(),
-        };
         for phase in &summary.phases {
             let said = [
                 // Of several series, only what is not even.
@@ -365,7 +361,11 @@ fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
                 facts::notable_amplification(phase),
                 facts::laid_out(phase),
             ];
-            let lead = format!("{of}{}", naming::phase(summary, phase));
+            let phase = naming::phase(summary, phase);
+            let lead = match several {
+                true => text::enumerated(&[names[index].clone(), phase]),
+                false => phase,
+            };
             all.extend(said.into_iter().flatten().map(|said| (lead.clone(), said)));
         }
     }

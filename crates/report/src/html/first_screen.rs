@@ -21,7 +21,14 @@ const CARD_ROWS: usize = 8;
 impl HtmlPage {
     pub(super) fn matrices(&mut self, all: &[Matrix], key: &str) -> String {
         let (shown, more) = all.split_at(all.len().min(MATRICES));
-        let beside = shown.len() > 1 && shown.iter().all(|m| m.columns.len() <= NARROW_MATRIX);
+        // Half a page has room for names of ten letters and for three letters of significance.
+        let is_slim = |m: &Matrix| {
+            let letters = m.rows.iter().flat_map(|row| row.cells.iter().flatten());
+            m.columns.len() <= NARROW_MATRIX
+                && m.rows.iter().all(|row| row.name.chars().count() <= 11)
+                && letters.map(|cell| cell.letters.len()).max().unwrap_or(0) <= 3
+        };
+        let beside = shown.len() > 1 && shown.iter().all(is_slim);
         let class = if beside { "two" } else { "stack" };
         let shown: String = shown.iter().map(|of| self.matrix(of)).collect();
         let more = more.iter().map(|of| {

@@ -9,7 +9,7 @@ pub(super) const CSS: &str = "\
 html{scroll-padding-top:56px;-webkit-text-size-adjust:100%}\
 body{overflow-wrap:break-word;max-width:1160px;margin:0 auto;padding:0 20px 40px;background:#fff;color:#1b1f24;font:1rem/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-variant-numeric:tabular-nums}\
 h1{font-size:1rem;font-weight:650;margin:0;overflow-wrap:anywhere}\
-:lang(ja){line-break:strict}:lang(ja) :is(h1,h2,h3,p,li){word-break:auto-phrase}:lang(ja) th{word-break:keep-all;overflow-wrap:anywhere}\
+:lang(ja){line-break:strict}:lang(ja) :is(h1,h2,h3,p,li){word-break:auto-phrase}:lang(ja) th{word-break:keep-all;overflow-wrap:break-word}\
 h2{font-size:1.25rem;line-height:1.3;margin:12px 0 4px;padding-top:8px;border-top:1px solid #d5dbe1;overflow-wrap:anywhere}\
 h3{font-size:1rem;line-height:1.35;margin:14px 0 2px;overflow-wrap:anywhere}\
 h2+h3{margin-top:4px}\
@@ -49,7 +49,7 @@ thead th{font-size:.8125rem;line-height:1.25;color:#56606b;font-weight:600;verti
 .numbers tbody th{min-width:9em;font-weight:600;overflow-wrap:anywhere}\
 .verdicts td:nth-child(2){white-space:nowrap}.verdicts tbody th{font-weight:600;min-width:11em}\
 .compact tbody th,.compact td{white-space:nowrap}.compact td,.compact thead th{padding-right:16px}\
-.marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0}.marks thead th{max-width:9em}:lang(ja) .marks thead th{word-break:normal;min-width:4.6em}\
+.marks th,.marks td{text-align:center;padding:5px 8px}.marks th:first-child{text-align:left;padding-left:0}.marks thead th{max-width:9em}:lang(ja) .marks thead th{overflow-wrap:normal}:lang(ja) td{word-break:auto-phrase}\
 .pairs th{font-weight:400;color:#56606b;width:14em}.pairs td{overflow-wrap:anywhere}\
 .heat{width:100%}.heat thead th,.heat tbody th{border:0}.heat thead th{padding:2px 6px;text-align:right}.heat thead th:first-child{text-align:left;padding-left:0}.heat thead small{white-space:nowrap}\
 .heat tbody th{font-weight:600;padding:4px 8px 4px 0}.heat tbody th,.marks tbody th{max-width:14em;overflow-wrap:break-word}\
@@ -72,7 +72,7 @@ figure .narrow{display:none}\
 details{margin:2px 0;font-size:.875rem}summary{cursor:pointer;color:#0058a8;padding:4px 0}\
 .scroll{overflow-x:auto;position:relative;background:linear-gradient(270deg,#fff 24px,#fff0) 100%/48px 100% no-repeat local,linear-gradient(270deg,#0003,#0000) 100%/12px 100% no-repeat}.marks tbody th{position:sticky;left:0;background:#fff}.scroll+.scroll{margin-top:16px}figure .scroll{max-height:70vh}\
 footer{margin-top:10px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8125rem;color:#56606b}footer p{max-width:none}\
-@media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}}\
+@media(min-width:900px){.two,.charts{grid-template-columns:repeat(2,minmax(0,1fr))}.lead{grid-template-columns:minmax(0,1fr) 318px}.charts.small{grid-template-columns:repeat(3,minmax(0,1fr))}.two .charts.small{grid-template-columns:minmax(0,1fr)}}\
 @media(max-width:699px){\
 body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px}.answer,h2.answer{margin-top:8px}\
 figure .wide-chart{display:none}figure .narrow{display:block}\

@@ -192,8 +192,11 @@ impl BarGeometry {
     }
 
     fn ticks(&self) -> Vec<f64> {
-        self.scale
-            .ticks(((self.right - self.left) / 90.0).clamp(2.0, 4.0) as u32)
+        let wanted = ((self.right - self.left) / 90.0).clamp(2.0, 4.0) as u32;
+        // An axis has at least three ticks.
+        let mut tries = (wanted..=8).map(|wanted| self.scale.ticks(wanted));
+        let enough = tries.find(|ticks| ticks.len() >= 3);
+        enough.unwrap_or_else(|| self.scale.ticks(wanted))
     }
 
     /// Vertical position of the first bar of a group, below its label if the label is above.

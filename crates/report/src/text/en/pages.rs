@@ -289,7 +289,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
     format!(
-        "Not measured, and therefore not on this page: {}.",
+        "Without charts, because too little of it was measured: {}.",
         super::listed(sections)
     )
 }

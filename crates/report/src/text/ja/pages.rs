@@ -259,10 +259,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 }
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
-    format!(
-        "測定していないため、このページにない項目: {}。",
-        listed(sections)
-    )
+    format!("測定が足りず、グラフがない項目: {}。", listed(sections))
 }
 
 pub(in crate::text) fn pairs_head() -> [&'static str; 3] {
