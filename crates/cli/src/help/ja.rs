@@ -48,7 +48,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("List the reference results (the default)", "参考値を一覧表示する（既定）"),
     ("Add a series of runs as a reference result", "測定シリーズを参考値として追加する"),
     ("Remove a reference result of your own", "自分の参考値を削除する"),
-    ("Find the units, cache and limits of a card, and how to format it", "カードの構造（ユニット、キャッシュ、上限）とフォーマット方法を調べる"),
+    ("Find the units, cache and limits of a card, and how to format it", "カードの構造（ユニット、キャッシュ等）とフォーマット法を調べる"),
     ("Predict jobs on a card by its anatomy, or compare with a run", "カードの構造からジョブの結果を予測し、測定と比べる"),
     ("Block device, or directory in which a file is examined", "ブロックデバイス、またはファイルで調べるディレクトリ"),
     ("Only read: needs no permission to erase", "読み込むだけにする（消去の許可は不要）"),
