@@ -14,6 +14,7 @@ use clap::builder::PossibleValuesParser;
 use hakaru_campaign::SessionError;
 use hakaru_campaign::bench::{self, BenchError, BenchPlan, BenchRequest, BenchResult, BenchTarget};
 use hakaru_campaign::suite::{DEEP, SuiteLength, SuiteWorkload};
+use hakaru_device::Roots;
 use hakaru_engine::RunError;
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::IoEngine;
@@ -315,6 +316,7 @@ fn dry_run(plan: &BenchPlan, request: &BenchRequest) -> Result<Exit> {
     let names: Vec<&str> = plan.suite.workloads.iter().map(|w| w.name()).collect();
     let mut said = text::would_run(&names) + "\n";
     if matches!(plan.place, BenchTarget::Device(_)) && request.erase {
+        erase::candidate(&request.path, &Roots::live())?;
         said += &erase::losses(&request.path);
     }
     print(&(said + text::nothing_done() + "\n"))?;

@@ -47,12 +47,21 @@ fn check_refused(home: &Home, node: &str, id: &str, reason: &str, cure: &str) {
     let erase = format!("--erase={id}");
     let image = home.path().join("small.img").display().to_string();
     std::fs::write(&image, [1; 4096]).unwrap();
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 6] = [
         &["verify", node, &erase],
         &["verify", node, &erase, "--dry-run"],
         &["prepare", node, &erase, "--fill=zero"],
         &["prepare", node, &erase, "--image", &image],
         &["bench", node, &erase, "--quick", "--size=16MiB"],
+        // Regression: it announced what would be lost, and the run was then refused.
+        &[
+            "bench",
+            node,
+            &erase,
+            "--quick",
+            "--size=16MiB",
+            "--dry-run",
+        ],
     ];
     for command in commands {
         let out = hakaru(home).args(command).output().unwrap();
