@@ -88,9 +88,7 @@ impl DataTable {
             format!("<tr>{}</tr>\n", cells.collect::<String>())
         };
         let rows: String = self.rows.iter().map(row).collect();
-        format!(
-            "<table class=\"{class}\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
-        )
+        format!("<table class=\"{class}\">\n<thead><tr>{head}</tr></thead>\n{rows}</table>\n")
     }
 
     /// Renders the table as HTML that scrolls if it is wider than the page; it is labeled and accessible by keyboard.

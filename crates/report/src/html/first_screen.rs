@@ -18,15 +18,24 @@ const NARROW_MATRIX: usize = 4;
 /// Rows of a rate card that a page does not collapse.
 const CARD_ROWS: usize = 8;
 
+/// Rows above which matrices are not stacked: the first chart would begin too far below. They scroll sideways instead.
+const STACKED_ROWS: usize = 12;
+
+/// Whether the rows of a matrix fit on half a page: names, and letters of significance.
+fn is_narrow(matrix: &Matrix) -> bool {
+    let cells = matrix
+        .rows
+        .iter()
+        .flat_map(|row| row.cells.iter().flatten());
+    let mut names = matrix.rows.iter().map(|row| row.name.chars().count());
+    names.all(|length| length <= 11) && cells.map(|cell| cell.letters.len()).all(|most| most <= 3)
+}
+
 impl HtmlPage {
     pub(super) fn matrices(&mut self, all: &[Matrix], key: &str) -> String {
         let (shown, more) = all.split_at(all.len().min(MATRICES));
-        // Half a page has room for names of ten letters and for three letters of significance.
         let is_slim = |m: &Matrix| {
-            let letters = m.rows.iter().flat_map(|row| row.cells.iter().flatten());
-            m.columns.len() <= NARROW_MATRIX
-                && m.rows.iter().all(|row| row.name.chars().count() <= 11)
-                && letters.map(|cell| cell.letters.len()).max().unwrap_or(0) <= 3
+            m.columns.len() <= NARROW_MATRIX && (m.rows.len() > STACKED_ROWS || is_narrow(m))
         };
         let beside = shown.len() > 1 && shown.iter().all(is_slim);
         let class = if beside { "two" } else { "stack" };

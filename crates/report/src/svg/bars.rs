@@ -416,7 +416,7 @@ fn draw_bar(
     match label_fits {
         true => {
             let parts = [
-                ("hk-t hk-strong", &mean[..]),
+                ("hk-t hk-y", &mean[..]),
                 ("hk-t", &spread),
                 ("hk-m", &letters),
             ];
@@ -424,7 +424,7 @@ fn draw_bar(
         }
         false => {
             let text = fitted(&mean, room / LARGE / BOLD);
-            canvas.rich(place, "hk-value", &[("hk-t hk-strong", &text)]);
+            canvas.rich(place, "hk-value", &[("hk-t hk-y", &text)]);
         }
     }
 }

@@ -12,7 +12,7 @@ macro_rules! light_rules {
         "\
 .hk text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Hiragino Sans','Yu Gothic UI','Noto Sans CJK JP',sans-serif;font-size:12px;font-variant-numeric:tabular-nums}\
 .hk text.hk-title{font-size:16px;font-weight:700}.hk text.hk-sub{font-size:13px}\
-.hk text.hk-name{font-size:13px;font-weight:600}.hk text.hk-value{font-size:13px}.hk-strong{font-weight:600}\
+.hk text.hk-name{font-size:13px;font-weight:600}.hk text.hk-value{font-size:13px}.hk-y{font-weight:600}\
 .hk .hk-halo-text{fill:#1b1f24;paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\
 .hk-bg{fill:#fff}.hk-t{fill:#1b1f24}.hk-m{fill:#56606b}\
 .hk-g{stroke:#e6eaee;stroke-width:1;fill:none}.hk-a{stroke:#56606b;stroke-width:1;fill:none}\

@@ -95,7 +95,7 @@ fn size_of(class: &str) -> f64 {
 }
 
 fn is_bold(class: &str) -> bool {
-    let bold = ["hk-title", "hk-name", "hk-strong", "hk-b", "hk-o"];
+    let bold = ["hk-title", "hk-name", "hk-y", "hk-b", "hk-o"];
     class.split(' ').any(|known| bold.contains(&known))
 }
 
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn finds_text_with_its_style() {
         let svg = "<text x=\"1\" y=\"2.5\" class=\"hk-m\" text-anchor=\"end\">a &amp;lt; b</text>\n\
-            <text x=\"0\" y=\"9\" class=\"hk-value\" xml:space=\"preserve\"><tspan class=\"hk-strong\">3</tspan>\
+            <text x=\"0\" y=\"9\" class=\"hk-value\" xml:space=\"preserve\"><tspan class=\"hk-y\">3</tspan>\
             <tspan class=\"hk-t\"> ± 1</tspan></text>";
         let found = texts(svg);
         assert_eq!(found.len(), 2);
