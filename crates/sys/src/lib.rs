@@ -16,6 +16,7 @@ pub mod health;
 pub mod mapping;
 pub mod perf;
 pub mod pipe;
+pub mod program;
 pub mod ring;
 pub mod thread;
 pub mod vector;

@@ -108,6 +108,7 @@ pub(crate) const LAYER_RULES: &[LayerRule] = &[
     LayerRule {
         package: "hakaru-fleet",
         imports: &[
+            "hakaru-sys",
             "hakaru-model",
             "hakaru-device",
             "hakaru-engine",

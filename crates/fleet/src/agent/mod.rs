@@ -102,6 +102,7 @@ async fn serve(config: AgentConfig, directory: &Path, print: &dyn Fn(&str)) -> R
             "{server}に{name}として接続しました"
         ))
         .await;
+    hakaru_sys::program::unmap_code();
     tokio::select! {
         ended = agent.all(&mut received) => ended,
         () = terminated() => {

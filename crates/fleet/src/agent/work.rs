@@ -203,6 +203,9 @@ impl Agent<'_> {
         self.running
             .borrow_mut()
             .retain(|running| running.id != job.id);
+        if self.running.borrow().is_empty() {
+            hakaru_sys::program::unmap_code();
+        }
         let (id, measured) = (&job.id, end.measured);
         self.log(&both!(
             "job {id}: {measured} runs measured",
