@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::location::SampleLocation;
+use crate::replay::RequestTrace;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, NoiseLevel, Spent, UnknownReason};
 use hakaru_model::rng::Rng;
@@ -84,6 +85,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) reference: Option<f64>,
     references: Vec<f64>,
     fresh: u64,
+    pub(crate) trace: RequestTrace,
 }
 
 impl<'a> Lab<'a> {
@@ -98,6 +100,7 @@ impl<'a> Lab<'a> {
             reference: None,
             references: Vec::new(),
             fresh: 0,
+            trace: RequestTrace::default(),
         }
     }
 
@@ -159,7 +162,9 @@ impl<'a> Lab<'a> {
 
     fn serve(&mut self, request: TimedRequest) -> Measured<f64> {
         let before = self.device.now();
-        let latency = self.device.serve(request)?.0;
+        let latency = self.device.serve(request)?;
+        self.trace.served(request, latency);
+        let latency = latency.0;
         self.spent.time.0 += self.device.now().0.saturating_sub(before.0);
         self.spent.requests += 1;
         self.state.warmth += latency as f64;
@@ -213,6 +218,7 @@ impl<'a> Lab<'a> {
     ) -> Measured<Vec<f64>> {
         let before = self.now();
         let latencies = self.device.read_at_depth(offsets, len, depth)?;
+        self.trace.together(offsets, len, depth);
         let took = self.now() - before;
         self.state.warmth += took;
         self.spent.time.0 += took as u64;
@@ -224,6 +230,7 @@ impl<'a> Lab<'a> {
     /// Leaves the device idle for a time in ns.
     pub(crate) fn idle(&mut self, time: f64) -> Measured<()> {
         self.device.idle(Nanos(time as u64))?;
+        self.trace.idle(Nanos(time as u64));
         self.spent.time.0 += time as u64;
         self.state.warmth = (self.state.warmth - time).max(0.0);
         self.state.is_drained = false;

@@ -5,6 +5,7 @@ use crate::experiments::{perform, properties};
 use crate::fit::fit;
 use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::WIDEST;
+use crate::predict::Simulate;
 use hakaru_model::anatomy::{
     Anatomy, CardFinding, CardProperty, Evidence, Experiment, ExperimentRecord, PropertyUnit,
     PropertyValue, Spent, UnknownReason,
@@ -20,7 +21,8 @@ pub enum RunStep<'a> {
     Ended(&'a Anatomy),
 }
 
-/// Runs the experiments that have not run, within a budget, and fits the device model.
+/// Runs the experiments that have not run, within a budget, and fits the device model. If the model does not explain the
+/// latencies of an experiment, nothing is reported: the device fits no model of this kind.
 ///
 /// # Errors
 /// The I/O error, or the request to stop: the anatomy keeps the findings of all experiments that have ended.
@@ -29,8 +31,10 @@ pub fn run(
     anatomy: &mut Anatomy,
     limit: Spent,
     seed: u64,
+    simulate: &mut Simulate<'_>,
     observe: &mut dyn FnMut(RunStep<'_>),
 ) -> Result<(), DeviceError> {
+    let from_start = anatomy.experiments.is_empty();
     // The latencies of the long write are needed by the experiment after it.
     if !anatomy.has_run(Experiment::WriteSizes) {
         anatomy
@@ -42,8 +46,13 @@ pub fn run(
     let outcome = all(&mut lab, anatomy, observe);
     anatomy.noise = lab.noise;
     anatomy.noise.drift = anatomy.noise.drift.max(lab.drift());
+    let unexplained = lab.trace.unexplained(anatomy, from_start, simulate)?;
     widen(anatomy);
     anatomy.model = fit(anatomy);
+    if let Some(share) = unexplained {
+        decline_all(anatomy, UnknownReason::NoModel { share });
+        anatomy.model = None;
+    }
     outcome
 }
 
@@ -89,11 +98,13 @@ fn cool(
     experiment: Experiment,
     repeats: &mut u32,
 ) -> Measured<Findings> {
+    lab.trace.begins(experiment);
     if experiment == Experiment::Noise {
         return perform(experiment, lab, anatomy);
     }
     for attempt in 0..2 {
         *repeats = attempt;
+        lab.trace.begins(experiment);
         if lab.spent.time > lab.limit.time {
             return Err(Halt::Budget);
         }
@@ -159,6 +170,10 @@ fn too_noisy(lab: &Lab<'_>, anatomy: &mut Anatomy) {
             relative_error: lab.noise.sigma,
         },
     };
+    decline_all(anatomy, reason);
+}
+
+fn decline_all(anatomy: &mut Anatomy, reason: UnknownReason) {
     for property in CardProperty::ALL {
         anatomy
             .findings

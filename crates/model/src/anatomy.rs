@@ -299,6 +299,11 @@ pub enum UnknownReason {
         /// Half of the range of the reference measurements, as a fraction.
         spread: f64,
     },
+    /// The device fits no model of this kind: the fitted one does not explain a fraction of the requests.
+    NoModel {
+        /// This fraction, in the experiment where it is largest.
+        share: f64,
+    },
     /// The device throttled, and had to rest for too long.
     Heat,
     /// Two candidates explain the measurements almost equally well.

@@ -187,6 +187,8 @@ fn dissect(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> Result<A
     let limit = budget(model.capacity, false);
     let device = SimulatedDevice::new(model.clone(), seed);
     let observe = &mut |_: hakaru_anatomy::RunStep<'_>| {};
+    let simulate =
+        &mut |model| -> Box<dyn TimedDevice> { Box::new(SimulatedDevice::new(model, seed ^ 5)) };
     match disturbance {
         Disturbance::BusyHost => {
             let mut device = BusyHost {
@@ -194,11 +196,11 @@ fn dissect(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> Result<A
                 rng: Rng::fork(seed, 5),
                 requests: 0,
             };
-            hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, observe)?;
+            hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, simulate, observe)?;
         }
         _ => {
             let mut device = device;
-            hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, observe)?;
+            hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, simulate, observe)?;
         }
     }
     Ok(anatomy)

@@ -136,6 +136,10 @@ pub(in crate::text) fn property_unknown(reason: &U, rough: Option<&str>) -> Stri
             "the host or the device was busy: {}% of small reads took over 3 times the median",
             number::percent(*slow)
         ),
+        U::NoModel { share } => format!(
+            "the device fits no model: the best one does not explain {}% of the requests",
+            number::percent(*share)
+        ),
         U::Drift { spread } => format!(
             "the speed of the device wandered by ± {}%",
             number::percent(*spread)

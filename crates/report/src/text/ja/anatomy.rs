@@ -134,6 +134,10 @@ pub(in crate::text) fn property_unknown(reason: &U, rough: Option<&str>) -> Stri
             "ホストかデバイスが高負荷: 小さな読み込みの{}%が中央値の3倍を超えた",
             number::percent(*slow)
         ),
+        U::NoModel { share } => format!(
+            "どのモデルにも合わないデバイス: 最良のモデルでも要求の{}%を説明できない",
+            number::percent(*share)
+        ),
         U::Drift { spread } => format!(
             "デバイスの速度が± {}%の範囲で変動",
             number::percent(*spread)
