@@ -21,6 +21,9 @@ pub(crate) const PIECE: u64 = REGION / 2;
 /// Extra time from which a slow small read counts as a stall, in ns.
 const STALL: f64 = 12e6;
 
+/// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
+const UNSTEADY: f64 = 1.45;
+
 /// Why an experiment ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
@@ -65,6 +68,8 @@ pub(crate) struct CardState {
     pub(crate) warmth: f64,
     /// Warmth at which the card throttles.
     pub(crate) throttles_at: Option<f64>,
+    /// Warmth up to which the card certainly does not throttle.
+    pub(crate) cool_below: Option<f64>,
     /// Latencies of the write that tells whether the cache is full: its length, and the limit of a fast one.
     pub(crate) cache: Option<(u64, f64)>,
     /// Length and latency of a write into the cache.
@@ -84,6 +89,8 @@ pub(crate) struct Lab<'a> {
     /// Median of the first reference measurement, in ns.
     pub(crate) reference: Option<f64>,
     references: Vec<f64>,
+    /// Reference measurements before and after experiments, without those that heat may explain.
+    cool_references: Vec<f64>,
     fresh: u64,
     pub(crate) trace: RequestTrace,
 }
@@ -99,6 +106,7 @@ impl<'a> Lab<'a> {
             state: CardState::default(),
             reference: None,
             references: Vec::new(),
+            cool_references: Vec::new(),
             fresh: 0,
             trace: RequestTrace::default(),
         }
@@ -119,6 +127,7 @@ impl<'a> Lab<'a> {
             requests: sum(|s| s.requests),
         };
         self.state.throttles_at = anatomy.value(CardProperty::ThrottleAfter);
+        self.knows_heat(anatomy);
         let rates = [CardProperty::CacheRate, CardProperty::WriteRate]
             .map(|property| anatomy.finding(property).rough());
         if let ([Some(fast), Some(slow)], Some(_)) = (rates, anatomy.value(CardProperty::CacheSize))
@@ -128,6 +137,15 @@ impl<'a> Lab<'a> {
             let time = |rate: f64| fixed.map_or(0.0, |f| f.value) + len as f64 / rate * 1e9;
             self.state.cache = Some((len, (time(fast.value) * time(slow.value)).sqrt()));
         }
+    }
+
+    /// Takes over up to which warmth the card does not throttle.
+    pub(crate) fn knows_heat(&mut self, anatomy: &Anatomy) {
+        self.state.cool_below = match anatomy.finding(CardProperty::ThrottleAfter) {
+            CardFinding::Known(after) => Some(after.value / 2.0),
+            CardFinding::Absent { up_to } => Some(up_to / 2.0),
+            CardFinding::Unknown(_) => None,
+        };
     }
 
     pub(crate) fn capacity(&self) -> u64 {
@@ -287,6 +305,35 @@ impl<'a> Lab<'a> {
         let high = self.references.iter().copied().fold(0.0, f64::max);
         let low = self.references.iter().copied().fold(f64::MAX, f64::min);
         ((high - low) / 2.0 / middle - 0.012).max(0.0)
+    }
+
+    /// Measures the reference before or after an experiment. Returns whether the device is slow.
+    pub(crate) fn check_heat(&mut self) -> Measured<bool> {
+        let is_cool = self
+            .state
+            .cool_below
+            .is_some_and(|limit| self.state.warmth < limit);
+        let found = self.reference_measurement()?;
+        let is_hot = self.is_hot(found);
+        if is_hot {
+            self.forget_references(1);
+        }
+        if is_cool || !is_hot {
+            self.cool_references.push(found);
+        }
+        Ok(is_hot)
+    }
+
+    /// Returns the fraction of the reference measurements of the cool device that differ from their median by more than a
+    /// drift, if there are two on either side: a device of two speeds.
+    pub(crate) fn unsteady(&self) -> Option<f64> {
+        let mut sorted = self.cool_references.clone();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high) = (*sorted.get(1)?, *sorted.iter().nth_back(1)?);
+        let middle = median(&sorted)?;
+        let differs = |found: &&f64| (**found / middle).ln().abs() > UNSTEADY.ln() / 2.0;
+        let share = sorted.iter().filter(differs).count() as f64 / sorted.len() as f64;
+        (sorted.len() >= 4 && high > UNSTEADY * low).then_some(share)
     }
 
     /// Returns whether a reference measurement is above the first one by more than throttling starts with.

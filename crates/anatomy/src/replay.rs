@@ -1,6 +1,6 @@
 //! Whether the fitted model explains the latencies it was fitted to: every request again, on the model.
 
-use crate::device::{DeviceError, TimedRequest};
+use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::experiments::properties;
 use crate::fit::fit;
 use crate::predict::Simulate;
@@ -29,44 +29,140 @@ const OF_WRITES: [P; 5] = [
     P::CacheSize,
 ];
 
+/// Most latencies and steps that are kept: 4 MiB and about 10 MiB. What a device does afterwards is not judged.
+const MOST_LATENCIES: usize = 1 << 20;
+const MOST_STEPS: usize = 1 << 18;
+
+/// What a request of a run of requests does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestKind {
+    Read,
+    Write,
+    Flush,
+    Discard,
+}
+
+/// Requests of one kind and length whose offsets are the same distance apart.
+#[derive(Clone, Copy, Debug)]
+struct RequestRun {
+    kind: RequestKind,
+    first: u64,
+    /// Distance of the offsets; wraps around for descending ones.
+    stride: u64,
+    len: u64,
+    count: u32,
+}
+
+impl RequestRun {
+    fn of(request: TimedRequest) -> RequestRun {
+        let (kind, first, len) = match request {
+            TimedRequest::Read { offset, len } => (RequestKind::Read, offset, len),
+            TimedRequest::Write { offset, len } => (RequestKind::Write, offset, len),
+            TimedRequest::Flush => (RequestKind::Flush, 0, 0),
+            TimedRequest::Discard { offset, len } => (RequestKind::Discard, offset, len),
+        };
+        RequestRun {
+            kind,
+            first,
+            stride: 0,
+            len,
+            count: 1,
+        }
+    }
+
+    fn offset(&self, index: u32) -> u64 {
+        let distance = self.stride.wrapping_mul(u64::from(index));
+        self.first.wrapping_add(distance)
+    }
+
+    fn request(&self, index: u32) -> TimedRequest {
+        let (offset, len) = (self.offset(index), self.len);
+        match self.kind {
+            RequestKind::Read => TimedRequest::Read { offset, len },
+            RequestKind::Write => TimedRequest::Write { offset, len },
+            RequestKind::Flush => TimedRequest::Flush,
+            RequestKind::Discard => TimedRequest::Discard { offset, len },
+        }
+    }
+
+    /// Adds another request, if it continues the run.
+    fn extend(&mut self, next: &RequestRun) -> bool {
+        if (next.kind, next.len) != (self.kind, self.len) || self.count == u32::MAX {
+            return false;
+        }
+        if self.count == 1 {
+            self.stride = next.first.wrapping_sub(self.first);
+        }
+        let continues = next.first == self.offset(self.count);
+        self.count += u32::from(continues);
+        continues
+    }
+}
+
 /// What was done to the device, in order.
 #[derive(Debug)]
 enum TraceStep {
     Begins(Experiment),
-    Served(TimedRequest, Nanos),
+    Served(RequestRun),
     /// Reads of a length with several in flight, which count for the state of the device only.
     Together(Vec<u64>, u64, usize),
     Idle(Nanos),
 }
 
-/// All requests of a run with their latencies.
+/// The requests of a run with their latencies, as far as they fit.
 #[derive(Debug, Default)]
 pub(crate) struct RequestTrace {
     steps: Vec<TraceStep>,
+    /// Latencies of the served requests in ns.
+    latencies: Vec<f32>,
+    /// Offsets of reads with several in flight.
+    together: usize,
+    is_full: bool,
 }
 
 impl RequestTrace {
     pub(crate) fn begins(&mut self, experiment: Experiment) {
-        self.steps.push(TraceStep::Begins(experiment));
+        self.push(TraceStep::Begins(experiment));
     }
 
     pub(crate) fn served(&mut self, request: TimedRequest, latency: Nanos) {
-        self.steps.push(TraceStep::Served(request, latency));
+        let next = RequestRun::of(request);
+        let has_room = !self.is_full && self.latencies.len() < MOST_LATENCIES;
+        self.is_full = !has_room;
+        if !has_room {
+            return;
+        }
+        let extended = match self.steps.last_mut() {
+            Some(TraceStep::Served(run)) => run.extend(&next),
+            _ => false,
+        };
+        if extended || self.push(TraceStep::Served(next)) {
+            self.latencies.push(latency.0 as f32);
+        }
     }
 
     pub(crate) fn together(&mut self, offsets: &[u64], len: u64, depth: usize) {
-        self.steps
-            .push(TraceStep::Together(offsets.to_vec(), len, depth));
+        self.together += offsets.len();
+        self.is_full |= self.together > MOST_LATENCIES;
+        self.push(TraceStep::Together(offsets.to_vec(), len, depth));
     }
 
     pub(crate) fn idle(&mut self, time: Nanos) {
-        self.steps.push(TraceStep::Idle(time));
+        self.push(TraceStep::Idle(time));
+    }
+
+    /// Keeps a step, if there is room.
+    fn push(&mut self, step: TraceStep) -> bool {
+        self.is_full |= self.steps.len() >= MOST_STEPS;
+        if !self.is_full {
+            self.steps.push(step);
+        }
+        !self.is_full
     }
 
     /// Repeats all requests on the fitted model. Returns the largest fraction of the requests of an experiment that the
-    /// model does not explain, if it is too large for stalls. The last attempt at an experiment counts. Experiments that
-    /// depend on an unknown property are not judged, those with writes only if the trace begins with the first experiment,
-    /// and none of a card that throttles.
+    /// model does not explain, if it is too large for stalls. Experiments that depend on an unknown property are not
+    /// judged, and those with writes only if the trace begins with the first experiment.
     pub(crate) fn unexplained(
         &self,
         anatomy: &Anatomy,
@@ -77,40 +173,63 @@ impl RequestTrace {
             return Ok(None);
         };
         model.noise = None;
-        // How long a card stays hot is known only roughly: requests in its throttled time cannot be judged one by one.
-        if model.throttle.is_some() {
-            return Ok(None);
-        }
-        let tolerance = NOISE * anatomy.noise.sigma + SLACK + anatomy.noise.drift;
-        let mut device = simulate(model);
+        // How long a card stays hot is known only roughly. Experiments during which it was hot are repeated, so that the
+        // attempt that counts was made by a cool card.
+        model.throttle = None;
+        // The model may have the speed at one end of the drift, and the request that at the other.
+        let tolerance = NOISE * anatomy.noise.sigma + SLACK + 2.0 * anatomy.noise.drift;
+        let counts = self.deviations(simulate(model).as_mut(), tolerance)?;
+        let judged = counts.iter().filter(|(experiment, counts)| {
+            counts.all >= LEAST && is_judged(anatomy, **experiment, from_start)
+        });
+        let shares = judged.map(|(_, counts)| f64::from(counts.outside) / f64::from(counts.all));
+        let worst = shares.fold(0.0, f64::max);
+        Ok((worst > MOST).then_some(worst))
+    }
+
+    /// Counts the requests of the last attempt at each experiment whose latencies differ from those of a device by more
+    /// than a fraction.
+    fn deviations(
+        &self,
+        device: &mut dyn TimedDevice,
+        tolerance: f64,
+    ) -> Result<BTreeMap<Experiment, DeviationCounts>, DeviceError> {
         let mut current = Experiment::Noise;
-        let mut counts: BTreeMap<Experiment, (u32, u32)> = BTreeMap::new();
+        let mut counts: BTreeMap<Experiment, DeviationCounts> = BTreeMap::new();
+        let mut latencies = self.latencies.iter();
         for step in &self.steps {
             match step {
                 TraceStep::Begins(experiment) => {
                     current = *experiment;
-                    counts.insert(current, (0, 0));
+                    counts.insert(current, DeviationCounts::default());
                 }
                 TraceStep::Idle(time) => device.idle(*time)?,
                 TraceStep::Together(offsets, len, depth) => {
                     device.read_at_depth(offsets, *len, *depth)?;
                 }
-                TraceStep::Served(request, latency) => {
-                    let expected = device.serve(*request)?;
-                    let ratio = latency.0.max(1) as f64 / expected.0.max(1) as f64;
-                    let (all, outside) = counts.entry(current).or_default();
-                    *all += 1;
-                    *outside += u32::from(ratio.ln().abs() > tolerance);
+                TraceStep::Served(run) => {
+                    let counts = counts.entry(current).or_default();
+                    for (index, latency) in (0..run.count).zip(&mut latencies) {
+                        let expected = device.serve(run.request(index))?;
+                        let ratio = f64::from(*latency).max(1.0) / expected.0.max(1) as f64;
+                        counts.all += 1;
+                        counts.outside += u32::from(ratio.ln().abs() > tolerance);
+                    }
                 }
             }
         }
-        let judged = counts.iter().filter(|(experiment, (all, _))| {
-            *all >= LEAST && is_judged(anatomy, **experiment, from_start)
-        });
-        let shares = judged.map(|(_, (all, outside))| f64::from(*outside) / f64::from(*all));
-        let worst = shares.fold(0.0, f64::max);
-        Ok((worst > MOST).then_some(worst))
+        if self.is_full {
+            counts.remove(&current);
+        }
+        Ok(counts)
     }
+}
+
+/// Requests of an experiment, and those that the model does not explain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct DeviationCounts {
+    all: u32,
+    outside: u32,
 }
 
 /// Returns the anatomy with a rate of writes for the reads of a card of which nothing else is known.
@@ -125,6 +244,10 @@ fn with_write_rate(anatomy: &Anatomy) -> Anatomy {
 
 /// Returns whether the latencies of an experiment follow from what was found.
 fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> bool {
+    let throttles = anatomy.finding(P::ThrottleAfter).known().is_some();
+    if experiment == Experiment::Heat && throttles {
+        return false;
+    }
     let has_unit = anatomy.finding(P::Unit).known().is_some();
     if experiment.writes() && !(from_start && has_unit) {
         return false;
@@ -137,6 +260,69 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
         finding => finding.rough().is_some(),
     };
     let of_writes: &[P] = if experiment.writes() { &OF_WRITES } else { &[] };
-    let mut needed = properties(experiment).iter().chain(of_writes);
+    // How full the cache is after a rest.
+    let has_cache = anatomy.finding(P::CacheSize).known().is_some();
+    let of_cache: &[P] = match experiment > Experiment::LongWrite && has_cache {
+        true => &[P::CacheRate, P::DrainRate, P::DrainDelay],
+        false => &[],
+    };
+    // Reads of many places load entries of the mapping cache.
+    let of_places: &[P] = match experiment {
+        Experiment::Boundaries | Experiment::Depth => properties(Experiment::Mapping),
+        _ => &[],
+    };
+    let own = properties(experiment).iter();
+    let mut needed = own.chain(of_writes).chain(of_cache).chain(of_places);
     needed.all(is_told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_come_back_in_their_order() {
+        let read = |offset, len| TimedRequest::Read { offset, len };
+        let write = |offset, len| TimedRequest::Write { offset, len };
+        let mut requests: Vec<TimedRequest> = (0..100).map(|n| read(n << 20, 4096)).collect();
+        requests.extend((0..50).rev().map(|n| write(n * 8192, 8192)));
+        requests.extend([TimedRequest::Flush; 3]);
+        requests.extend([read(5, 512), read(5, 512), read(5, 512), read(9, 512)]);
+        requests.push(TimedRequest::Discard {
+            offset: 7,
+            len: 4096,
+        });
+        let mut trace = RequestTrace::default();
+        for (n, request) in requests.iter().enumerate() {
+            trace.served(*request, Nanos(n as u64));
+        }
+        let runs = trace.steps.iter().map(|step| match step {
+            TraceStep::Served(run) => *run,
+            other => panic!("{other:?}"),
+        });
+        let again: Vec<TimedRequest> = runs
+            .flat_map(|run| (0..run.count).map(move |index| run.request(index)))
+            .collect();
+        assert_eq!(again, requests);
+        assert_eq!(trace.latencies.len(), requests.len());
+        assert!(trace.steps.len() < 8, "{}", trace.steps.len());
+    }
+
+    #[test]
+    fn a_trace_never_grows_beyond_its_limits() {
+        let mut trace = RequestTrace::default();
+        let steps = MOST_STEPS as u64 + 1000;
+        for n in 0..steps {
+            // The square of a number continues no run.
+            let offset = n * n * 512;
+            trace.served(TimedRequest::Read { offset, len: 512 }, Nanos(1));
+        }
+        assert!(trace.is_full && trace.steps.len() == MOST_STEPS);
+        let mut trace = RequestTrace::default();
+        for _ in 0..MOST_LATENCIES + 1000 {
+            trace.served(TimedRequest::Flush, Nanos(1));
+        }
+        assert!(trace.is_full && trace.latencies.len() == MOST_LATENCIES);
+        assert_eq!(trace.steps.len(), 1);
+    }
 }

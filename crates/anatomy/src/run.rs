@@ -46,13 +46,18 @@ pub fn run(
     let outcome = all(&mut lab, anatomy, observe);
     anatomy.noise = lab.noise;
     anatomy.noise.drift = anatomy.noise.drift.max(lab.drift());
-    let unexplained = lab.trace.unexplained(anatomy, from_start, simulate)?;
+    let unexplained = match lab.unsteady() {
+        None => lab.trace.unexplained(anatomy, from_start, simulate)?,
+        unsteady => unsteady,
+    };
     widen(anatomy);
-    anatomy.model = fit(anatomy);
+    let spread = anatomy.noise.drift;
     if let Some(share) = unexplained {
         decline_all(anatomy, UnknownReason::NoModel { share });
-        anatomy.model = None;
+    } else if spread > UNSTEADY {
+        decline_all(anatomy, UnknownReason::Drift { spread });
     }
+    anatomy.model = fit(anatomy);
     outcome
 }
 
@@ -76,6 +81,7 @@ fn all(
         };
         let ends = experiment == Experiment::Noise && lab.reference.is_none();
         merge(anatomy, experiment, found);
+        lab.knows_heat(anatomy);
         anatomy.experiments.push(ExperimentRecord {
             experiment,
             spent: difference(&lab.spent, &before),
@@ -109,22 +115,16 @@ fn cool(
             return Err(Halt::Budget);
         }
         lab.rest()?;
-        let before = lab.reference_measurement()?;
-        if lab.is_hot(before) {
-            lab.forget_references(1);
-            if !lab.cool_down()? {
-                return Err(Halt::Declined(UnknownReason::Heat));
-            }
+        if lab.check_heat()? && !lab.cool_down()? {
+            return Err(Halt::Declined(UnknownReason::Heat));
         }
         let found = perform(experiment, lab, anatomy)?;
         if experiment == Experiment::Heat {
             return Ok(found);
         }
-        let after = lab.reference_measurement()?;
-        if !lab.is_hot(after) {
+        if !lab.check_heat()? {
             return Ok(found);
         }
-        lab.forget_references(1);
         if !lab.cool_down()? {
             break;
         }
@@ -183,6 +183,9 @@ fn decline_all(anatomy: &mut Anatomy, reason: UnknownReason) {
 
 /// Drift from which a device that became slow may not have been hot.
 const WANDERS: f64 = 0.1;
+
+/// Drift from which nothing is reported.
+const UNSTEADY: f64 = 0.2;
 
 /// Widens the intervals of times and rates by the drift of the reference measurements; what becomes too wide is
 /// unknown.

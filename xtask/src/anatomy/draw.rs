@@ -18,6 +18,20 @@ pub(super) enum Disturbance {
     Drift,
     /// Every fifth request takes 3 ms longer on average.
     BusyHost,
+    /// A fifth of all requests takes 1.6 times as long, for no reason that a request shows.
+    TwoSpeeds,
+    /// All requests take 1.6 times as long for half of every period of 10 to 200 s.
+    Switching,
+}
+
+impl Disturbance {
+    /// Returns whether the device model contains it, so that its workloads can be predicted.
+    pub(super) fn is_of_the_card(self) -> bool {
+        matches!(
+            self,
+            Disturbance::Usual | Disturbance::Noise | Disturbance::Drift
+        )
+    }
 }
 
 /// Draws from a seed.
@@ -161,7 +175,10 @@ impl Drawer {
                 noise.drift_permille = 150;
                 noise.drift_period = Nanos(self.between(60, 900) * 1_000_000_000);
             }
-            Disturbance::Usual | Disturbance::BusyHost => {}
+            Disturbance::Usual
+            | Disturbance::BusyHost
+            | Disturbance::TwoSpeeds
+            | Disturbance::Switching => {}
         }
         noise
     }

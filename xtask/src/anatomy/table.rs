@@ -3,7 +3,7 @@
 use super::score::Score;
 use hakaru_analysis::stats::median;
 use hakaru_anatomy::seconds_of;
-use hakaru_model::anatomy::{Anatomy, CardProperty, Spent};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Spent, UnknownReason};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -55,6 +55,10 @@ pub(super) struct Totals {
     written: Vec<f64>,
     copied: Vec<f64>,
     over_budget: u32,
+    /// Anatomies, those that were declined because the device fits no model, and those that report any value.
+    anatomies: u32,
+    fits_none: u32,
+    with_values: u32,
 }
 
 impl Totals {
@@ -78,6 +82,27 @@ impl Totals {
         self.written.push(written / 1e6);
         self.copied
             .push(sum(&|spent| spent.copied.0 as f64, false) / 1e6);
+    }
+
+    /// Counts whether the device fits a model, and whether a value is reported.
+    pub(super) fn fits(&mut self, anatomy: &Anatomy) {
+        let mut findings = anatomy.findings.values();
+        let is_none = |finding: &CardFinding| {
+            matches!(finding, CardFinding::Unknown(UnknownReason::NoModel { .. }))
+        };
+        self.anatomies += 1;
+        self.fits_none += u32::from(findings.clone().any(is_none));
+        self.with_values += u32::from(findings.any(|finding| finding.known().is_some()));
+    }
+
+    #[cfg(test)]
+    pub(super) fn fits_none(&self) -> u32 {
+        self.fits_none
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_values(&self) -> u32 {
+        self.with_values
     }
 
     pub(super) fn no_prediction(&mut self, workload: &'static str) {
@@ -163,6 +188,11 @@ impl Totals {
             text,
             "over the budget of written bytes: {}",
             self.over_budget
+        );
+        let _ = writeln!(
+            text,
+            "fits no model: {} of {}; with values: {}",
+            self.fits_none, self.anatomies, self.with_values
         );
         text
     }

@@ -3,7 +3,9 @@
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, PropertyValue, UnknownReason};
+use hakaru_model::anatomy::{
+    Anatomy, CardFinding, CardProperty, Experiment, PropertyValue, UnknownReason,
+};
 
 /// Size of a read.
 const READ: u64 = 1 << 20;
@@ -23,6 +25,9 @@ const SLOW: f64 = 1.2;
 
 /// Reads on either side of the step.
 const AROUND: usize = 8;
+
+/// Longest rest of a card that throttled, as a multiple of its work before.
+const LONGER: f64 = 1.2;
 
 /// Longest rest in ns.
 const REST: f64 = 400e9;
@@ -152,6 +157,14 @@ fn throttled(
     );
     let recovery = recovery(lab, after, ratio.value / 100.0, usual)?;
     found.set(CardProperty::ThrottleRecovery, recovery);
+    // A card that heats and cools at the same rate is back earlier: something else makes it slow.
+    if recovery
+        .known()
+        .is_some_and(|rest| rest.low > LONGER * after)
+    {
+        let all = super::properties(Experiment::Heat);
+        found.decline(all, UnknownReason::Contradiction);
+    }
     lab.state.throttles_at = Some(after);
     lab.forget_references(1);
     Ok(found)

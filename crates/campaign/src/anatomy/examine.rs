@@ -223,10 +223,10 @@ mod tests {
         );
     }
 
-    /// A device that makes a fifth of all requests 1.6 times as slow, for no reason that a request shows.
+    /// A device some of whose requests are 1.6 times as slow, for no reason that a request shows.
     struct TwoSpeedDevice {
         device: SimulatedDevice,
-        rng: hakaru_model::rng::Rng,
+        is_slow: Box<dyn FnMut(Nanos) -> bool>,
     }
 
     impl TimedDevice for TwoSpeedDevice {
@@ -244,9 +244,9 @@ mod tests {
 
         fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
             let latency = self.device.serve(request)?;
-            let extra = match self.rng.below(5) {
-                0 => Nanos(latency.0 / 5 * 3),
-                _ => Nanos(0),
+            let extra = match (self.is_slow)(self.device.now()) {
+                true => Nanos(latency.0 / 5 * 3),
+                false => Nanos(0),
             };
             self.device.idle(extra)?;
             Ok(Nanos(latency.0 + extra.0))
@@ -270,19 +270,30 @@ mod tests {
         }
     }
 
+    /// Returns the anatomy of a device of two speeds.
+    fn of_two_speeds(
+        scope: AnatomyScope,
+        is_slow: impl FnMut(Nanos) -> bool + 'static,
+    ) -> AnatomyRecord {
+        let model = DeviceModel::plain("card", Bytes(16 << 30));
+        let identity = simulated_identity(&model);
+        let mut record = new_record(identity, scope, model.capacity, 3);
+        let mut device = TwoSpeedDevice {
+            device: SimulatedDevice::new(model, 1),
+            is_slow: Box::new(is_slow),
+        };
+        examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
+        assert!(record.completed);
+        record
+    }
+
     #[test]
     fn a_device_of_two_speeds_fits_no_model_and_gets_no_numbers() {
         use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
         for scope in [AnatomyScope::Simulated, AnatomyScope::ReadOnly] {
-            let model = DeviceModel::plain("card", Bytes(16 << 30));
-            let identity = simulated_identity(&model);
-            let mut record = new_record(identity, scope, model.capacity, 3);
-            let mut device = TwoSpeedDevice {
-                device: SimulatedDevice::new(model, 1),
-                rng: hakaru_model::rng::Rng::new(9),
-            };
-            examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
-            assert!(record.completed && record.anatomy.model.is_none());
+            let mut rng = hakaru_model::rng::Rng::new(9);
+            let record = of_two_speeds(scope, move |_| rng.below(5) == 0);
+            assert!(record.anatomy.model.is_none());
             for property in CardProperty::ALL {
                 let found = record.anatomy.finding(property);
                 assert!(
@@ -290,6 +301,46 @@ mod tests {
                     "{property:?}: {found:?}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_device_whose_speed_switches_gets_no_numbers() {
+        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        for seconds in [11, 17, 40] {
+            let period = seconds * 1_000_000_000;
+            let is_slow = move |now: Nanos| now.0 % period > period / 2;
+            let anatomy = of_two_speeds(AnatomyScope::Simulated, is_slow).anatomy;
+            assert!(anatomy.model.is_none(), "{seconds} s: {anatomy:?}");
+            for property in CardProperty::ALL {
+                let found = anatomy.finding(property);
+                assert!(
+                    matches!(
+                        found,
+                        CardFinding::Unknown(
+                            UnknownReason::NoModel { .. } | UnknownReason::Drift { .. }
+                        )
+                    ),
+                    "{seconds} s {property:?}: {found:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_slow_for_a_minute_is_not_said_to_throttle() {
+        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        let period = 150_000_000_000;
+        let is_slow = move |now: Nanos| now.0 % period > period / 2;
+        let anatomy = of_two_speeds(AnatomyScope::Simulated, is_slow).anatomy;
+        for property in [
+            CardProperty::ThrottleAfter,
+            CardProperty::ThrottlePercent,
+            CardProperty::ThrottleRecovery,
+        ] {
+            let found = anatomy.finding(property);
+            let contradiction = CardFinding::Unknown(UnknownReason::Contradiction);
+            assert_eq!(found, contradiction, "{property:?}");
         }
     }
 }
