@@ -4,6 +4,7 @@ use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::experiments::properties;
 use crate::fit::fit;
 use crate::predict::Simulate;
+use crate::run::WANDERS;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty as P, Experiment, UnknownReason};
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
@@ -245,7 +246,7 @@ fn with_write_rate(anatomy: &Anatomy) -> Anatomy {
 /// Returns whether the latencies of an experiment follow from what was found.
 fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> bool {
     let throttles = anatomy.finding(P::ThrottleAfter).known().is_some();
-    if experiment == Experiment::Heat && throttles {
+    if experiment == Experiment::Heat && (throttles || anatomy.noise.drift > WANDERS) {
         return false;
     }
     let has_unit = anatomy.finding(P::Unit).known().is_some();

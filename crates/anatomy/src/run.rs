@@ -181,8 +181,8 @@ fn decline_all(anatomy: &mut Anatomy, reason: UnknownReason) {
     }
 }
 
-/// Drift from which a device that became slow may not have been hot.
-const WANDERS: f64 = 0.1;
+/// Drift from which a device that became slow may not have been hot, and a hot one may not have become slow.
+pub(crate) const WANDERS: f64 = 0.1;
 
 /// Drift from which nothing is reported.
 const UNSTEADY: f64 = 0.2;
@@ -203,7 +203,8 @@ fn widen(anatomy: &mut Anatomy) {
                 | CardProperty::DrainDelay
         );
         let by_heat = by_clock && *property != CardProperty::DrainDelay;
-        if by_heat && spread > WANDERS && finding.known().is_some() {
+        let is_unknown = matches!(finding, CardFinding::Unknown(_));
+        if by_heat && spread > WANDERS && !is_unknown {
             *finding = CardFinding::Unknown(UnknownReason::Drift { spread });
         }
         let is_speed = matches!(property.unit(), PropertyUnit::Rate | PropertyUnit::Time);

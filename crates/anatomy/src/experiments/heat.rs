@@ -23,6 +23,9 @@ const LASTS: f64 = 2e9;
 /// Slowdown from which reads count as throttled.
 const SLOW: f64 = 1.2;
 
+/// Slowdown that must be seen before a card is said not to throttle.
+const SEEN: f64 = 1.25;
+
 /// Reads on either side of the step.
 const AROUND: usize = 8;
 
@@ -65,6 +68,14 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     }
     for chunk in reads.chunks(reads.len().div_ceil(60).max(1)) {
         found.points.push((chunk[0].0, middle(chunk)));
+    }
+    if limit > SEEN {
+        let reason = UnknownReason::Noisy {
+            value: 0.0,
+            relative_error: lab.sigma(),
+        };
+        found.decline(super::properties(Experiment::Heat), reason);
+        return Ok(found);
     }
     let up_to = lab.state.warmth;
     found.set(CardProperty::ThrottleAfter, CardFinding::Absent { up_to });
