@@ -3,7 +3,8 @@
 use hakaru_model::anatomy::Spent;
 use hakaru_model::units::{Bytes, Nanos};
 
-/// Returns what an anatomy spends at most: it never writes more, and never lets the card copy much more inside.
+/// Returns what an anatomy spends at most: it never issues a request that may exceed it, as far as its collections
+/// show what the card copies.
 ///
 /// Reads take at most 5 minutes, everything together typically 10 and at most 30. At most 20% of the capacity is
 /// written, and 7 GB.

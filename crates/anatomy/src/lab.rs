@@ -179,6 +179,7 @@ impl<'a> Lab<'a> {
     }
 
     fn serve(&mut self, request: TimedRequest) -> Measured<f64> {
+        self.take_time(0)?;
         let before = self.device.now();
         let latency = self.device.serve(request)?;
         self.trace.served(request, latency);
@@ -205,9 +206,7 @@ impl<'a> Lab<'a> {
 
     /// Returns the latency of a write, in ns.
     pub(crate) fn write(&mut self, offset: u64, len: u64) -> Measured<f64> {
-        if self.spent.written.0 + len > self.limit.written.0
-            || self.spent.copied > self.limit.copied
-        {
+        if self.spent.written.0 + len > self.limit.written.0 {
             return Err(Halt::Budget);
         }
         let latency = self.serve(TimedRequest::Write { offset, len })?;
@@ -223,9 +222,31 @@ impl<'a> Lab<'a> {
         self.serve(TimedRequest::Discard { offset, len })
     }
 
-    /// Counts bytes that a collection copied inside of the card.
-    pub(crate) fn copied(&mut self, bytes: u64) {
+    /// Counts bytes that the card may copy inside during the next writes, before they are issued.
+    pub(crate) fn may_copy(&mut self, bytes: u64) -> Measured<()> {
+        if bytes > self.left_to_copy() {
+            return Err(Halt::Budget);
+        }
         self.spent.copied.0 += bytes;
+        Ok(())
+    }
+
+    /// Takes back bytes that the card certainly did not copy.
+    pub(crate) fn not_copied(&mut self, bytes: u64) {
+        self.spent.copied.0 = self.spent.copied.0.saturating_sub(bytes);
+    }
+
+    /// Bytes that the card may still copy inside.
+    pub(crate) fn left_to_copy(&self) -> u64 {
+        self.limit.copied.0.saturating_sub(self.spent.copied.0)
+    }
+
+    /// Ends the experiment if so much more time is not left.
+    fn take_time(&self, time: u64) -> Measured<()> {
+        match self.spent.time.0.saturating_add(time) > self.limit.time.0 {
+            true => Err(Halt::Budget),
+            false => Ok(()),
+        }
     }
 
     pub(crate) fn read_at_depth(
@@ -234,6 +255,7 @@ impl<'a> Lab<'a> {
         len: u64,
         depth: usize,
     ) -> Measured<Vec<f64>> {
+        self.take_time(0)?;
         let before = self.now();
         let latencies = self.device.read_at_depth(offsets, len, depth)?;
         self.trace.together(offsets, len, depth);
@@ -247,6 +269,7 @@ impl<'a> Lab<'a> {
 
     /// Leaves the device idle for a time in ns.
     pub(crate) fn idle(&mut self, time: f64) -> Measured<()> {
+        self.take_time(time as u64)?;
         self.device.idle(Nanos(time as u64))?;
         self.trace.idle(Nanos(time as u64));
         self.spent.time.0 += time as u64;

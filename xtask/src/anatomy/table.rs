@@ -4,6 +4,7 @@ use super::score::Score;
 use hakaru_analysis::stats::median;
 use hakaru_anatomy::seconds_of;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Spent, UnknownReason};
+use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -54,6 +55,7 @@ pub(super) struct Totals {
     read_only_seconds: Vec<f64>,
     written: Vec<f64>,
     copied: Vec<f64>,
+    really_copied: Vec<f64>,
     over_budget: u32,
     /// Anatomies, those that were declined because the device fits no model, and those that report any value.
     anatomies: u32,
@@ -66,7 +68,8 @@ impl Totals {
         self.scores.entry(property).or_default().add(score);
     }
 
-    pub(super) fn spent(&mut self, anatomy: &Anatomy, limit: &Spent) {
+    /// Adds what an anatomy spent, and what the card really copied.
+    pub(super) fn spent(&mut self, anatomy: &Anatomy, really_copied: Bytes, limit: &Spent) {
         let sum = |of: &dyn Fn(&Spent) -> f64, reads: bool| -> f64 {
             let records = anatomy.experiments.iter();
             records
@@ -78,7 +81,10 @@ impl Totals {
         self.minutes.push(sum(&seconds, false) / 60.0);
         self.read_only_seconds.push(sum(&seconds, true));
         let written = sum(&|spent| spent.written.0 as f64, false);
-        self.over_budget += u32::from(written > limit.written.0 as f64);
+        let copied = sum(&|spent| spent.copied.0 as f64, false).max(really_copied.0 as f64);
+        let is_over = written > limit.written.0 as f64 || copied > limit.copied.0 as f64;
+        self.over_budget += u32::from(is_over);
+        self.really_copied.push(really_copied.0 as f64 / 1e6);
         self.written.push(written / 1e6);
         self.copied
             .push(sum(&|spent| spent.copied.0 as f64, false) / 1e6);
@@ -93,6 +99,11 @@ impl Totals {
         self.anatomies += 1;
         self.fits_none += u32::from(findings.clone().any(is_none));
         self.with_values += u32::from(findings.any(|finding| finding.known().is_some()));
+    }
+
+    #[cfg(test)]
+    pub(super) fn over_budget(&self) -> u32 {
+        self.over_budget
     }
 
     #[cfg(test)]
@@ -179,6 +190,7 @@ impl Totals {
             ("read-only seconds", &self.read_only_seconds),
             ("written MB", &self.written),
             ("copied MB", &self.copied),
+            ("really copied MB", &self.really_copied),
         ] {
             let most = values.iter().copied().fold(0.0, f64::max);
             let middle = median(values).unwrap_or(0.0);
@@ -186,7 +198,7 @@ impl Totals {
         }
         let _ = writeln!(
             text,
-            "over the budget of written bytes: {}",
+            "over the budget of written or copied bytes: {}",
             self.over_budget
         );
         let _ = writeln!(

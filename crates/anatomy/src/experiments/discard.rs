@@ -73,8 +73,8 @@ fn frees(
     collection: f64,
     found: &mut Findings,
 ) -> Measured<bool> {
+    lab.may_copy((count + 1) * geometry.unit)?;
     let mut units = open_fresh(lab, geometry, count)?;
-    lab.copied(count * geometry.unit);
     let last = units.len() - 1;
     // With one open unit this is the oldest one, too.
     let base = units[last].write(lab, geometry)?;
@@ -83,8 +83,8 @@ fn frees(
     let latency = next.write(lab, geometry)?;
     found.points.push((1.0, latency - base));
     let collected = latency > base + collection / 2.0;
-    if collected {
-        lab.copied(geometry.unit);
+    if !collected {
+        lab.not_copied(geometry.unit);
     }
     Ok(!collected)
 }

@@ -68,14 +68,13 @@ fn is_special(
     index: u64,
 ) -> Measured<bool> {
     lab.stays_cool()?;
+    lab.may_copy((count + 1) * geometry.unit)?;
     let mut units = open_fresh(lab, geometry, count)?;
-    lab.copied(count * geometry.unit);
     let unit = units.last_mut();
     let base = match unit {
         Some(unit) => unit.write(lab, geometry)?,
         None => 0.0,
     };
     let latency = lab.write(index * geometry.unit, geometry.len)?;
-    lab.copied(geometry.unit);
     Ok(latency < base + collection / 2.0)
 }

@@ -1,6 +1,6 @@
 //! Reads for minutes until the card throttles, then rest until it is back.
 
-use crate::lab::{Findings, Lab, Measured};
+use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{
@@ -166,7 +166,10 @@ fn throttled(
             high: reads[(begin + 2).min(n - 1)].0,
         }),
     );
-    let recovery = recovery(lab, after, ratio.value / 100.0, usual)?;
+    let recovery = match recovery(lab, after, ratio.value / 100.0, usual) {
+        Err(Halt::Budget) => CardFinding::Unknown(UnknownReason::Budget),
+        other => other?,
+    };
     found.set(CardProperty::ThrottleRecovery, recovery);
     // A card that heats and cools at the same rate is back earlier: something else makes it slow.
     if recovery

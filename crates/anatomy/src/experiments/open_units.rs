@@ -5,7 +5,7 @@
 
 use super::units::{UnitGeometry, WrittenUnit, base, open_fresh, slow_limit};
 use super::{unit_size, write_sizes};
-use crate::lab::{Findings, Lab, Measured};
+use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
 
@@ -67,9 +67,15 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     }
     found.set(CardProperty::OpenUnits, CardFinding::exact(count));
     let mut open = known.finding(CardProperty::OpenCost);
-    if !geometry.is_known
-        && let Some(unit) = unit_size::find(lab, &geometry, limit, count)?
-    {
+    let unit = match geometry.is_known {
+        true => None,
+        false => match unit_size::find(lab, &geometry, limit, count) {
+            // What was found until here needs no unit.
+            Err(Halt::Budget) => None,
+            other => other?,
+        },
+    };
+    if let Some(unit) = unit {
         found.set(CardProperty::Unit, CardFinding::exact(unit));
         geometry = geometry.with_unit(unit);
         open = write_sizes::opening_cost(lab, &geometry)?;
@@ -90,19 +96,24 @@ fn search(
     let mut units: Vec<WrittenUnit> = Vec::new();
     while (units.len() as u64) < most {
         let mut unit = WrittenUnit::fresh(lab, geometry)?;
+        lab.may_copy(geometry.unit)?;
         let opening = unit.write(lab, geometry)?;
         units.push(unit);
         found.points.push((units.len() as f64, opening));
-        if opening <= limit || units.len() < 2 {
+        if opening <= limit {
+            lab.not_copied(geometry.unit);
             continue;
         }
-        lab.copied(geometry.unit);
+        if units.len() < 2 {
+            continue;
+        }
         // A unit that was open before, or one of these?
         let mut slow = 0;
         for unit in &mut units {
-            if unit.write(lab, geometry)? > limit {
-                lab.copied(geometry.unit);
-                slow += 1;
+            lab.may_copy(geometry.unit)?;
+            match unit.write(lab, geometry)? > limit {
+                true => slow += 1,
+                false => lab.not_copied(geometry.unit),
             }
         }
         if slow >= 2 {
@@ -120,8 +131,8 @@ fn stays_fast(
     limit: f64,
     count: u64,
 ) -> Measured<bool> {
+    lab.may_copy(count * geometry.unit)?;
     let mut units = open_fresh(lab, geometry, count)?;
-    lab.copied(count * geometry.unit);
     let n = units.len();
     let mut shuffled: Vec<usize> = (0..n).collect();
     for i in (1..n).rev() {
@@ -147,24 +158,24 @@ fn collections(
     base: f64,
     count: u64,
 ) -> Measured<Option<Vec<f64>>> {
+    let cycle = (count + 1) * geometry.unit;
+    lab.may_copy(2 * cycle)?;
     let mut units = open_fresh(lab, geometry, count + 1)?;
-    lab.copied((count + 1) * geometry.unit);
     // The units opened first hold more than one write only after a cycle.
     for unit in &mut units {
         unit.write(lab, geometry)?;
     }
-    lab.copied((count + 1) * geometry.unit);
     let begun = lab.now();
     let copied = lab.spent.copied.0;
     let (mut visits, mut slow) = (Vec::new(), 0);
     loop {
+        lab.may_copy(cycle)?;
         for unit in &mut units {
             let latency = unit.write(lab, geometry)?;
-            lab.copied(geometry.unit);
             slow += u32::from(latency > limit);
             visits.push(latency);
         }
-        if visits.len() < COLLECTIONS.0 {
+        if visits.len() < COLLECTIONS.0 && lab.left_to_copy() >= cycle {
             continue;
         }
         let enough = SampleLocation::of(&visits, lab.sigma())
@@ -172,6 +183,7 @@ fn collections(
         let spent = visits.len() > COLLECTIONS.1
             || lab.now() - begun > LONGEST
             || lab.spent.copied.0 - copied > COPIED
+            || lab.left_to_copy() < cycle
             || !lab.stays_cool()?;
         if enough || spent {
             break;

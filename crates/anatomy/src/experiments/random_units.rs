@@ -50,8 +50,8 @@ fn search(
     count: u64,
     found: &mut Findings,
 ) -> Measured<u64> {
+    lab.may_copy(count * geometry.unit)?;
     let mut units = open_fresh(lab, geometry, count)?;
-    lab.copied(count * geometry.unit);
     let base = {
         let unit = &mut units[0];
         let latencies = [unit.write(lab, geometry)?, unit.write(lab, geometry)?];
@@ -61,12 +61,13 @@ fn search(
         (base + collection / 2.0).max(slow_limit(lab, base, 0.0).min(base + 0.8 * collection));
     found.points.clear();
     for (index, unit) in units.iter_mut().enumerate() {
+        lab.may_copy(geometry.unit)?;
         let first = unit.skip(lab, geometry, SKIP)?;
         found.points.push((index as f64 + 1.0, first));
         if first > half {
-            lab.copied(geometry.unit);
             return Ok(index as u64);
         }
+        lab.not_copied(geometry.unit);
     }
     Ok(count)
 }
@@ -83,8 +84,8 @@ fn report(
         found.set(CardProperty::RandomWrite, none);
         return Ok(found);
     }
+    lab.may_copy(geometry.unit)?;
     let mut units = open_fresh(lab, geometry, 1)?;
-    lab.copied(geometry.unit);
     let unit = &mut units[0];
     unit.skip(lab, geometry, SKIP)?;
     let (mut skipped, mut continued) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ pub(super) fn find(
     let mut tests = 0;
     let mut is_boundary = |lab: &mut Lab<'_>, size: u64, largest: u64| {
         tests += 1;
-        lab.copied((count + 1) * largest.min(geometry.unit));
+        lab.may_copy((count + 1) * largest.min(geometry.unit))?;
         closes_a_unit(lab, geometry, limit, count, size)
     };
     while low < high {

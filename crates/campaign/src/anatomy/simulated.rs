@@ -28,6 +28,11 @@ impl SimulatedDevice {
         }
     }
 
+    /// Returns the bytes that the card copied inside, to collect units.
+    pub fn copied(&self) -> Bytes {
+        self.card.copied()
+    }
+
     /// Lets a flag stop it.
     #[must_use]
     pub fn stopped_by(self, stop: &'static AtomicBool) -> SimulatedDevice {

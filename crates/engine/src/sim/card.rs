@@ -7,7 +7,7 @@ use super::flash::FlashState;
 use hakaru_model::device_model::{DeviceModel, Fault, FaultKind, Noise};
 use hakaru_model::job::Op;
 use hakaru_model::rng::Rng;
-use hakaru_model::units::Nanos;
+use hakaru_model::units::{Bytes, Nanos};
 use std::collections::VecDeque;
 
 /// Effect of a command on the data.
@@ -87,6 +87,11 @@ impl SimCard {
     /// Returns its device model.
     pub fn model(&self) -> &DeviceModel {
         &self.model
+    }
+
+    /// Returns the bytes that the card copied inside, to collect units.
+    pub fn copied(&self) -> Bytes {
+        Bytes(self.flash.copied())
     }
 
     /// Returns the time at which the card becomes idle.

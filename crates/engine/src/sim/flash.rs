@@ -13,6 +13,8 @@ pub(super) struct FlashState {
     mapped: VecDeque<u64>,
     /// Bytes read since the last read that did not continue the one before.
     stream: u64,
+    /// Bytes that collections copied.
+    copied: u64,
     /// Whether requests that continue the last one are parts of the same command.
     joins_requests: bool,
 }
@@ -123,7 +125,7 @@ impl FlashState {
                 if self.open.len() >= flash.open_units as usize
                     && let Some(oldest) = self.open.pop_front()
                 {
-                    cost += oldest.collect(flash);
+                    cost += self.collect(flash, &oldest);
                 }
                 cost += flash.open.0;
                 OpenUnit::new(number, offset)
@@ -131,7 +133,7 @@ impl FlashState {
         };
         if offset != unit.next {
             if !unit.random && flash.random_units == 0 {
-                cost += unit.collect(flash) + flash.open.0;
+                cost += self.collect(flash, &unit) + flash.open.0;
                 unit = OpenUnit::new(number, offset);
             } else {
                 cost += self.write_out_of_order(flash, &mut unit);
@@ -146,6 +148,18 @@ impl FlashState {
         cost
     }
 
+    /// Copies what of a unit was not written, and returns the time in ns.
+    fn collect(&mut self, flash: &Flash, unit: &OpenUnit) -> u64 {
+        let rest = flash.unit.0.saturating_sub(unit.written);
+        self.copied += rest;
+        time_for(rest, flash.collection_rate)
+    }
+
+    /// Returns the bytes that all collections copied.
+    pub(super) fn copied(&self) -> u64 {
+        self.copied
+    }
+
     /// Makes a unit one of those that can be written out of order, which may close another.
     fn write_out_of_order(&mut self, flash: &Flash, unit: &mut OpenUnit) -> u64 {
         let mut cost = flash.random_write.0;
@@ -155,7 +169,7 @@ impl FlashState {
                 && let Some(at) = self.open.iter().position(|other| other.random)
                 && let Some(oldest) = self.open.remove(at)
             {
-                cost += oldest.collect(flash);
+                cost += self.collect(flash, &oldest);
             }
             unit.random = true;
         }
@@ -183,14 +197,6 @@ impl OpenUnit {
             written: 0,
             random: false,
         }
-    }
-
-    /// Time in ns to copy what was not written.
-    fn collect(&self, flash: &Flash) -> u64 {
-        time_for(
-            flash.unit.0.saturating_sub(self.written),
-            flash.collection_rate,
-        )
     }
 }
 
