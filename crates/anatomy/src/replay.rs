@@ -314,9 +314,9 @@ mod tests {
         let mut trace = RequestTrace::default();
         let steps = MOST_STEPS as u64 + 1000;
         for n in 0..steps {
-            // The square of a number continues no run.
-            let offset = n * n * 512;
-            trace.served(TimedRequest::Read { offset, len: 512 }, Nanos(1));
+            // Requests of another length continue no run.
+            let len = 512 << (n % 2);
+            trace.served(TimedRequest::Read { offset: 0, len }, Nanos(1));
         }
         assert!(trace.is_full && trace.steps.len() == MOST_STEPS);
         let mut trace = RequestTrace::default();
