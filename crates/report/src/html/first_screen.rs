@@ -18,8 +18,15 @@ const NARROW_MATRIX: usize = 4;
 /// Rows of a rate card that a page does not collapse.
 const CARD_ROWS: usize = 8;
 
-/// Rows above which matrices are not stacked: the first chart would begin too far below. They scroll sideways instead.
-const STACKED_ROWS: usize = 12;
+/// Rows and letters of a name above which matrices are not stacked: the first chart would begin too far below. They
+/// scroll sideways instead.
+const STACKED: (usize, usize) = (12, 24);
+
+/// Whether matrices like this one leave room for a chart if they are stacked.
+fn is_short(matrix: &Matrix) -> bool {
+    let mut names = matrix.rows.iter().map(|row| row.name.chars().count());
+    matrix.rows.len() <= STACKED.0 && names.all(|length| length <= STACKED.1)
+}
 
 /// Whether the rows of a matrix fit on half a page: names, and letters of significance.
 fn is_narrow(matrix: &Matrix) -> bool {
@@ -34,9 +41,8 @@ fn is_narrow(matrix: &Matrix) -> bool {
 impl HtmlPage {
     pub(super) fn matrices(&mut self, all: &[Matrix], key: &str) -> String {
         let (shown, more) = all.split_at(all.len().min(MATRICES));
-        let is_slim = |m: &Matrix| {
-            m.columns.len() <= NARROW_MATRIX && (m.rows.len() > STACKED_ROWS || is_narrow(m))
-        };
+        let is_slim =
+            |m: &Matrix| m.columns.len() <= NARROW_MATRIX && (is_narrow(m) || !is_short(m));
         let beside = shown.len() > 1 && shown.iter().all(is_slim);
         let class = if beside { "two" } else { "stack" };
         let shown: String = shown.iter().map(|of| self.matrix(of)).collect();
