@@ -141,13 +141,16 @@ mod tests {
     use hakaru_anatomy::TimedRequest;
     use hakaru_model::anatomy::Experiment;
 
-    /// A device that is stopped after a number of requests.
-    struct StoppedDevice {
+    /// A simulated device that serves requests in its own way.
+    struct AlteredDevice {
         device: SimulatedDevice,
-        left: u64,
+        serve: ServeRequest,
     }
 
-    impl TimedDevice for StoppedDevice {
+    type ServeRequest =
+        Box<dyn FnMut(&mut SimulatedDevice, TimedRequest) -> Result<Nanos, DeviceError>>;
+
+    impl TimedDevice for AlteredDevice {
         fn capacity(&self) -> Bytes {
             self.device.capacity()
         }
@@ -161,8 +164,7 @@ mod tests {
         }
 
         fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
-            self.left = self.left.checked_sub(1).ok_or(DeviceError::Stopped)?;
-            self.device.serve(request)
+            (self.serve)(&mut self.device, request)
         }
 
         fn read_at_depth(
@@ -194,9 +196,13 @@ mod tests {
     fn keeps_what_is_certain_after_a_stop_and_continues() {
         let (model, mut record) = record();
         let mut stored = Vec::new();
-        let mut device = StoppedDevice {
+        let mut left = 30_000_u64;
+        let mut device = AlteredDevice {
             device: SimulatedDevice::new(model, 1),
-            left: 30_000,
+            serve: Box::new(move |device, request| {
+                left = left.checked_sub(1).ok_or(DeviceError::Stopped)?;
+                device.serve(request)
+            }),
         };
         let ended = examine(&mut device, &mut record, &mut |step, so_far| {
             if matches!(step, RunStep::Ended(_)) {
@@ -211,7 +217,7 @@ mod tests {
         assert!(continues(&kept, &new));
         let before = kept.anatomy.experiments.clone();
         let mut rest = kept;
-        device.left = u64::MAX;
+        device.serve = Box::new(|device, request| device.serve(request));
         examine(&mut device, &mut rest, &mut |_, _| {}).unwrap();
         assert!(rest.completed);
         assert_eq!(rest.anatomy.experiments[..before.len()], before[..]);
@@ -223,64 +229,26 @@ mod tests {
         );
     }
 
-    /// A device some of whose requests are 1.6 times as slow, for no reason that a request shows.
-    struct TwoSpeedDevice {
-        device: SimulatedDevice,
-        is_slow: Box<dyn FnMut(Nanos) -> bool>,
-    }
-
-    impl TimedDevice for TwoSpeedDevice {
-        fn capacity(&self) -> Bytes {
-            self.device.capacity()
-        }
-
-        fn block(&self) -> u64 {
-            self.device.block()
-        }
-
-        fn now(&self) -> Nanos {
-            self.device.now()
-        }
-
-        fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
-            let latency = self.device.serve(request)?;
-            let extra = match (self.is_slow)(self.device.now()) {
-                true => Nanos(latency.0 / 5 * 3),
-                false => Nanos(0),
-            };
-            self.device.idle(extra)?;
-            Ok(Nanos(latency.0 + extra.0))
-        }
-
-        fn read_at_depth(
-            &mut self,
-            offsets: &[u64],
-            len: u64,
-            depth: usize,
-        ) -> Result<Vec<Nanos>, DeviceError> {
-            self.device.read_at_depth(offsets, len, depth)
-        }
-
-        fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
-            self.device.idle(time)
-        }
-
-        fn can_discard(&self) -> bool {
-            self.device.can_discard()
-        }
-    }
-
-    /// Returns the anatomy of a device of two speeds.
+    /// Returns the anatomy of a device some of whose requests are 1.6 times as slow, for no reason that a request shows.
     fn of_two_speeds(
         scope: AnatomyScope,
-        is_slow: impl FnMut(Nanos) -> bool + 'static,
+        mut is_slow: impl FnMut(Nanos) -> bool + 'static,
     ) -> AnatomyRecord {
         let model = DeviceModel::plain("card", Bytes(16 << 30));
         let identity = simulated_identity(&model);
         let mut record = new_record(identity, scope, model.capacity, 3);
-        let mut device = TwoSpeedDevice {
+        let serve = move |device: &mut SimulatedDevice, request| {
+            let latency = device.serve(request)?;
+            let extra = match is_slow(device.now()) {
+                true => Nanos(latency.0 / 5 * 3),
+                false => Nanos(0),
+            };
+            device.idle(extra)?;
+            Ok(Nanos(latency.0 + extra.0))
+        };
+        let mut device = AlteredDevice {
             device: SimulatedDevice::new(model, 1),
-            is_slow: Box::new(is_slow),
+            serve: Box::new(serve),
         };
         examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
         assert!(record.completed);
