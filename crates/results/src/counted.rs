@@ -13,6 +13,8 @@ pub enum CountedNoun {
     Chart,
     /// Figures of a reference result.
     Figure,
+    /// Jobs of a fleet.
+    Job,
     /// Prices of cards.
     Price,
     /// Stored records.
@@ -42,6 +44,7 @@ pub fn counted(count: usize, what: CountedNoun) -> String {
         CountedNoun::Card => both!("{count} card{s}", "カード{count}枚"),
         CountedNoun::Chart => both!("{count} chart{s}", "グラフ{count}件"),
         CountedNoun::Figure => both!("{count} figure{s}", "値{count}件"),
+        CountedNoun::Job => both!("{count} job{s}", "ジョブ{count}件"),
         CountedNoun::Price => both!("{count} price{s}", "価格{count}件"),
         CountedNoun::Record => both!("{count} record{s}", "記録{count}件"),
         CountedNoun::Result => both!("{count} result{s}", "結果{count}件"),

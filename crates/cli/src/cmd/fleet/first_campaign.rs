@@ -2,6 +2,7 @@
 
 use crate::exit::usage;
 use anyhow::{Context as _, Result};
+use hakaru_campaign::campaign::spec::Campaign;
 use hakaru_fleet::directory::FleetDirectory;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -51,10 +52,38 @@ pub(super) fn write_if_absent(fleet: &FleetDirectory, file: &Path) -> Result<()>
     Ok(())
 }
 
+/// Prints which enrolled hosts [`FILE`] does not name, because they were enrolled after it was written.
+///
+/// # Errors
+/// If the list of hosts cannot be read.
+pub(super) fn name_missing_hosts(
+    fleet: &FleetDirectory,
+    file: &Path,
+    campaign: &Campaign,
+) -> Result<()> {
+    if file != Path::new(FILE) {
+        return Ok(());
+    }
+    let is_named = |name: &str| campaign.hosts.iter().any(|host| host.name == name);
+    let mut missing: Vec<String> = fleet.agents()?.into_iter().map(|host| host.name).collect();
+    missing.retain(|name| !is_named(name));
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        anstream::eprintln!(
+            "{}",
+            both!(
+                "! not in {FILE}, and not measured: {missing}; add them, or delete the file to write a new one",
+                "! {FILE}にないため測定しません: {missing}（追加するか、ファイルを削除して作り直してください）"
+            )
+        );
+    }
+    Ok(())
+}
+
 /// The text of the file. Names of hosts need no quoting.
 fn text_of(hosts: &[&str]) -> String {
     let mut text = both!(
-        "# The storage of each host, through its file system. Nothing is erased. Hosts that were enrolled later are added here.\n\
+        "# The storage of each host, through its file system. Nothing is erased. Add hosts here that you enroll later.\n\
          # A card: [[card]] with a label and its id, as `hakaru fleet devices` shows it.\n",
         "# 各ホストのストレージをファイルシステム経由で測定します。何も消去しません。後から登録したホストはここに追加してください。\n\
          # カードは[[card]]にlabelとid（hakaru fleet devicesが表示するもの）を書いて追加してください。\n"

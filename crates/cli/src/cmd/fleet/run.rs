@@ -62,6 +62,7 @@ pub(super) fn main(fleet: &FleetDirectory, args: &FleetRunArgs, db: Option<&Path
     first_campaign::write_if_absent(fleet, &args.named.campaign)?;
     let mut store = place::open(db)?;
     let Loaded { campaign, asked } = args.named.load(&store)?;
+    first_campaign::name_missing_hosts(fleet, &args.named.campaign, &campaign)?;
     if campaign.hosts.is_empty() {
         return Err(usage(both!(
             "the campaign {} names no hosts; help: add [[host]] with a name for each, and host = to its cards (docs/FLEET.md), \
@@ -193,14 +194,13 @@ fn print_result(ended: &FleetResult, named: &str) {
             "incomplete; continue with `{again}`",
             "未完了です。再開: {again}"
         ),
-        (false, 1) => both!(
-            "1 job goes on without this command; see `hakaru fleet status`, and store its results with `{again}`",
-            "1件のジョブが続いています。状態: hakaru fleet status、結果の保存: {again}"
-        ),
-        (false, jobs) => both!(
-            "{jobs} jobs go on without this command; see `hakaru fleet status`, and store their results with `{again}`",
-            "{jobs}件のジョブは続いています。状態: hakaru fleet status、結果の保存: {again}"
-        ),
+        (false, jobs) => {
+            let jobs = counted(jobs as usize, CountedNoun::Job);
+            both!(
+                "{jobs} will go on without this command; see `hakaru fleet status`, and store the results with `{again}`",
+                "{jobs}は続いています。状態: hakaru fleet status、結果の保存: {again}"
+            )
+        }
     };
     say(both!(
         "{measured} stored, {done} of {of} in total: {end}",

@@ -44,7 +44,13 @@ fn without_a_file_the_storage_of_each_host_is_measured() {
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     assert!(!stderr.contains("Created"), "{stderr}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), changed);
+    assert!(!stderr.contains("not measured"), "{stderr}");
     assert_eq!(fleet.records().len(), 4);
+    // A host that was enrolled later is not forgotten in silence.
+    fleet.said(&["enroll", "--print", "c"]);
+    let (code, _, stderr) = run(&fleet, &["--only=rand-read", "--json"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("not measured: c;"), "{stderr}");
 }
 
 #[test]
