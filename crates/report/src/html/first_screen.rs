@@ -18,14 +18,16 @@ const NARROW_MATRIX: usize = 4;
 /// Rows of a rate card that a page does not collapse.
 const CARD_ROWS: usize = 8;
 
-/// Rows and letters of a name above which matrices are not stacked: the first chart would begin too far below. They
-/// scroll sideways instead.
-const STACKED: (usize, usize) = (12, 24);
+/// Rows above which matrices are not stacked: the first chart would begin too far below. They scroll sideways instead.
+const STACKED_ROWS: usize = 12;
+
+/// Letters of a name above which matrices are not stacked, because its row takes several lines.
+const STACKED_NAME: usize = 24;
 
 /// Whether matrices like this one leave room for a chart if they are stacked.
 fn is_short(matrix: &Matrix) -> bool {
     let mut names = matrix.rows.iter().map(|row| row.name.chars().count());
-    matrix.rows.len() <= STACKED.0 && names.all(|length| length <= STACKED.1)
+    matrix.rows.len() <= STACKED_ROWS && names.all(|length| length <= STACKED_NAME)
 }
 
 /// Whether the rows of a matrix fit on half a page: names, and letters of significance.
