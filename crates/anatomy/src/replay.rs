@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Fraction of the requests of an experiment that may deviate: stalls, and the edges of its regimes.
 const MOST: f64 = 0.10;
 
-/// Deviation that is no noise, as a fraction: intervals of the properties.
+/// Deviation allowed beyond noise, as a fraction: the fitted properties have intervals.
 const SLACK: f64 = 0.08;
 
 /// Standard deviations of noise within which almost all requests are.
@@ -105,7 +105,7 @@ impl RequestRun {
 enum TraceStep {
     Begins(Experiment),
     Served(RequestRun),
-    /// Reads of a length with several in flight, which count for the state of the device only.
+    /// Offsets, length and queue depth of reads that only bring the device into its state: their latencies are not judged.
     Together(Vec<u64>, u64, usize),
     Idle(Nanos),
 }

@@ -181,7 +181,7 @@ fn decline_all(anatomy: &mut Anatomy, reason: UnknownReason) {
     }
 }
 
-/// Drift from which a device that became slow may not have been hot, and a hot one may not have become slow.
+/// Drift above which throttling is neither claimed nor denied, because a change of speed may be drift.
 pub(crate) const WANDERS: f64 = 0.1;
 
 /// Drift from which nothing is reported.

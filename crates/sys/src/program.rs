@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 /// Unmaps the code of the program; what runs next is mapped again, from the page cache. Returns the unmapped bytes.
 ///
-/// The kernel maps 16 pages for each one that is used, so starting leaves most of a program mapped. A process that then
+/// On each page fault the kernel maps up to 16 pages, so most of a program is mapped after its start. A process that
 /// waits for days needs little of it.
 ///
 /// Source: madvise(2), `MADV_DONTNEED` on private mappings of a file; `fault_around_bytes` of the kernel.
