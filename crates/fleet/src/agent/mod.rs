@@ -102,7 +102,7 @@ async fn serve(config: AgentConfig, directory: &Path, print: &dyn Fn(&str)) -> R
             "{server}に{name}として接続しました"
         ))
         .await;
-    hakaru_sys::program::unmap_code();
+    agent.unmap_when_idle();
     tokio::select! {
         ended = agent.all(&mut received) => ended,
         () = terminated() => {
@@ -215,6 +215,13 @@ impl Agent<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Unmaps the program when no job runs and the operator has all results.
+    fn unmap_when_idle(&self) {
+        if self.running.borrow().is_empty() && self.outbox.borrow().unacknowledged() == 0 {
+            hakaru_sys::program::unmap_program();
+        }
     }
 
     fn note_waiting(&self) {
@@ -334,6 +341,7 @@ impl Agent<'_> {
                 Err(why) => self.log_refusal(&message, &why.to_string()).await,
             }
             let _ = message.ack().await;
+            self.unmap_when_idle();
         }
     }
 

@@ -203,9 +203,7 @@ impl Agent<'_> {
         self.running
             .borrow_mut()
             .retain(|running| running.id != job.id);
-        if self.running.borrow().is_empty() {
-            hakaru_sys::program::unmap_code();
-        }
+        self.unmap_when_idle();
         let (id, measured) = (&job.id, end.measured);
         self.log(&both!(
             "job {id}: {measured} runs measured",
