@@ -43,6 +43,8 @@ pub(crate) enum Place {
     Device(String),
     /// That of a campaign, by its ID.
     Campaign(String),
+    /// That of a campaign whose runs were all stored when the page was loaded, by its ID.
+    CompleteCampaign(String),
 }
 
 impl Place {
@@ -52,6 +54,7 @@ impl Place {
             Place::Home => "home".to_owned(),
             Place::Device(name) => format!("device:{name}"),
             Place::Campaign(id) => format!("campaign:{id}"),
+            Place::CompleteCampaign(id) => format!("complete:{id}"),
         }
     }
 
@@ -59,6 +62,7 @@ impl Place {
         match key.split_once(':') {
             Some(("device", name)) => Place::Device(name.to_owned()),
             Some(("campaign", id)) => Place::Campaign(id.to_owned()),
+            Some(("complete", id)) => Place::CompleteCampaign(id.to_owned()),
             _ => Place::Home,
         }
     }
@@ -77,7 +81,7 @@ impl Place {
                     rest.trim_start_matches('p').parse::<u32>().is_ok() || rest.is_empty()
                 })
             }
-            Place::Campaign(id) => {
+            Place::Campaign(id) | Place::CompleteCampaign(id) => {
                 let campaign = state.campaign.as_ref();
                 campaign.is_some_and(|campaign| campaign.id == *id)
             }
@@ -122,6 +126,7 @@ mod tests {
             Place::Home,
             Place::Device("sda".to_owned()),
             Place::Campaign("a:b".to_owned()),
+            Place::CompleteCampaign("a:b".to_owned()),
         ] {
             assert_eq!(Place::of_key(&place.key()), place);
         }

@@ -10,7 +10,9 @@ use crate::html::{Html, in_link};
 use hakaru_campaign::campaign::estimate;
 use hakaru_model::units::Bytes;
 use hakaru_report::{text, workload_words};
-use hakaru_store::live::{LiveActivity, LiveEnd, LivePhase, LivePhaseState, LiveState, LiveVerb};
+use hakaru_store::live::{
+    LiveActivity, LiveCellState, LiveEnd, LivePhase, LivePhaseState, LiveState, LiveVerb,
+};
 use std::time::Duration;
 
 /// Style rules of the part.
@@ -292,7 +294,12 @@ fn stop(state: &LiveState, can_stop: bool) -> Html {
             "</button></form>"
         );
     }
-    if let (Some(campaign), Some(_)) = (&state.campaign, state.end) {
+    if let (Some(campaign), Some(_)) = (&state.campaign, state.end)
+        && campaign
+            .cells
+            .iter()
+            .any(|cell| cell.state != LiveCellState::Done)
+    {
         html.push(&resume(&campaign.id));
     }
     html

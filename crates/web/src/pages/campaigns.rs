@@ -94,10 +94,22 @@ pub(crate) async fn campaign(
             Ok(Content::report(&page, &Html::new(), &progress))
         })?;
         let mut page = Page::of(NavItem::Campaigns, content);
-        page.follow(state, &viewer, &Place::Campaign(name));
+        let place = match open_runs(&name, store)? {
+            0 => Place::CompleteCampaign(name),
+            _ => Place::Campaign(name),
+        };
+        page.follow(state, &viewer, &place);
         Ok(page)
     })
     .await
+}
+
+/// Number of runs of a stored campaign that are not stored.
+fn open_runs(name: &str, store: &Store) -> anyhow::Result<u64> {
+    let campaign = stored(name, store)?;
+    let mut journal = journal(&campaign, store)?;
+    let layers = status::progress(&campaign, &mut journal, store)?;
+    Ok(layers.iter().map(|of| of.open).sum())
 }
 
 /// A table of stored and open runs by card and layer.

@@ -55,6 +55,9 @@ fn a_campaign_on_simulated_cards_begins_on_a_page() {
     let (status, page) = server.get(&format!("/campaign/{campaign}"));
     assert_eq!(status, 200);
     assert!(page.contains("My &lt;cards&gt;") && !page.contains("My <cards>"));
+    // Nothing is left to run.
+    let (_, page) = server.send(&format!("GET /campaign/{campaign}"), &bearer, "");
+    assert!(!page.contains("Run or resume"), "{page}");
     // The name is taken, also after the server was started again.
     let (status, page) = server.post(&token, "/campaigns/new", &fields);
     assert_eq!(status, 400);
