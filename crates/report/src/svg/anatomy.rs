@@ -30,6 +30,8 @@ pub(crate) enum CardShape {
     Units { fat: u64, random: u64, linear: u64 },
     /// A bar of which a fraction is filled.
     Share(f64),
+    /// A bar of which a fraction exists; the remainder is crossed out.
+    Real(f64),
 }
 
 /// Height of a row, of its shape, and width of a box in pixels.
@@ -101,6 +103,13 @@ fn shape(canvas: &mut Canvas, shape: CardShape, (y, width): (f64, f64)) {
             canvas.rect(Paint::of_series(0), (0.0, y), (filled, SHAPE), false);
             outline(canvas, (0.0, y), width);
         }
+        CardShape::Real(share) => {
+            let real = (share.clamp(0.0, 1.0) * width).max(2.0);
+            canvas.rect(Paint::Solid, (0.0, y), (real, SHAPE), false);
+            let missing = (width - real).max(0.0);
+            canvas.rect(Paint::Horizontal, (real, y), (missing, SHAPE), true);
+            outline(canvas, (0.0, y), width);
+        }
     }
 }
 
@@ -122,7 +131,7 @@ impl CardPicture {
                     let boxes = boxes.map(|(shape, n)| shape.repeat(n.min(MOST) as usize));
                     boxes.concat()
                 }
-                CardShape::Share(share) => {
+                CardShape::Share(share) | CardShape::Real(share) => {
                     let filled = (share.clamp(0.0, 1.0) * WIDTH as f64).round() as usize;
                     "█".repeat(filled) + &"░".repeat(WIDTH - filled)
                 }

@@ -8,7 +8,7 @@ use crate::document::{
 use crate::escape::plain;
 use crate::run::target_device_and_host;
 use crate::strips::{AddressStrips, FoundStrip, LevelStrip};
-use crate::svg::{Band, Timeline, TimelineLine};
+use crate::svg::{Band, CardPicture, CardRow, CardShape, Timeline, TimelineLine};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, VerificationLabel as Label};
 use crate::{facts, number, time};
@@ -52,6 +52,8 @@ fn document(verification: &Verification, annotations: &Annotations) -> Document 
     let circumstances = target_device_and_host(vec![DocumentBlock::Pairs(pairs)], false);
     let map: Vec<Chart> = speed_map(verification).into_iter().collect();
     let mut blocks = head(verification);
+    let capacity = capacity_bar(verification).into_iter().collect();
+    blocks.push(DocumentBlock::Charts(capacity));
     let sections = ChartParts {
         charts: &map,
         key: None,
@@ -205,7 +207,39 @@ fn end(verification: &Verification) -> Bytes {
 
 /// The charts of a verification, to be saved individually.
 pub fn verification_charts(verification: &Verification) -> Vec<Chart> {
-    speed_map(verification).into_iter().collect()
+    let charts = [capacity_bar(verification), speed_map(verification)];
+    charts.into_iter().flatten().collect()
+}
+
+/// The real capacity as a part of the claimed one; `None` if the device holds what it claims.
+fn capacity_bar(verification: &Verification) -> Option<Chart> {
+    let found = &verification.verdict;
+    let real = found.capacity.real()?;
+    let missing = Bytes(found.claimed.0.saturating_sub(real.0));
+    let share = real.0 as f64 / found.claimed.0.max(1) as f64;
+    let row = CardRow {
+        label: text::exists(real),
+        text: text::does_not_exist(missing),
+        shape: CardShape::Real(share),
+    };
+    let about = text::missing_memory(found.capacity);
+    let length = |from: Bytes, len: Bytes, what| vec![place(from), len.to_string(), what];
+    Some(Chart {
+        name: "capacity".to_owned(),
+        section: Section::Map,
+        title: text::real_share(&number::percent(share)),
+        note: about.clone(),
+        plot: Plot::Card(CardPicture { rows: vec![row] }),
+        table: DataTable {
+            head: [Head::From, Head::Length, Head::WhatWasFound]
+                .map(String::from)
+                .to_vec(),
+            rows: vec![
+                length(begins_at(verification), real, text::exists(real)),
+                length(real, missing, about),
+            ],
+        },
+    })
 }
 
 fn speed_map(verification: &Verification) -> Option<Chart> {

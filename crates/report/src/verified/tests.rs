@@ -115,8 +115,19 @@ fn the_chart_marks_the_range_without_memory() {
     let end = found.verdict.claimed.0 - distance.0;
     assert_eq!(all, [(distance, Bytes(end))]);
     let charts = verification_charts(&found);
-    let svg = charts[0].svg(800);
+    let [capacity, map] = &charts[..] else {
+        panic!("a bar of the capacity and a map of the speed")
+    };
+    let svg = map.svg(800);
     assert!(svg.contains("from 8 GiB: no memory"), "{svg}");
+    let svg = capacity.svg(800);
+    let share = distance.0 as f64 / found.verdict.claimed.0 as f64;
+    let percent = crate::number::percent(share);
+    assert!(
+        svg.contains(&format!("Only {percent} of the claimed")),
+        "{svg}"
+    );
+    assert!(svg.contains("8 GiB exist"), "{svg}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::text::was_restored;
 use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
+use hakaru_model::units::Bytes;
 
 pub(in crate::text) fn verified_good(verification: &Verification) -> String {
     let verdict = &verification.verdict;
@@ -112,6 +113,18 @@ pub(in crate::text) fn missing_memory(capacity: Capacity) -> String {
             "no memory: what is written here is lost".to_owned()
         }
     }
+}
+
+pub(in crate::text) fn real_share(percent: &str) -> String {
+    format!("Only {percent} of the claimed capacity exists")
+}
+
+pub(in crate::text) fn exists(real: Bytes) -> String {
+    format!("{real} exist")
+}
+
+pub(in crate::text) fn does_not_exist(missing: Bytes) -> String {
+    format!("{missing} do not exist")
 }
 
 pub(in crate::text) fn verification_of(target: &str) -> String {

@@ -1,6 +1,7 @@
 //! Verdicts of verifications.
 
 use hakaru_model::integrity::{BlockState, Capacity, Scope, Verification};
+use hakaru_model::units::Bytes;
 
 pub(in crate::text) fn verified_good(verification: &Verification) -> String {
     let verdict = &verification.verdict;
@@ -82,6 +83,18 @@ pub(in crate::text) fn missing_memory(capacity: Capacity) -> String {
             "メモリなし: ここへの書き込みは失われる".to_owned()
         }
     }
+}
+
+pub(in crate::text) fn real_share(percent: &str) -> String {
+    format!("実在するのは表示容量の{percent}だけである")
+}
+
+pub(in crate::text) fn exists(real: Bytes) -> String {
+    format!("実在 {real}")
+}
+
+pub(in crate::text) fn does_not_exist(missing: Bytes) -> String {
+    format!("実在しない {missing}")
 }
 
 pub(in crate::text) fn verification_of(target: &str) -> String {

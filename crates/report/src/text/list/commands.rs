@@ -278,6 +278,12 @@ texts! {
     pub(crate) fn block_state(state: BlockState) -> String;
     /// What the range beyond the real capacity is.
     pub(crate) fn missing_memory(capacity: Capacity) -> String;
+    /// Title of the real capacity as a part of the claimed one.
+    pub(crate) fn real_share(percent: &str) -> String;
+    /// The part of the claimed capacity that exists.
+    pub(crate) fn exists(real: Bytes) -> String;
+    /// The part of the claimed capacity that does not exist.
+    pub(crate) fn does_not_exist(missing: Bytes) -> String;
     /// Headline of a verification.
     pub(crate) fn verification_of(target: &str) -> String;
     /// The free space of a directory as a target.
