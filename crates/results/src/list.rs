@@ -60,20 +60,25 @@ impl StoredSeries {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// Returns the mean rates over the runs that count: completed and not traced, if there are such.
+    /// Whether a report may leave some of the runs out: not all are alike, or one has a caveat.
+    fn is_uneven(&self) -> bool {
+        let odd =
+            |row: &RunRow| row.caveats > 0 || row.traced || row.outcome != OutcomeKind::Completed;
+        !self.others.is_empty() && self.rows().any(odd)
+    }
+
+    /// Returns the mean rates over the runs that count, as in a report of the series.
     fn rates(&self, store: &Store) -> Result<Vec<ListedRate>> {
-        let counts = |row: &&RunRow| row.outcome == OutcomeKind::Completed && !row.traced;
-        let mut ids: Vec<&str> = self.rows().filter(counts).map(|row| &*row.id).collect();
-        if ids.is_empty() {
-            ids = self.rows().map(|row| &*row.id).collect();
+        if self.is_uneven() {
+            return Ok(summarized_rates(store, &self.first.series));
         }
         let phases = store.phases(&Filter {
             series: Some(self.first.series.clone()),
             ..Filter::default()
         })?;
-        let mut rates = means(phases.iter().filter(|phase| ids.contains(&&*phase.run)));
+        let mut rates = means(phases.iter());
         if rates.is_empty() && self.first.imported {
-            return Ok(reported_rates(store, &self.first.series));
+            return Ok(summarized_rates(store, &self.first.series));
         }
         if rates.iter().any(|rate| has_own_name(&rate.phase)) {
             // A run that cannot be read is reported by the commands that show it.
@@ -161,9 +166,9 @@ fn means<'a>(phases: impl Iterator<Item = &'a PhaseRow>) -> Vec<ListedRate> {
     sums.into_iter().map(mean).collect()
 }
 
-/// Returns the rates that an imported result states without counting I/Os. A result that cannot be read has none here;
-/// the commands that show it report the error.
-fn reported_rates(store: &Store, series: &str) -> Vec<ListedRate> {
+/// Returns the rates in the summary of a series: over the runs that count, and those that an imported result states
+/// without counting I/Os. A result that cannot be read has none here; the commands that show it report the error.
+fn summarized_rates(store: &Store, series: &str) -> Vec<ListedRate> {
     let records = store.readable_series(series).map(|found| found.records);
     let summary = hakaru_analysis::summarize(&records.unwrap_or_default());
     let foreign = hakaru_report::foreign_workloads(&summary);

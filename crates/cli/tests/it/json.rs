@@ -1,6 +1,8 @@
 //! JSON output of the commands: each names its schema, and its keys stay as they are.
 
-use crate::support::{Home, hakaru, text};
+use crate::support::{Home, hakaru, records, text};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::units::Nanos;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -249,4 +251,36 @@ fn a_pdf_is_refused_before_anything_is_measured() {
         );
     }
     assert!(!home.path().join("hakaru.db").exists());
+}
+
+/// Regression: the list averaged runs that the report leaves out because the host was busy.
+#[test]
+fn the_list_has_the_rates_of_the_report() {
+    let home = home();
+    let bench = "bench --simulate=card.json --quick --repeat=3 --only=seq-read --quiet";
+    run(&home, bench);
+    let mut series = records(&home);
+    let disturbed = &mut series[1];
+    let phase = disturbed.phases.last_mut().unwrap();
+    for worker in &mut phase.workers {
+        worker.runtime.0 *= 3;
+    }
+    disturbed.caveats.push(Caveat::Descheduled {
+        phase: phase.name.clone(),
+        waited: Nanos(2_000_000_000),
+        measured: Nanos(3_000_000_000),
+    });
+    let other = self::home();
+    let lines = series
+        .iter()
+        .map(|record| serde_json::to_string(record).unwrap() + "\n");
+    std::fs::write(other.work().join("all.jsonl"), lines.collect::<String>()).unwrap();
+    run(&other, "import all.jsonl");
+    let listed = json(&other, "list --json");
+    let rate = |rates: &Value| rates[0]["bytes_per_s"].as_f64().unwrap();
+    let rate = rate(&listed["series"][0]["rates"]);
+    let summary = hakaru_analysis::summarize(&series);
+    let mean = summary.phases[0].bandwidth.mean;
+    assert_eq!(summary.phases[0].bandwidth.values.len(), 2);
+    assert!((rate / mean - 1.0).abs() < 1e-9, "{rate} for {mean}");
 }
