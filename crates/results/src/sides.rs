@@ -259,6 +259,13 @@ fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
     for series in store.series_called(name)? {
         records.extend(store.series(&series)?);
     }
+    // A result with several labels is one thing under each of them.
+    for record in &mut records {
+        let label = record.target.label.as_deref().unwrap_or_default();
+        if !label.eq_ignore_ascii_case(name) {
+            record.target.label = Some(name.to_owned());
+        }
+    }
     records.sort_by_key(|record| record.started_unix_ms);
     Ok((!records.is_empty()).then_some(records))
 }

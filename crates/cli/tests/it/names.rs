@@ -185,6 +185,21 @@ fn one_result_under_two_labels_is_stored_once() {
     assert!(said(&home, &["show", "spare"]).contains("card"));
 }
 
+/// Regression: results of one label, one of which had another label before, were said to be of two cards.
+#[test]
+fn a_further_label_is_no_further_card() {
+    let home = Home::new();
+    for (name, rate) in [("1.txt", "10.0"), ("2.txt", "11.0"), ("3.txt", "20.0")] {
+        std::fs::write(home.work().join(name), DD.replace("2.0137", rate)).unwrap();
+    }
+    let import = |words: &[&str]| said(&home, &[&["import"], words].concat());
+    import(&["1.txt"]);
+    import(&["--label", "a", "1.txt", "2.txt"]);
+    import(&["--label", "b", "3.txt"]);
+    let compared = said(&home, &["compare", "a", "b"]);
+    assert!(!compared.contains("cards: their"), "{compared}");
+}
+
 #[test]
 fn our_own_json_is_found_among_the_stored_runs() {
     let home = Home::new();
