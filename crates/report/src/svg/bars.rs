@@ -415,16 +415,12 @@ fn draw_bar(
     let place = (x, y + 11.5);
     match label_fits {
         true => {
-            let parts = [
-                ("hk-t hk-y", &mean[..]),
-                ("hk-t", &spread),
-                ("hk-m", &letters),
-            ];
-            canvas.rich(place, "hk-value", &parts);
+            let parts = [("hk-y", &mean[..]), ("", &spread), ("hk-m", &letters)];
+            canvas.rich(place, "hk-value hk-t", &parts);
         }
         false => {
             let text = fitted(&mean, room / LARGE / BOLD);
-            canvas.rich(place, "hk-value", &[("hk-t hk-y", &text)]);
+            canvas.rich(place, "hk-value hk-t", &[("hk-y", &text)]);
         }
     }
 }

@@ -151,7 +151,7 @@ impl Canvas {
         ));
     }
 
-    /// Adds a text whose parts have CSS classes of their own.
+    /// Adds a text whose parts have CSS classes of their own; those without one have that of the text.
     pub(super) fn rich(&mut self, (x, y): (f64, f64), class: &str, parts: &[(&str, &str)]) {
         let parts = parts.iter().filter(|(_, text)| !text.is_empty());
         let parts: Vec<&(&str, &str)> = parts.collect();
@@ -163,7 +163,10 @@ impl Canvas {
         };
         let parts: Vec<String> = parts
             .iter()
-            .map(|(class, text)| format!("<tspan class=\"{class}\">{}</tspan>", markup(text)))
+            .map(|(class, text)| match *class {
+                "" => markup(text),
+                class => format!("<tspan class=\"{class}\">{}</tspan>", markup(text)),
+            })
             .collect();
         self.put(format_args!(
             "<text x=\"{}\" y=\"{}\" class=\"{class}\"{space}>{}</text>",

@@ -61,13 +61,14 @@ fn element(svg: &str, range: Range<usize>) -> Option<TextElement> {
     };
     let mut runs = Vec::new();
     for part in content.split("<tspan").filter(|part| !part.is_empty()) {
-        match part.split_once('>').filter(|_| part.contains("</tspan>")) {
-            Some((head, text)) => {
-                let own = attribute(head, "class").unwrap_or_default();
-                runs.push(run(text.trim_end_matches("</tspan>"), own));
-            }
-            None => runs.push(run(part, "")),
-        }
+        let styled = part.split_once('>').and_then(|(head, text)| {
+            let (text, rest) = text.split_once("</tspan>")?;
+            Some((attribute(head, "class").unwrap_or_default(), text, rest))
+        });
+        let (own, text, rest) = styled.unwrap_or(("", "", part));
+        let both = [(text, own), (rest, "")];
+        let both = both.into_iter().filter(|(text, _)| !text.is_empty());
+        runs.extend(both.map(|(text, own)| run(text, own)));
     }
     Some(TextElement {
         x: attribute(head, "x")?.parse().ok()?,
@@ -121,7 +122,7 @@ mod tests {
     fn finds_text_with_its_style() {
         let svg = "<text x=\"1\" y=\"2.5\" class=\"hk-m\" text-anchor=\"end\">a &amp;lt; b</text>\n\
             <text x=\"0\" y=\"9\" class=\"hk-value\" xml:space=\"preserve\"><tspan class=\"hk-y\">3</tspan>\
-            <tspan class=\"hk-t\"> ± 1</tspan></text>";
+            <tspan class=\"hk-t\"> ± 1</tspan> a</text>";
         let found = texts(svg);
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].x, found[0].y, found[0].anchor), (1.0, 2.5, 1.0));
@@ -131,7 +132,14 @@ mod tests {
             .iter()
             .map(|run| (run.text.as_str(), run.size, run.bold))
             .collect();
-        assert_eq!(runs, [("3", 13.0, true), (" ± 1", 13.0, false)]);
+        assert_eq!(
+            runs,
+            [
+                ("3", 13.0, true),
+                (" ± 1", 13.0, false),
+                (" a", 13.0, false)
+            ]
+        );
         assert_eq!(&svg[found[1].range.clone()][..6], "<text ");
     }
 }
