@@ -276,6 +276,8 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
 const OPEN_CHARTS: usize = 2;
 /// Number of charts of [`Section::Speed`] that are shown.
 const OPEN_SPEED_CHARTS: usize = 4;
+/// Most charts of a page that collapses them and still shows the first ones of latency and sustained speed.
+const FEW_CHARTS: usize = 12;
 /// Number of collapsed charts above which a page would load slowly, and shows only [`SELECTED_CHARTS`].
 const MOST_CHARTS: usize = 24;
 /// Number of charts that a page shows of too many.
@@ -415,6 +417,7 @@ impl ChartParts<'_> {
                 .into_iter()
                 .enumerate()
                 .partition(|(at, chart)| match section {
+                    Section::Latency | Section::Sustained if self.is_short() => *at < OPEN_CHARTS,
                     _ if self.collapsed => false,
                     Section::Speed => *at < OPEN_SPEED_CHARTS && !self.is_long_or_shown(chart),
                     Section::LayerCost => self.layer_cost.is_empty(),
@@ -428,6 +431,11 @@ impl ChartParts<'_> {
                 });
         let charts = |all: Vec<(usize, Chart)>| all.into_iter().map(|(_, chart)| chart).collect();
         (charts(shown), charts(more))
+    }
+
+    /// Whether a page that collapses its charts has room to show some of them.
+    fn is_short(&self) -> bool {
+        self.charts.len() <= FEW_CHARTS
     }
 
     /// Whether a chart has more bars than a screen, or the first screen has its figures. Sweeps are lines, which no first

@@ -100,7 +100,7 @@ const BUDGETS: &[Budget] = &[
     Budget {
         pages: "verify",
         answer: ANSWER,
-        height: [1_100, 2_000],
+        height: [1_200, 2_000],
         chart: SCREENS,
         words: 600,
         printed: 2,

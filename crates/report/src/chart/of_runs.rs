@@ -21,6 +21,33 @@ pub fn charts(summaries: &[Summary]) -> Vec<Chart> {
     workload::with_workloads_described(summaries, || charts_of(summaries))
 }
 
+/// Latency charts of several series: those of fsync and of random reads first, because they decide how a system feels.
+fn latencies_of_several(
+    names: &[String],
+    phases: &[(PhaseName, Vec<Option<&PhaseSummary>>)],
+) -> Vec<Chart> {
+    let is_random_read = |cells: &[Option<&PhaseSummary>]| {
+        let mut shapes = cells.iter().flatten().map(|phase| phase.detail.shape);
+        shapes.any(|shape| shape.is_some_and(|shape| shape.random && shape.read_percent == 100))
+    };
+    let of_phase = |(phase, cells): &(PhaseName, Vec<Option<&PhaseSummary>>)| {
+        let random_read = is_random_read(cells);
+        let charts = latencies(phase, names, cells).into_iter();
+        let ranked = charts.map(move |chart| {
+            let rank = match chart.name.starts_with("fsync-") {
+                true => 0,
+                false if random_read => 1,
+                false => 2,
+            };
+            (rank, chart)
+        });
+        ranked.collect::<Vec<_>>()
+    };
+    let mut charts: Vec<(u8, Chart)> = phases.iter().flat_map(of_phase).collect();
+    charts.sort_by_key(|(rank, _)| *rank);
+    charts.into_iter().map(|(_, chart)| chart).collect()
+}
+
 fn charts_of(summaries: &[Summary]) -> Vec<Chart> {
     let names = naming::series(summaries);
     let all = naming::phases(summaries);
@@ -44,10 +71,7 @@ fn charts_of(summaries: &[Summary]) -> Vec<Chart> {
     }
     charts.extend(match summaries {
         [single] => latencies_of_one(single, &is_swept),
-        _ => all
-            .iter()
-            .flat_map(|(phase, cells)| latencies(phase, &names, cells))
-            .collect(),
+        _ => latencies_of_several(&names, &all),
     });
     charts.extend(heat_maps(summaries, &names, &is_swept));
     // The answer of a single series may be about a point of a sweep.

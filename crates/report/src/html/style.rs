@@ -28,7 +28,7 @@ a{color:#0058a8}a:focus-visible,summary:focus-visible,[tabindex]:focus-visible{o
 .two,.charts{display:grid;grid-template-columns:minmax(0,1fr);gap:10px 24px;align-items:start}.lead{display:grid;grid-template-columns:minmax(0,1fr);gap:20px 24px;align-items:start;margin-top:10px}\
 .two>*,.lead>*,.stack>*{min-width:0}.stack>*+*{margin-top:12px}.two h2:first-child,.lead h2:first-child{margin-top:0}.two figure h3,.lead figure h3{margin-top:0}\
 .box{background:#f5f7f9;border-radius:6px;padding:10px 14px;font-size:.875rem}.box+.box,.two+.box,.lead+.box{margin-top:12px}.box h3{font-size:.9375rem;margin:0 0 4px}.box p{margin:4px 0 0}\
-.warn{border-left:4px solid #e69f00}.limits{margin:0;padding-left:1.3em}.limits li{margin:0 0 1px;max-width:85ch;overflow-wrap:anywhere}main>.limits{scroll-margin-top:110px}\
+.warn{border-left:4px solid #e69f00}.limits{margin:0;padding-left:1.3em}.limits li{margin:0 0 1px;max-width:95ch;overflow-wrap:anywhere}main>.limits{scroll-margin-top:110px}\
 .box dl{display:grid;grid-template-columns:auto 1fr;gap:3px 12px;margin:0;font-size:.8125rem}.box dt{color:#56606b}.box dd{margin:0;font-weight:600;overflow-wrap:anywhere}.box dd small{display:inline;font-size:inherit}\
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(215px,1fr));gap:12px;margin:14px 0;padding:0;list-style:none}\
 .tiles li{border:1px solid #d5dbe1;border-radius:8px;padding:8px 12px;min-width:0;overflow-wrap:anywhere}\
@@ -76,7 +76,7 @@ footer{margin-top:10px;border-top:1px solid #d5dbe1;padding-top:8px;font-size:.8
 @media(max-width:699px){\
 body{padding:0 16px 32px}.top{padding-top:10px}.toc{margin:0 -16px;padding:0 8px}.answer,h2.answer{margin-top:8px}\
 figure .wide-chart{display:none}figure .narrow{display:block}\
-.verdicts tbody th{min-width:0}.verdicts td:nth-child(2){white-space:normal}\
+.verdicts tbody th{min-width:0}.verdicts th,.verdicts td{overflow-wrap:anywhere}.verdicts td:nth-child(2){white-space:normal}\
 .tiles{grid-template-columns:repeat(2,minmax(0,1fr));gap:8px}.tiles b{font-size:1.2rem}.uses{grid-template-columns:minmax(0,1fr)}\
 .heat{font-size:.75rem}.heat thead th{font-size:.6875rem;padding:2px 1px}.heat td{padding:4px 1px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat tbody th,.marks tbody th{max-width:8em}.heat sup{min-width:.95em;font-size:.6875rem}\
 .heat td small{display:block;min-width:0;font-size:.75rem;line-height:1.2}.heat td:last-child small{white-space:normal}.heat sup~small{margin-right:1.1em}\

@@ -65,7 +65,11 @@ fn document(verification: &Verification, annotations: &Annotations) -> Document 
         collapsed: false,
     };
     blocks.extend(sections.blocks());
-    blocks.extend(bad_places(verification, MOST_ROWS));
+    // The bar of the capacity shows the range without memory.
+    let all_missing = found_only_missing_memory(verification);
+    if !all_missing {
+        blocks.extend(bad_places(verification, MOST_ROWS));
+    }
     let limits = DocumentBlock::Limits(limits.collect());
     blocks.extend(part(
         text::page_part(PagePart::Limits),
@@ -227,8 +231,8 @@ fn capacity_bar(verification: &Verification) -> Option<Chart> {
     Some(Chart {
         name: "capacity".to_owned(),
         section: Section::Map,
-        title: text::real_share(&number::percent(share)),
-        note: about.clone(),
+        title: text::real_share(&number::significant(share * 100.0)),
+        note: text::claimed_addresses(found.claimed),
         plot: Plot::Card(CardPicture { rows: vec![row] }),
         table: DataTable {
             head: [Head::From, Head::Length, Head::WhatWasFound]
@@ -335,6 +339,10 @@ pub(super) fn bad_ranges(verification: &Verification) -> Vec<BadRange> {
     let mut all: Vec<BadRange> = others.chain(missing).collect();
     all.sort_by_key(|range| range.offset);
     all
+}
+
+fn found_only_missing_memory(verification: &Verification) -> bool {
+    verification.verdict.capacity.real().is_some() && bad_ranges(verification).len() == 1
 }
 
 /// Defects and speeds along the device, for a terminal.

@@ -122,9 +122,9 @@ fn the_chart_marks_the_range_without_memory() {
     assert!(svg.contains("from 8 GiB: no memory"), "{svg}");
     let svg = capacity.svg(800);
     let share = distance.0 as f64 / found.verdict.claimed.0 as f64;
-    let percent = crate::number::percent(share);
+    let percent = crate::number::significant(share * 100.0);
     assert!(
-        svg.contains(&format!("Only {percent} of the claimed")),
+        svg.contains(&format!("Only {percent}% of the claimed")),
         "{svg}"
     );
     assert!(svg.contains("8 GiB exist"), "{svg}");

@@ -116,7 +116,11 @@ pub(in crate::text) fn missing_memory(capacity: Capacity) -> String {
 }
 
 pub(in crate::text) fn real_share(percent: &str) -> String {
-    format!("Only {percent} of the claimed capacity exists")
+    format!("Only {percent}% of the claimed capacity exists")
+}
+
+pub(in crate::text) fn claimed_addresses(claimed: Bytes) -> String {
+    format!("Addresses from the beginning to the claimed end at {claimed}.")
 }
 
 pub(in crate::text) fn exists(real: Bytes) -> String {

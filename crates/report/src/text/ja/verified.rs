@@ -86,7 +86,11 @@ pub(in crate::text) fn missing_memory(capacity: Capacity) -> String {
 }
 
 pub(in crate::text) fn real_share(percent: &str) -> String {
-    format!("実在するのは表示容量の{percent}だけである")
+    format!("実在するのは表示容量の{percent}%だけである")
+}
+
+pub(in crate::text) fn claimed_addresses(claimed: Bytes) -> String {
+    format!("先頭から表示容量の末尾（{claimed}）までのアドレス。")
 }
 
 pub(in crate::text) fn exists(real: Bytes) -> String {
