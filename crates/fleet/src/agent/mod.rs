@@ -42,6 +42,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Interval in which the server shows that such a request is alive.
 const HEARTBEAT: Duration = Duration::from_secs(20);
 
+/// Time after which an agent has announced itself, and waits.
+const STARTING: Duration = Duration::from_secs(3);
+
 /// The agent of a host.
 struct Agent<'a> {
     config: AgentConfig,
@@ -102,7 +105,6 @@ async fn serve(config: AgentConfig, directory: &Path, print: &dyn Fn(&str)) -> R
             "{server}に{name}として接続しました"
         ))
         .await;
-    agent.unmap_when_idle();
     tokio::select! {
         ended = agent.all(&mut received) => ended,
         () = terminated() => {
@@ -161,6 +163,7 @@ impl Agent<'_> {
             self.receipts(),
             self.answer(),
             self.watch_devices(),
+            self.rest(),
         )?;
         Ok(())
     }
@@ -221,6 +224,16 @@ impl Agent<'_> {
     fn unmap_when_idle(&self) {
         if self.running.borrow().is_empty() && self.outbox.borrow().unacknowledged() == 0 {
             hakaru_sys::program::unmap_program();
+        }
+    }
+
+    /// Unmaps what starting needed, and from time to time what waiting needed.
+    async fn rest(&self) -> Result<()> {
+        let mut pause = STARTING;
+        loop {
+            tokio::time::sleep(pause).await;
+            self.unmap_when_idle();
+            pause = IDLE;
         }
     }
 
