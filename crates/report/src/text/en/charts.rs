@@ -29,7 +29,9 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 false => format!("{cards} of {of} {}", things()),
             };
             let speed = super::span(low, high);
-            format!("{work}: {cards} reach {speed} MB/s, though they differ elsewhere")
+            format!(
+                "{work}: {cards} reach {speed} MB/s, though they differ elsewhere: perhaps the host’s limit"
+            )
         }
         ChartTitle::Rated {
             met,

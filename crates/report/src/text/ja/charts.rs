@@ -30,7 +30,9 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 false => format!("{of}{0}中{cards}{0}", things().1),
             };
             let speed = super::span(low, high);
-            format!("{work}: {cards}が{speed} MB/sで横並び（他の測定では差あり）")
+            format!(
+                "{work}: {cards}が{speed} MB/sで横並び（他の測定では差あり。ホスト側の上限の可能性）"
+            )
         }
         ChartTitle::Rated {
             met,
