@@ -233,7 +233,7 @@ impl Agent<'_> {
         loop {
             tokio::time::sleep(pause).await;
             self.unmap_when_idle();
-            pause = IDLE;
+            pause = IDLE / 2;
         }
     }
 
