@@ -110,6 +110,9 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
     })
 }
 
+/// Ratio of two medians from which on a title mentions their order.
+const CLEARLY: f64 = 1.05;
+
 /// Latency of the only line at P99, or the range of several at the highest percentile that all of them have.
 fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
     let at = |line: &LatencyLine, q: Quantile| {
@@ -130,6 +133,15 @@ fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
         return ChartTitle::LatenciesOnly { work };
     };
     let values = || lines.iter().filter_map(|line| Some((line, at(line, q)?)));
+    let (low, high) = (
+        values().min_by_key(|found| found.1),
+        values().max_by_key(|found| found.1),
+    );
+    let median = |found: Option<(&LatencyLine, Nanos)>| at(found?.0, Quantile::MEDIAN);
+    let crossing = match (lines, median(low), median(high)) {
+        ([_, _], Some(low), Some(high)) => high.0 as f64 * CLEARLY < low.0 as f64,
+        _ => false,
+    };
     let named = |found: Option<(&LatencyLine, Nanos)>| {
         let found = found.map(|(line, value)| {
             let name = text::within_sentence(&line.name);
@@ -140,7 +152,37 @@ fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
     ChartTitle::Latencies {
         work,
         percentile: number::percentile(q),
-        low: named(values().min_by_key(|found| found.1)),
-        high: named(values().max_by_key(|found| found.1)),
+        low: named(low),
+        high: named(high),
+        crossing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: the title said which is slower at P99, and a reader took it for slower throughout.
+    #[test]
+    fn a_title_says_that_the_order_differs_at_the_median() {
+        let line = |name: &str, median: u64, p99: u64| LatencyLine {
+            name: name.to_owned(),
+            count: 10_000,
+            curve: Vec::new(),
+            marked: vec![
+                (Quantile::MEDIAN, Nanos(median)),
+                (Quantile::P99, Nanos(p99)),
+            ],
+        };
+        let title =
+            |lines: &[LatencyLine]| text::chart_title(&latency_title("fsync".to_owned(), lines));
+        let (card, disk) = (
+            line("card", 3_000_000, 8_000_000),
+            line("disk", 5_000_000, 6_000_000),
+        );
+        let crossing = "fsync: P99 from 6 ms (disk) to 8 ms (card), the median the other way round";
+        assert_eq!(title(&[card.clone(), disk.clone()]), crossing);
+        let above = line("other", 5_100_000, 9_000_000);
+        assert!(!title(&[disk, above]).contains("median"));
     }
 }

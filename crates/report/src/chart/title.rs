@@ -102,6 +102,8 @@ pub(crate) enum ChartTitle {
         percentile: String,
         low: (String, String),
         high: (String, String),
+        /// Whether the one with the higher percentile has the lower median.
+        crossing: bool,
     },
     /// Latencies that are too few for a common percentile.
     LatenciesOnly { work: String },

@@ -145,9 +145,14 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             percentile,
             low,
             high,
+            crossing,
         } => {
+            let median = match crossing {
+                true => ", the median the other way round",
+                false => "",
+            };
             format!(
-                "{work}: {percentile} from {} ({}) to {} ({})",
+                "{work}: {percentile} from {} ({}) to {} ({}){median}",
                 low.1, low.0, high.1, high.0
             )
         }

@@ -132,9 +132,14 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             percentile,
             low,
             high,
+            crossing,
         } => {
+            let median = match crossing {
+                true => "（中央値では逆転）",
+                false => "",
+            };
             format!(
-                "{work}: {percentile}は{}（{}）から{}（{}）まで",
+                "{work}: {percentile}は{}（{}）から{}（{}）まで{median}",
                 low.1, low.0, high.1, high.0
             )
         }
