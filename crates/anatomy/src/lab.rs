@@ -3,6 +3,7 @@
 use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::location::SampleLocation;
 use crate::replay::RequestTrace;
+use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, NoiseLevel, Spent, UnknownReason};
 use hakaru_model::rng::Rng;
@@ -64,10 +65,7 @@ impl Findings {
 /// What the experiments need to know about throttling and the cache.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CardState {
-    /// Busy time less idle time, in ns.
-    pub(crate) warmth: f64,
-    /// Warmth at which the card throttles.
-    pub(crate) throttles_at: Option<f64>,
+    pub(crate) warmth: Warmth,
     /// Warmth up to which the card certainly does not throttle.
     pub(crate) cool_below: Option<f64>,
     /// Latencies of the write that tells whether the cache is full: its length, and the limit of a fast one.
@@ -126,7 +124,7 @@ impl<'a> Lab<'a> {
             copied: Bytes(sum(|s| s.copied.0)),
             requests: sum(|s| s.requests),
         };
-        self.state.throttles_at = anatomy.value(CardProperty::ThrottleAfter);
+        self.state.warmth.throttles_at = anatomy.value(CardProperty::ThrottleAfter);
         self.knows_heat(anatomy);
         let rates = [CardProperty::CacheRate, CardProperty::WriteRate]
             .map(|property| anatomy.finding(property).rough());
@@ -183,11 +181,10 @@ impl<'a> Lab<'a> {
         let before = self.device.now();
         let latency = self.device.serve(request)?;
         self.trace.served(request, latency);
-        let latency = latency.0;
         self.spent.time.0 += self.device.now().0.saturating_sub(before.0);
         self.spent.requests += 1;
-        self.state.warmth += latency as f64;
-        Ok(latency as f64)
+        self.state.warmth.works(latency.0 as f64);
+        Ok(latency.0 as f64)
     }
 
     /// Returns the latency of a read, in ns.
@@ -260,7 +257,7 @@ impl<'a> Lab<'a> {
         let latencies = self.device.read_at_depth(offsets, len, depth)?;
         self.trace.together(offsets, len, depth);
         let took = self.now() - before;
-        self.state.warmth += took;
+        self.state.warmth.works(took);
         self.spent.time.0 += took as u64;
         self.spent.requests += offsets.len() as u64;
         self.spent.read.0 += len * offsets.len() as u64;
@@ -273,7 +270,7 @@ impl<'a> Lab<'a> {
         self.device.idle(Nanos(time as u64))?;
         self.trace.idle(Nanos(time as u64));
         self.spent.time.0 += time as u64;
-        self.state.warmth = (self.state.warmth - time).max(0.0);
+        self.state.warmth.idles(time);
         self.state.is_drained = false;
         Ok(())
     }
@@ -335,7 +332,7 @@ impl<'a> Lab<'a> {
         let is_cool = self
             .state
             .cool_below
-            .is_some_and(|limit| self.state.warmth < limit);
+            .is_some_and(|limit| self.state.warmth.now < limit);
         let found = self.reference_measurement()?;
         let is_hot = self.is_hot(found);
         if is_hot {
@@ -381,21 +378,16 @@ impl<'a> Lab<'a> {
 
     /// Rests before an experiment if the card is known to throttle and is warm.
     pub(crate) fn rest(&mut self) -> Measured<()> {
-        if let Some(limit) = self.state.throttles_at
-            && self.state.warmth > 0.2 * limit
-        {
-            self.idle(self.state.warmth - 0.1 * limit)?;
+        match self.state.warmth.rest() {
+            Some(time) => self.idle(time),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Returns whether a loop may go on: rests if the card would soon throttle, which a card with a cache must not do,
     /// because its cache would recover.
     pub(crate) fn stays_cool(&mut self) -> Measured<bool> {
-        let Some(limit) = self.state.throttles_at else {
-            return Ok(true);
-        };
-        if self.state.warmth < 0.8 * limit {
+        if !self.state.warmth.is_warm() {
             return Ok(true);
         }
         if self.state.cache.is_some() {

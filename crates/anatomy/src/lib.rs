@@ -20,6 +20,7 @@ mod predict;
 mod prove;
 mod replay;
 mod run;
+mod warmth;
 mod workload;
 
 pub use advice::advise;

@@ -5,7 +5,9 @@ use crate::experiments::properties;
 use crate::fit::fit;
 use crate::predict::Simulate;
 use crate::run::WANDERS;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty as P, Experiment, UnknownReason};
+use hakaru_model::anatomy::{
+    Anatomy, CardFinding, CardProperty as P, Experiment, PropertyValue, UnknownReason,
+};
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -170,7 +172,7 @@ impl RequestTrace {
         from_start: bool,
         simulate: &mut Simulate<'_>,
     ) -> Result<Option<f64>, DeviceError> {
-        let Some(mut model) = fit(&with_write_rate(anatomy)) else {
+        let Some(mut model) = fit(&with_substitutes(anatomy)) else {
             return Ok(None);
         };
         model.noise = None;
@@ -233,12 +235,33 @@ struct DeviationCounts {
     outside: u32,
 }
 
-/// Returns the anatomy with a rate of writes for the reads of a card of which nothing else is known.
-fn with_write_rate(anatomy: &Anatomy) -> Anatomy {
+/// A rate at which a small read takes no time, for a card whose rate is unknown.
+const NO_TIME: f64 = 1e12;
+
+/// Returns the anatomy with values for what small reads of one place do not need: rates, and the division of the time
+/// before the first byte into its parts.
+fn with_substitutes(anatomy: &Anatomy) -> Anatomy {
     let mut with = anatomy.clone();
-    if with.finding(P::WriteRate).rough().is_none() {
-        let rate = with.finding(P::ReadRate);
-        with.findings.insert(P::WriteRate, rate);
+    let mut substitute = |property, value: f64| {
+        let exact = PropertyValue {
+            value,
+            low: value,
+            high: value,
+        };
+        with.findings.insert(property, CardFinding::Known(exact));
+    };
+    let known = |property| anatomy.finding(property).rough().map(|found| found.value);
+    let rate = known(P::ReadRate).unwrap_or(NO_TIME);
+    substitute(P::ReadRate, rate);
+    substitute(P::WriteRate, known(P::WriteRate).unwrap_or(rate));
+    let is_unknown = |property| known(property).is_none();
+    let before = [P::ReadOverhead, P::Page, P::Sense, P::ReadSeek];
+    if before.into_iter().any(is_unknown) {
+        let fixed = known(P::ReadOverhead).unwrap_or(0.0);
+        substitute(P::ReadOverhead, fixed);
+        let seek = anatomy.noise.latency.0 as f64 - fixed;
+        substitute(P::ReadSeek, seek.max(0.0));
+        substitute(P::Sense, 0.0);
     }
     with
 }
@@ -267,12 +290,23 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
         true => &[P::CacheRate, P::DrainRate, P::DrainDelay],
         false => &[],
     };
-    // Reads of many places load entries of the mapping cache.
+    // Reads of many places load entries of the mapping cache, which the model has only together with pages.
+    let has_mapping = anatomy.finding(P::MappingSlots).known().is_some();
     let of_places: &[P] = match experiment {
-        Experiment::Boundaries | Experiment::Depth => properties(Experiment::Mapping),
+        Experiment::Boundaries | Experiment::Mapping | Experiment::Depth | Experiment::Heat => {
+            match has_mapping {
+                true => &[P::MappingSlots, P::MappingChunk, P::MappingLoad, P::Page],
+                false => properties(Experiment::Mapping),
+            }
+        }
         _ => &[],
     };
-    let own = properties(experiment).iter();
+    let of_reads: &[P] = match experiment {
+        // Small reads of one place.
+        Experiment::Noise => &[],
+        _ => &[P::ReadRate, P::ReadOverhead],
+    };
+    let own = properties(experiment).iter().chain(of_reads);
     let mut needed = own.chain(of_writes).chain(of_cache).chain(of_places);
     needed.all(is_told)
 }

@@ -118,11 +118,13 @@ fn cool(
         if lab.check_heat()? && !lab.cool_down()? {
             return Err(Halt::Declined(UnknownReason::Heat));
         }
+        lab.state.warmth.begins_cool();
         let found = perform(experiment, lab, anatomy)?;
         if experiment == Experiment::Heat {
             return Ok(found);
         }
-        if !lab.check_heat()? {
+        let was_hot = lab.state.warmth.was_hot();
+        if !lab.check_heat()? && !was_hot {
             return Ok(found);
         }
         if !lab.cool_down()? {

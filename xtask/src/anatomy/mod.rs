@@ -189,7 +189,9 @@ fn trials(options: &TrialOptions) -> Result<Totals> {
             }
         }
         totals.spent(&anatomy, copied, &budget(model.capacity, options.read_only));
-        totals.fits(&anatomy);
+        if totals.fits(&anatomy) {
+            println!("fits no model: card {number}");
+        }
         if options.verbose {
             print_spent(&model, &anatomy);
         }
@@ -288,8 +290,8 @@ fn predictions(
 mod tests {
     use super::*;
 
-    /// Most of six cards that are said to fit no model although they do. It happens to 2 of 320 cards, so one of six is
-    /// chance, and two are a defect.
+    /// Most of six cards that are said to fit no model although they do. It happens to less than 1 of 300 cards, so one of
+    /// six is chance, and two are a defect.
     const FALSE_ALARMS: u32 = 1;
 
     /// Anatomies of random models with a new seed; a failure prints the seed.
@@ -342,6 +344,46 @@ mod tests {
                 let page = anatomy.size(CardProperty::Page);
                 assert_eq!(page, Some(16 << 10), "{model:?}");
             }
+        }
+    }
+
+    /// The anatomy of one card of a series.
+    fn one_of(seed: u64, card: u64, disturbance: Disturbance) -> (Totals, String) {
+        let options = TrialOptions {
+            models: card + 1,
+            seed,
+            disturbance,
+            verbose: false,
+            read_only: false,
+            only: Some(card),
+        };
+        let totals = trials(&options).unwrap();
+        let told = format!("{disturbance:?}, seed {seed}, {card}\n{}", totals.table());
+        (totals, told)
+    }
+
+    /// Regressions: one card was too hot before its pages were known, one while units were collected, and one filled its
+    /// cache only after the long write.
+    #[test]
+    fn cards_that_throttle_early_fit_a_model() {
+        for (seed, card) in [
+            (777_001, 124),
+            (60_261_127, 28),
+            (1_795_802_515_807_044_582, 100),
+        ] {
+            let (totals, told) = one_of(seed, card, Disturbance::Usual);
+            assert_eq!(totals.fits_none(), 0, "{told}");
+            assert_eq!(totals.wrong_percent(), 0.0, "{told}");
+        }
+    }
+
+    /// Regressions: two devices of two speeds had no rate of reads, and one a unit that is no multiple of its pages, so that
+    /// there was no model to compare with.
+    #[test]
+    fn devices_without_a_model_are_judged_by_their_noise() {
+        for card in [2, 11, 56] {
+            let (totals, told) = one_of(60_606_061, card, Disturbance::TwoSpeeds);
+            assert_eq!((totals.fits_none(), totals.with_values()), (1, 0), "{told}");
         }
     }
 

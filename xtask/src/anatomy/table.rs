@@ -90,15 +90,17 @@ impl Totals {
             .push(sum(&|spent| spent.copied.0 as f64, false) / 1e6);
     }
 
-    /// Counts whether the device fits a model, and whether a value is reported.
-    pub(super) fn fits(&mut self, anatomy: &Anatomy) {
+    /// Counts whether the device fits a model, and whether a value is reported. Returns whether it was said to fit none.
+    pub(super) fn fits(&mut self, anatomy: &Anatomy) -> bool {
         let mut findings = anatomy.findings.values();
         let is_none = |finding: &CardFinding| {
             matches!(finding, CardFinding::Unknown(UnknownReason::NoModel { .. }))
         };
         self.anatomies += 1;
-        self.fits_none += u32::from(findings.clone().any(is_none));
+        let fits_none = findings.clone().any(is_none);
+        self.fits_none += u32::from(fits_none);
         self.with_values += u32::from(findings.any(|finding| finding.known().is_some()));
+        fits_none
     }
 
     #[cfg(test)]

@@ -38,9 +38,9 @@ const REST: f64 = 400e9;
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let mut found = Findings::default();
     // The experiments before warmed the card.
-    let warmth = lab.state.warmth;
+    let warmth = lab.state.warmth.now;
     lab.idle(1.2 * warmth)?;
-    lab.state.warmth = 0.0;
+    lab.state.warmth.now = 0.0;
     let longest = match known.read_only {
         true => LONGEST_READ_ONLY,
         false => LONGEST,
@@ -49,16 +49,16 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut reads: Vec<(f64, f64)> = Vec::new();
     let mut at = 0;
     let limit = SLOW.max(1.0 + 5.0 * lab.sigma() * 1.2533 / (AROUND as f64).sqrt());
-    while lab.state.warmth < longest {
+    while lab.state.warmth.now < longest {
         let latency = lab.read(at, READ)?;
         at = match at + 2 * READ <= lab.capacity() {
             true => at + READ,
             false => 0,
         };
-        reads.push((lab.state.warmth, latency));
+        reads.push((lab.state.warmth.now, latency));
         if reads.len().is_multiple_of(AROUND) && reads.len() >= 48 && is_step(&reads, limit) {
             let now = lab.reference_measurement()?;
-            if lab.state.warmth > EARLIEST && now > limit.min(1.18) * usual {
+            if lab.state.warmth.now > EARLIEST && now > limit.min(1.18) * usual {
                 let before = middle(&reads[..40.min(reads.len() - AROUND)]);
                 if lasts(lab, limit * before, usual)? {
                     return throttled(lab, &reads, usual, found);
@@ -77,7 +77,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         found.decline(super::properties(Experiment::Heat), reason);
         return Ok(found);
     }
-    let up_to = lab.state.warmth;
+    let up_to = lab.state.warmth.now;
     found.set(CardProperty::ThrottleAfter, CardFinding::Absent { up_to });
     let none = CardFinding::Absent { up_to: 100.0 };
     found.set(CardProperty::ThrottlePercent, none);
@@ -104,9 +104,9 @@ fn is_step(reads: &[(f64, f64)], limit: f64) -> bool {
 
 /// Returns whether reads stay slower than a level: a host that was busy for a moment is back by then.
 fn lasts(lab: &mut Lab<'_>, level: f64, usual: f64) -> Measured<bool> {
-    let until = lab.state.warmth + LASTS;
+    let until = lab.state.warmth.now + LASTS;
     let (mut latencies, mut at) = (Vec::new(), 0);
-    while lab.state.warmth < until || latencies.len() < 48 {
+    while lab.state.warmth.now < until || latencies.len() < 48 {
         latencies.push(lab.read(at, READ)?);
         at = (at + READ) % (lab.capacity() / 2 / READ * READ).max(READ);
     }
@@ -155,7 +155,7 @@ fn throttled(
         (0.0, cold.value),
         (after, cold.value),
         (after, hot.value),
-        (lab.state.warmth, hot.value),
+        (lab.state.warmth.now, hot.value),
     ];
     found.set(CardProperty::ThrottlePercent, ratio.finding(0.0));
     found.set(
@@ -179,7 +179,7 @@ fn throttled(
         let all = super::properties(Experiment::Heat);
         found.decline(all, UnknownReason::Contradiction);
     }
-    lab.state.throttles_at = Some(after);
+    lab.state.warmth.throttles_at = Some(after);
     lab.forget_references(1);
     Ok(found)
 }
@@ -187,7 +187,7 @@ fn throttled(
 /// Rests in steps of a second until the card is back. Returns the idle time that a card needs that has just begun to
 /// throttle.
 fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<CardFinding> {
-    let extra = lab.state.warmth - after;
+    let extra = lab.state.warmth.now - after;
     let begun = lab.now();
     let mut steps = 0u32;
     loop {

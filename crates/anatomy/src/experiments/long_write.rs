@@ -66,7 +66,11 @@ fn fill(lab: &mut Lab<'_>, len: u64) -> Measured<Vec<TimedWrite>> {
     let mut writes: Vec<TimedWrite> = Vec::new();
     let mut offset = start;
     let mut risen_at: Option<u64> = None;
-    let heat = lab.state.throttles_at.map_or(f64::MAX, |limit| 0.8 * limit);
+    let heat = lab
+        .state
+        .warmth
+        .throttles_at
+        .map_or(f64::MAX, |limit| 0.8 * limit);
     loop {
         let written = offset - start;
         let enough = match risen_at {
@@ -74,7 +78,7 @@ fn fill(lab: &mut Lab<'_>, len: u64) -> Measured<Vec<TimedWrite>> {
             None => written >= most,
         };
         let late = lab.now() - begun > LONGEST && written >= LEAST;
-        if enough || late || lab.state.warmth > heat {
+        if enough || late || lab.state.warmth.now > heat {
             break;
         }
         if written > 0 && writes.len().is_multiple_of(PIECE) {
@@ -105,8 +109,17 @@ fn unit(known: &Anatomy, regimes: &[&[TimedWrite]], found: &mut Findings) {
         slow.gain > 40.0 && slow.margin > 25.0 && slow.cost.value > 3.0 * slow.cost.error
     });
     let by_reads = known.finding(CardProperty::Unit);
+    let in_pages = |unit: u64| {
+        known
+            .size(CardProperty::Page)
+            .is_none_or(|page| unit.is_multiple_of(page))
+    };
     let finding = match (by_reads, by_writes) {
         (CardFinding::Known(reads), Some(writes)) if reads.value as u64 != writes.unit => {
+            CardFinding::Unknown(UnknownReason::Contradiction)
+        }
+        // A unit consists of whole pages.
+        (_, Some(writes)) if !in_pages(writes.unit) => {
             CardFinding::Unknown(UnknownReason::Contradiction)
         }
         (CardFinding::Known(_), _) => by_reads,

@@ -18,7 +18,7 @@ const COLLECTION_FACTOR: f64 = 10.0;
 /// Collections measured at least, and at most.
 const COLLECTIONS: (usize, usize) = (14, 600);
 
-/// Longest time of that in ns.
+/// Longest time of their writes in ns.
 const LONGEST: f64 = 90e9;
 
 /// Bytes copied for that at most.
@@ -97,6 +97,7 @@ fn search(
     while (units.len() as u64) < most {
         let mut unit = WrittenUnit::fresh(lab, geometry)?;
         lab.may_copy(geometry.unit)?;
+        lab.stays_cool()?;
         let opening = unit.write(lab, geometry)?;
         units.push(unit);
         found.points.push((units.len() as f64, opening));
@@ -111,6 +112,7 @@ fn search(
         let mut slow = 0;
         for unit in &mut units {
             lab.may_copy(geometry.unit)?;
+            lab.stays_cool()?;
             match unit.write(lab, geometry)? > limit {
                 true => slow += 1,
                 false => lab.not_copied(geometry.unit),
@@ -119,7 +121,6 @@ fn search(
         if slow >= 2 {
             return Ok(Some(units.len() as u64 - 1));
         }
-        lab.stays_cool()?;
     }
     Ok(None)
 }
@@ -163,14 +164,15 @@ fn collections(
     let mut units = open_fresh(lab, geometry, count + 1)?;
     // The units opened first hold more than one write only after a cycle.
     for unit in &mut units {
+        lab.stays_cool()?;
         unit.write(lab, geometry)?;
     }
-    let begun = lab.now();
     let copied = lab.spent.copied.0;
     let (mut visits, mut slow) = (Vec::new(), 0);
     loop {
         lab.may_copy(cycle)?;
         for unit in &mut units {
+            lab.stays_cool()?;
             let latency = unit.write(lab, geometry)?;
             slow += u32::from(latency > limit);
             visits.push(latency);
@@ -181,7 +183,7 @@ fn collections(
         let enough = SampleLocation::of(&visits, lab.sigma())
             .is_some_and(|all| 2.6 * all.error < 0.02 * (all.value - base));
         let spent = visits.len() > COLLECTIONS.1
-            || lab.now() - begun > LONGEST
+            || visits.iter().sum::<f64>() > LONGEST
             || lab.spent.copied.0 - copied > COPIED
             || lab.left_to_copy() < cycle
             || !lab.stays_cool()?;

@@ -103,7 +103,7 @@ impl WrittenUnit {
     }
 }
 
-/// Opens so many fresh units with one write each.
+/// Opens so many fresh units with one write each, with rests before a card throttles.
 pub(super) fn open_fresh(
     lab: &mut Lab<'_>,
     geometry: &UnitGeometry,
@@ -111,6 +111,7 @@ pub(super) fn open_fresh(
 ) -> Measured<Vec<WrittenUnit>> {
     (0..count)
         .map(|_| {
+            lab.stays_cool()?;
             let mut unit = WrittenUnit::fresh(lab, geometry)?;
             unit.write(lab, geometry)?;
             Ok(unit)

@@ -3,7 +3,8 @@
 use super::units::UnitGeometry;
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+use hakaru_analysis::stats::median;
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Experiment, UnknownReason};
 
 /// Bytes written at most, and the part of the capacity.
 const MOST: u64 = 640 << 20;
@@ -11,6 +12,12 @@ const PART: u64 = 25;
 
 /// Small writes at most.
 const SMALL: usize = 20_000;
+
+/// Fraction of the large writes that may deviate from their median by more than noise.
+const DEVIATING: f64 = 0.1;
+
+/// Deviation of such a write beyond four standard deviations of noise, as a fraction.
+const SLACK: f64 = 0.05;
 
 /// Latencies of the writes by their kind.
 #[derive(Debug, Default)]
@@ -56,7 +63,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
             }
         } else if spent {
             found.decline(
-                super::properties(hakaru_model::anatomy::Experiment::WriteSizes),
+                super::properties(Experiment::WriteSizes),
                 UnknownReason::Budget,
             );
             return Ok(found);
@@ -67,8 +74,31 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         (len, &latencies.pages),
         (large, &latencies.large),
     ] {
-        let middle = hakaru_analysis::stats::median(samples).unwrap_or(0.0);
+        let middle = median(samples).unwrap_or(0.0);
         found.points.push((size as f64, middle));
+    }
+    report(lab, known, &geometry, (&latencies, derived), found)
+}
+
+/// Reports what follows from the latencies.
+fn report(
+    lab: &mut Lab<'_>,
+    known: &Anatomy,
+    geometry: &UnitGeometry,
+    (latencies, derived): (&Latencies, Derived),
+    mut found: Findings,
+) -> Measured<Findings> {
+    if has_two_speeds(&latencies.large, lab.sigma()) {
+        // A cache that the long write did not fill, because the card would have throttled.
+        found.decline(
+            super::properties(Experiment::WriteSizes),
+            UnknownReason::Ambiguous,
+        );
+        found.decline(
+            &[CardProperty::CacheSize, CardProperty::CacheRate],
+            UnknownReason::Ambiguous,
+        );
+        return Ok(found);
     }
     found.set(
         CardProperty::WriteRate,
@@ -78,13 +108,23 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     found.set(CardProperty::GathersWrites, gathers);
     let overhead = match gathers.known() {
         Some(yes) if yes.value > 0.0 && !derived.overhead.is_certain(0.0) => {
-            tiny(lab, &geometry, derived.slope)?
+            tiny(lab, geometry, derived.slope)?
         }
         _ => derived.overhead,
     };
-    found.set(CardProperty::WriteOverhead, overhead.finding(0.0));
-    found.set(CardProperty::OpenCost, opening(lab, &geometry, &derived));
-    cache_rate(lab, overhead, &mut found);
+    // Writes of another length than whole pages may take the time of more bytes than they have.
+    let in_pages = known.value(CardProperty::Page).is_some() || by_bytes(&derived);
+    match in_pages {
+        true => {
+            found.set(CardProperty::WriteOverhead, overhead.finding(0.0));
+            cache_rate(lab, overhead, &mut found);
+        }
+        false => found.decline(
+            &[CardProperty::WriteOverhead],
+            UnknownReason::Needs(CardProperty::Page),
+        ),
+    }
+    found.set(CardProperty::OpenCost, opening(lab, geometry, &derived));
     Ok(found)
 }
 
@@ -160,6 +200,7 @@ fn stream(
     let tail = len * pages;
     let mut count = 0;
     while at + large + tail <= end {
+        lab.stays_cool()?;
         latencies.large.push(lab.write(at, large)?);
         at += large;
         count += 1;
@@ -201,15 +242,30 @@ fn derive(lab: &Lab<'_>, latencies: &Latencies, len: u64, large: u64) -> Option<
     })
 }
 
+/// Returns whether writes of one kind were served at two speeds: more than stalls deviate from the median.
+fn has_two_speeds(latencies: &[f64], sigma: f64) -> bool {
+    let middle = median(latencies).unwrap_or(0.0).max(1.0);
+    let deviates = |latency: &&f64| (**latency / middle).ln().abs() > 4.0 * sigma + SLACK;
+    let count = latencies.iter().filter(deviates).count();
+    count as f64 > DEVIATING * latencies.len() as f64
+}
+
+/// Returns whether a quarter of a write certainly takes a quarter of the time of its bytes.
+fn by_bytes(derived: &Derived) -> bool {
+    let share = derived.gathered;
+    let is_near = (share.value - 1.0).abs() < 0.25 + 2.0 * share.error;
+    is_near && share.value - 5.0 * share.error > 0.4
+}
+
 /// Decides whether small writes are gathered: a quarter of a page then takes a quarter of the time of its bytes.
 fn gathers(derived: &Derived, known: &Anatomy) -> CardFinding {
     let Some(_) = known.value(CardProperty::Page) else {
         return CardFinding::Unknown(UnknownReason::Needs(CardProperty::Page));
     };
     let share = derived.gathered;
-    let near = |wanted: f64| (share.value - wanted).abs() < 0.25 + 2.0 * share.error;
-    match (near(1.0), near(0.0)) {
-        (true, false) if share.value - 5.0 * share.error > 0.4 => CardFinding::exact(1),
+    let is_near_none = share.value.abs() < 0.25 + 2.0 * share.error;
+    match (by_bytes(derived), is_near_none) {
+        (true, false) => CardFinding::exact(1),
         (false, true) if share.value + 5.0 * share.error < 0.6 => CardFinding::exact(0),
         _ => CardFinding::Unknown(UnknownReason::Ambiguous),
     }
@@ -234,7 +290,8 @@ fn tiny(
         }
         if let Some(all) = SampleLocation::of(&latencies, sigma) {
             let overhead = all.minus(slope.times(block as f64));
-            if overhead.is_certain(0.0) || latencies.len() > SMALL {
+            let spent = latencies.len() > SMALL || !lab.stays_cool()?;
+            if overhead.is_certain(0.0) || spent {
                 return Ok(overhead);
             }
         }
@@ -246,5 +303,25 @@ fn cache_rate(lab: &Lab<'_>, overhead: SampleLocation, found: &mut Findings) {
     if let Some((len, fast)) = lab.state.fast_write {
         let rate = fast.minus(overhead).divide(len as f64 * 1e9);
         found.set(CardProperty::CacheRate, rate.finding(0.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_fills_meanwhile_is_two_speeds_and_stalls_are_not() {
+        let writes = |fast: usize, slow: usize, ratio: f64| {
+            let noise = |n: usize| 1.0 + 0.02 * ((n * 7 % 5) as f64 - 2.0) / 2.0;
+            let of = |n: usize| 1e8 * noise(n) * if n < fast { 1.0 } else { ratio };
+            (0..fast + slow).map(of).collect::<Vec<f64>>()
+        };
+        assert!(has_two_speeds(&writes(40, 60, 1.4), 0.02));
+        assert!(has_two_speeds(&writes(80, 20, 1.4), 0.02));
+        assert!(!has_two_speeds(&writes(98, 2, 9.0), 0.02));
+        assert!(!has_two_speeds(&writes(100, 0, 1.0), 0.02));
+        // Noise hides the difference.
+        assert!(!has_two_speeds(&writes(40, 60, 1.4), 0.2));
     }
 }
