@@ -11,6 +11,7 @@ use hakaru_campaign::campaign::resolve::is_plain_name;
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File};
 use std::io::Write as _;
+use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -73,6 +74,13 @@ impl FleetDirectory {
             bail!(both!(
                 "{path} has a fleet already; help: name another directory, or remove this one and enroll all hosts again",
                 "{path}にはすでにフリートがあります; help: 別のディレクトリを指定するか、これを削除して全ホストを登録し直してください"
+            ));
+        }
+        if let Some(address) = new.addresses.iter().find(|address| !is_address(address)) {
+            let address = hakaru_report::plain(address);
+            bail!(both!(
+                "{address} is no name or address of a host; help: give letters, digits, hyphens and dots, or an IP address, without port",
+                "{address}はホストの名前またはアドレスではありません; help: 英数字、ハイフン、ドットの名前か、IPアドレスをポートなしで指定してください"
             ));
         }
         DirBuilder::new()
@@ -279,6 +287,16 @@ fn replace(path: &Path, text: &str, mode: u32) -> Result<()> {
     written().with_context(|| cannot_write(path))
 }
 
+/// Whether a text is an IP address, or a host name that certificates can contain.
+///
+/// Source: RFC 1123, section 2.1; the underscore is in use all the same.
+fn is_address(text: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_allowed);
+    let name = text.strip_suffix('.').unwrap_or(text);
+    text.parse::<IpAddr>().is_ok() || (name.len() <= 253 && name.split('.').all(is_label))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -293,6 +311,28 @@ mod tests {
             port: PORT,
             lease_seconds: LEASE,
         };
+        for wrong in [
+            "測る.local",
+            "pi 1",
+            "pi:4222",
+            "",
+            "a..b",
+            "tls://pi",
+            "\n",
+        ] {
+            let wrong = NewFleet {
+                addresses: vec!["pi.local".into(), wrong.into()],
+                ..new.clone()
+            };
+            let error = FleetDirectory::create(&path, &wrong).err().unwrap();
+            assert!(error.to_string().contains("no name or address"), "{error}");
+            assert!(!path.exists());
+        }
+        assert!(
+            ["pi-1", "pi_1.local.", "::1", "10.0.0.1"]
+                .iter()
+                .all(|name| is_address(name))
+        );
         let fleet = FleetDirectory::create(&path, &new).unwrap();
         assert!(FleetDirectory::create(&path, &new).is_err());
         let mode = |name: &str| {
