@@ -5,7 +5,7 @@
 
 use hakaru_model::units::Bytes;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -41,6 +41,30 @@ fn hint(errno: Errno) -> &'static str {
         _ => "",
     }
 }
+
+/// Attempts an allocation until there is space for it. `goes_on` is asked before each pause: `None` gives up with the
+/// error, and `Some(false)` returns `false`.
+fn until_space(
+    attempt: &mut dyn FnMut() -> Result<(), Errno>,
+    goes_on: &mut dyn FnMut() -> Option<bool>,
+    pause: Duration,
+) -> Result<bool, Errno> {
+    loop {
+        match attempt() {
+            Ok(()) => return Ok(true),
+            Err(Errno::INTR) => {}
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => match goes_on() {
+                Some(true) => std::thread::sleep(pause),
+                Some(false) => return Ok(false),
+                None => return Err(errno),
+            },
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// Pause between two attempts to allocate.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A file without a name.
 #[derive(Debug)]
@@ -86,6 +110,41 @@ impl Scratch {
             folder: folder.to_owned(),
             size: 0,
         })
+    }
+
+    /// Allocates `size` bytes, in as few pieces as the file system has. While there is no space, tries again for
+    /// `patience`: after a `kill -9`, the space of a file without a name is free only some time later. `waits` is called
+    /// before each pause, and returns whether to go on. Does nothing where the file system cannot allocate.
+    ///
+    /// # Errors
+    /// [`ScratchError::Write`] with advice, or [`ScratchError::Stopped`].
+    pub fn reserve(
+        &mut self,
+        size: Bytes,
+        patience: Duration,
+        waits: &mut dyn FnMut() -> bool,
+    ) -> Result<(), ScratchError> {
+        let begun = Instant::now();
+        let mut attempt = || {
+            let allocated =
+                rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), self.size, size.0);
+            if allocated == Err(Errno::NOSPC) {
+                // What was allocated would divide the next attempt.
+                rustix::fs::ftruncate(&self.fd, self.size)?;
+            }
+            allocated
+        };
+        let mut goes_on = || match begun.elapsed() < patience {
+            true => Some(waits()),
+            false => None,
+        };
+        let reserved = until_space(&mut attempt, &mut goes_on, PAUSE);
+        match reserved {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ScratchError::Stopped),
+            Err(Errno::OPNOTSUPP) => Ok(()),
+            Err(errno) => Err(self.write_error(errno)),
+        }
     }
 
     /// Fills the file with incompressible data up to `size`, or until `patience` has passed, and syncs it. `progress`
@@ -183,6 +242,43 @@ mod tests {
     fn what_cannot_be_made_says_why() {
         let error = Scratch::make(Path::new("/proc/no/where")).unwrap_err();
         assert!(error.to_string().contains("/proc/no/where"), "{error}");
+    }
+
+    #[test]
+    fn waits_for_space_until_it_is_free_or_patience_or_the_user_ends() {
+        let mut failures = 2;
+        let mut attempt = || match failures {
+            0 => Ok(()),
+            _ => {
+                failures -= 1;
+                Err(Errno::NOSPC)
+            }
+        };
+        let mut asked = 0;
+        let mut waits = || {
+            asked += 1;
+            Some(true)
+        };
+        let found = until_space(&mut attempt, &mut waits, Duration::ZERO);
+        assert_eq!((found, asked), (Ok(true), 2));
+        let mut full = || Err(Errno::NOSPC);
+        let ended = until_space(&mut full, &mut || None, Duration::ZERO);
+        assert_eq!(ended, Err(Errno::NOSPC));
+        let stopped = until_space(&mut full, &mut || Some(false), Duration::ZERO);
+        assert_eq!(stopped, Ok(false));
+        let mut other = || Err(Errno::OPNOTSUPP);
+        let failed = until_space(&mut other, &mut || Some(true), Duration::ZERO);
+        assert_eq!(failed, Err(Errno::OPNOTSUPP));
+    }
+
+    #[test]
+    fn a_reserved_file_is_filled() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut scratch = Scratch::make(dir.path()).unwrap();
+        let size = Bytes(3 << 20);
+        scratch.reserve(size, Duration::ZERO, &mut || true).unwrap();
+        scratch.fill(size, size, None, &mut |_| true).unwrap();
+        assert_eq!(std::fs::metadata(scratch.path()).unwrap().len(), size.0);
     }
 
     #[test]

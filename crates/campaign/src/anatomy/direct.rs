@@ -29,8 +29,12 @@ pub enum DirectError {
     Open { path: PathBuf, cause: Errno },
     #[error("{} is on a file system that does not keep data in its place or does not say where it is ({kind}); help: name the block device", .path.display())]
     NoPlaces { path: PathBuf, kind: String },
-    #[error("the longest piece of a file in {} is {longest}, and 512 MiB are needed; help: use an emptier file system or a larger --size, or name the block device", .path.display())]
-    InPieces { path: PathBuf, longest: Bytes },
+    #[error("the longest piece of a file in {} has {usable} from a multiple of 192 MiB on the disk on, and {needed} are needed; help: use an emptier file system or a larger --size, or name the block device", .path.display())]
+    InPieces {
+        path: PathBuf,
+        usable: Bytes,
+        needed: Bytes,
+    },
 }
 
 /// A block device or file, measured by the clock of the host.
@@ -65,7 +69,7 @@ impl<'a> DirectDevice<'a> {
     }
 
     /// Opens a file that is filled with data. Address 0 is the first one in the file whose place on the disk is a
-    /// multiple of all units that are told apart.
+    /// multiple of all units that are told apart. An anatomy that is continued has the `capacity` of its first part.
     ///
     /// # Errors
     /// [`DirectError`]: the file system moves data, or the file is in small pieces.
@@ -73,6 +77,7 @@ impl<'a> DirectDevice<'a> {
         path: &Path,
         folder: &Path,
         kind: &str,
+        capacity: Option<Bytes>,
         stop: &'a AtomicBool,
     ) -> Result<DirectDevice<'a>, DirectError> {
         let no_places = || DirectError::NoPlaces {
@@ -86,12 +91,15 @@ impl<'a> DirectDevice<'a> {
         let device = DirectDevice::open(path, folder, true, stop)?;
         let run = device.target.longest_run().ok_or_else(no_places)?;
         let (start, len) = aligned(run, partition);
-        if len < LEAST {
+        let needed = capacity.unwrap_or(Bytes(LEAST));
+        if len < needed.0 {
             return Err(DirectError::InPieces {
                 path: folder.to_owned(),
-                longest: Bytes(run.len),
+                usable: Bytes(len),
+                needed,
             });
         }
+        let len = capacity.map_or(len, |capacity| capacity.0);
         Ok(DirectDevice {
             target: device.target.within(start, len),
             ..device
@@ -122,6 +130,11 @@ impl<'a> DirectDevice<'a> {
             false => Ok(()),
         }
     }
+}
+
+/// Returns the size of a file of which such a capacity can be examined, if it is in one piece.
+pub fn file_size_for(capacity: Bytes) -> Bytes {
+    Bytes(capacity.0 + ALIGNMENT)
 }
 
 /// Returns the start of the file system of a directory on its disk in bytes; `None` if it is on no disk or partition of
@@ -213,6 +226,19 @@ pub fn clock_name() -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_in_one_piece_has_the_capacity_that_is_continued() {
+        let capacity = Bytes(700 << 20);
+        for physical in [0, 4096, 300 << 20, ALIGNMENT - 4096] {
+            let run = FileRun {
+                logical: 0,
+                physical,
+                len: file_size_for(capacity).0,
+            };
+            assert!(aligned(run, 0).1 >= capacity.0, "{physical}");
+        }
+    }
 
     #[test]
     fn address_0_of_a_file_is_at_a_multiple_of_every_unit_on_the_disk() {

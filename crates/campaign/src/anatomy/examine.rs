@@ -65,7 +65,8 @@ pub fn device_id(identity: &Identity) -> String {
     known.map_or_else(|| device.node.display().to_string(), String::clone)
 }
 
-/// Returns whether a stored anatomy is of this device, and can be continued.
+/// Returns whether a stored anatomy is of this device, and can be continued. A new file in the same directory may be in
+/// other pieces than that of the first part, so that its capacity does not count.
 pub fn continues(stored: &AnatomyRecord, new: &AnatomyRecord) -> bool {
     let same = |of: &AnatomyRecord| {
         let anatomy = &of.anatomy;
@@ -73,7 +74,7 @@ pub fn continues(stored: &AnatomyRecord, new: &AnatomyRecord) -> bool {
         (
             name,
             anatomy.device_id.clone(),
-            anatomy.capacity,
+            Some(anatomy.capacity).filter(|_| !matches!(of.scope, AnatomyScope::File { .. })),
             of.scope.clone(),
         )
     };
@@ -227,6 +228,22 @@ mod tests {
             !continues(&rest, &new),
             "a complete anatomy is not continued"
         );
+    }
+
+    #[test]
+    fn an_anatomy_in_a_file_continues_in_a_file_of_another_size() {
+        let (_, simulated) = record();
+        let of = |scope: &AnatomyScope, mib: u64| {
+            new_record(simulated.target.clone(), scope.clone(), Bytes(mib << 20), 3)
+        };
+        let folder = |name: &str| AnatomyScope::File {
+            folder: name.into(),
+        };
+        let card = folder("/mnt/card");
+        assert!(continues(&of(&card, 900), &of(&card, 700)));
+        assert!(!continues(&of(&card, 900), &of(&folder("/mnt/other"), 900)));
+        let device = AnatomyScope::Device;
+        assert!(!continues(&of(&device, 900), &of(&device, 700)));
     }
 
     /// Returns the anatomy of a device some of whose requests are 1.6 times as slow, for no reason that a request shows.

@@ -5,7 +5,7 @@ mod examine;
 mod predict;
 mod simulated;
 
-pub use direct::{DirectDevice, DirectError, clock_name};
+pub use direct::{DirectDevice, DirectError, clock_name, file_size_for};
 pub use examine::{
     continues, device_id, examine, new_record, prove, simulated_identity, trial_bytes,
 };

@@ -197,8 +197,12 @@ fn direct(error: &DirectError) -> String {
             "{}のファイルシステム（{kind}）はデータの位置を固定しないか、位置を示しません; help: ブロックデバイスを指定してください",
             path.display()
         ),
-        DirectError::InPieces { path, longest } => format!(
-            "{}のファイルで連続している部分は最長{longest}で、512 MiBに足りません; help: 空きの多いファイルシステムか、大きい--sizeを使うか、ブロックデバイスを指定してください",
+        DirectError::InPieces {
+            path,
+            usable,
+            needed,
+        } => format!(
+            "{}のファイルで最長の連続部分のうち、ディスク上の192 MiBの倍数から始まる部分は{usable}で、{needed}に足りません; help: 空きの多いファイルシステムか、大きい--sizeを使うか、ブロックデバイスを指定してください",
             path.display()
         ),
     }

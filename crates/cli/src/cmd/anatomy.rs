@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use hakaru_campaign::anatomy::{
     self, DeviceError, DirectDevice, RunStep, SimulatedDevice, TimedDevice,
 };
-use hakaru_campaign::scratch::Scratch;
+use hakaru_campaign::scratch::{Scratch, ScratchError};
 use hakaru_device::guard::Erasable;
 use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::anatomy::Experiment;
@@ -20,6 +20,7 @@ use hakaru_store::Store;
 use serde::Serialize;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const AFTER: &str = "\
 A device is written and its content is lost: it must be confirmed by its id (--erase=ID) or by typing its name. With --read-only nothing is written, and only pages, units, mapping, queue and throttling are looked for. In a directory, an unnamed file is written; what a file can show depends on the file system.
@@ -165,16 +166,25 @@ fn directory(args: &AnatomyArgs, folder: &Path, db: Option<&Path>) -> Result<Exi
     let wanted = args
         .size
         .unwrap_or(Bytes(LARGEST_FILE.min(free.0 / FREE_PART)));
-    let wanted = FreeSpace::usable(free, Some(wanted));
+    let usable = FreeSpace::usable(free, Some(wanted));
     let scope = AnatomyScope::File {
         folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()),
     };
     if args.dry_run {
-        return dry_run(args, &args.record(identity, scope, wanted), None);
+        return dry_run(args, &args.record(identity, scope, usable), None);
     }
     let store = place::open(db)?;
+    let new = args.record(identity.clone(), scope.clone(), usable);
+    let stored = args.resume.then(|| unfinished(&store, &new)).transpose()?;
+    let capacity = stored.map(|stored| stored.anatomy.capacity);
+    // A part is continued in a file as large as the first, even if the space of that is not free yet.
+    let wanted = capacity.map_or(usable, |capacity| {
+        let asked = args.size.unwrap_or(usable);
+        asked.max(anatomy::file_size_for(capacity))
+    });
     let stop = stop::flag();
     let mut file = Scratch::make(folder)?;
+    reserve(args, &mut file, wanted)?;
     note(
         args,
         &both!(
@@ -183,11 +193,45 @@ fn directory(args: &AnatomyArgs, folder: &Path, db: Option<&Path>) -> Result<Exi
         ),
     );
     let mut is_wanted = |_| !stop.load(std::sync::atomic::Ordering::Relaxed);
-    file.fill(wanted, wanted, None, &mut is_wanted)?;
-    let device = DirectDevice::file(&file.path(), folder, &kind, stop);
+    file.fill(wanted, wanted, None, &mut is_wanted)
+        .map_err(failed_to_make)?;
+    let device = DirectDevice::file(&file.path(), folder, &kind, capacity, stop);
     let mut device = device.map_err(failed_to_open)?;
     let record = args.record(identity, scope, device.capacity());
     carry_out(args, record, &mut device, store)
+}
+
+/// Longest wait for the space of a file that was just deleted.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Allocates the file, and waits while there is no space for it.
+fn reserve(args: &AnatomyArgs, file: &mut Scratch, size: Bytes) -> Result<()> {
+    let stop = stop::flag();
+    let mut is_told = false;
+    let mut waits = || {
+        if !std::mem::replace(&mut is_told, true) {
+            note(
+                args,
+                &both!(
+                    "waiting for {size} of free space: the file of an interrupted run may not be deleted yet",
+                    "{size}の空き容量を待っています。中断された測定のファイルがまだ削除されていない可能性があります"
+                ),
+            );
+        }
+        !stop.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    file.reserve(size, PATIENCE, &mut waits)
+        .map_err(failed_to_make)
+}
+
+/// Ctrl-C before the first experiment is an interruption, and no failure.
+fn failed_to_make(error: ScratchError) -> anyhow::Error {
+    let exit = match error {
+        ScratchError::Stopped => Exit::Interrupted,
+        _ => Exit::Failed,
+    };
+    complain(&error.into());
+    Ended(exit).into()
 }
 
 fn failed_to_open(error: anatomy::DirectError) -> Ended {
