@@ -126,6 +126,11 @@ impl Scratch {
     ) -> Result<(), ScratchError> {
         let begun = Instant::now();
         let mut attempt = || {
+            // Half an allocation would leave the next attempt other, smaller pieces.
+            let system = rustix::fs::fstatvfs(&self.fd)?;
+            if system.f_bavail.saturating_mul(system.f_frsize) < size.0 {
+                return Err(Errno::NOSPC);
+            }
             let allocated =
                 rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), self.size, size.0);
             if allocated == Err(Errno::NOSPC) {
