@@ -177,8 +177,12 @@ fn tiles(verification: &Verification) -> Vec<Tile> {
         ),
         tile(Label::NotAsWritten, size(found.bad_bytes), of),
     ];
-    tiles.extend(speed(Label::WrittenAt, &found.write_speed));
-    tiles.extend(speed(Label::ReadAt, &found.read_speed));
+    let (written, read) = (
+        of_memory(found, &found.write_speed),
+        of_memory(found, &found.read_speed),
+    );
+    tiles.extend(speed(Label::WrittenAt, &written));
+    tiles.extend(speed(Label::ReadAt, &read));
     tiles
 }
 
@@ -278,6 +282,15 @@ fn speed_map(verification: &Verification) -> Option<Chart> {
     })
 }
 
+/// The part of a map that has memory behind it; all of it if the device holds what it claims.
+fn of_memory(found: &IntegrityVerdict, map: &SpeedMap) -> SpeedMap {
+    let real = found.capacity.real();
+    let exists = |point: &&SpeedPoint| real.is_none_or(|real| point.offset < real);
+    SpeedMap {
+        points: map.points.iter().filter(exists).cloned().collect(),
+    }
+}
+
 /// The range of the speeds along the device.
 fn map_title(found: &IntegrityVerdict) -> String {
     let range = |what: Label, map: &SpeedMap| {
@@ -285,12 +298,14 @@ fn map_title(found: &IntegrityVerdict) -> String {
         let [slowest, fastest] = [slowest, fastest].map(megabytes);
         Some(text::speed_range(what.text(), &slowest, &fastest))
     };
-    let write = range(Label::Writing, &found.write_speed);
+    let write = range(Label::Writing, &of_memory(found, &found.write_speed));
     let read = match write {
         Some(_) => Label::ReadingLine,
         None => Label::Reading,
     };
-    let ranges = write.into_iter().chain(range(read, &found.read_speed));
+    let ranges = write
+        .into_iter()
+        .chain(range(read, &of_memory(found, &found.read_speed)));
     match &ranges.collect::<Vec<_>>()[..] {
         [] => Label::Map.into(),
         ranges => text::enumerated(ranges),
