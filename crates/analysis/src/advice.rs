@@ -6,7 +6,7 @@
 //! and sustained speed for containers, sequential and sustained speed for archives; sensors need
 //! little. The thresholds are judgments: users can replace a rule by its ID.
 
-use crate::figures::figure;
+use crate::figures::{figure, is_of_mix};
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::finding::{Figure, MeasuredFigure, Summary};
 
@@ -228,6 +228,13 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
     let mut not_measured = Vec::new();
     for criterion in &rule.criteria {
         match figure(summary, criterion.figure) {
+            // Alone, an operation is at least as fast as its part of a mix.
+            Some(measured)
+                if is_of_mix(summary, criterion.figure)
+                    && judge(criterion, measured.value) != Fitness::Fits =>
+            {
+                not_measured.push(criterion.clone());
+            }
             Some(measured) => decided_by.push(decide(criterion, measured)),
             None => not_measured.push(criterion.clone()),
         }
@@ -304,6 +311,7 @@ fn shortfall(decision: &Decision) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::suite;
+    use hakaru_model::finding::PhaseSummary;
 
     fn fitness_of(advice: &[Advice], id: &str) -> Option<Fitness> {
         advice.iter().find(|a| a.id == id).unwrap().fitness
@@ -341,6 +349,29 @@ mod tests {
             phase.iops.mean /= 1000.0;
         }
         assert_eq!(database(&summary), Some(Fitness::DoesNot));
+    }
+
+    /// Regression: the reads of a mix, 23.8 MB/s beside as many writes, were judged as sequential reads of 23.8 MB/s.
+    #[test]
+    fn a_part_of_a_mix_can_only_reach_a_limit() {
+        let nas_with_reads = |rate: f64| {
+            let mut summary = suite(5);
+            let reads = |phase: &&mut PhaseSummary| phase.phase == "seq-read";
+            for phase in summary.phases.iter_mut().filter(reads) {
+                phase.detail.shape.as_mut().unwrap().read_percent = 50;
+                let scale = rate / phase.bandwidth.mean;
+                phase.bandwidth.mean = rate;
+                phase.bandwidth.ci95 = phase.bandwidth.ci95.map(|(a, b)| (a * scale, b * scale));
+            }
+            let advice = advise(&summary, &default_rules());
+            advice.into_iter().find(|a| a.id == "nas").unwrap()
+        };
+        let is_read = |criterion: &Criterion| criterion.figure == Figure::SequentialRead;
+        let slow = nas_with_reads(10e6);
+        assert!(slow.not_measured.iter().any(is_read), "{slow:?}");
+        assert_ne!(slow.fitness, Some(Fitness::DoesNot));
+        let fast = nas_with_reads(500e6);
+        assert!(fast.not_measured.is_empty(), "{fast:?}");
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub(crate) fn phase_of(summary: &Summary, wanted: Figure) -> Option<&PhaseSummar
     }
 }
 
+/// Whether a figure is that of one operation in a mix of reads and writes.
+pub(crate) fn is_of_mix(summary: &Summary, figure: Figure) -> bool {
+    let shape = phase_of(summary, figure).and_then(|phase| phase.detail.shape);
+    shape.is_some_and(|shape| is_mixed(&shape))
+}
+
 /// Returns phases of an operation with a matching known workload.
 fn fitting(
     summary: &Summary,

@@ -132,6 +132,15 @@ impl Decision {
     pub fn is_crossed(&self) -> bool {
         !self.firm && self.measured.ci95.is_some()
     }
+
+    /// The limit within the confidence interval, the nearest to the value if both are; `None` without an interval.
+    pub fn crossed_limit(&self) -> Option<f64> {
+        let (low, high) = self.measured.ci95?;
+        let distance = |limit: &f64| (limit - self.measured.value).abs();
+        let limits = [self.criterion.fits, self.criterion.care].into_iter();
+        let within = limits.filter(|limit| (low..=high).contains(limit));
+        within.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
 }
 
 /// Conclusions from one summary, shown next to it.
@@ -192,6 +201,23 @@ mod tests {
             fitness,
             decided_by: decided_by.to_vec(),
             not_measured: Vec::new(),
+        }
+    }
+
+    /// Regression: the limit that the verdict would miss was named, although the interval was far from it.
+    #[test]
+    fn the_limit_within_the_interval_is_named() {
+        let mut open = decision(Fitness::WithCare, false, true);
+        (open.criterion.fits, open.criterion.care) = (500.0, 100.0);
+        open.measured.value = 134.0;
+        for (interval, limit) in [
+            ((89.0, 179.0), Some(100.0)),
+            ((120.0, 600.0), Some(500.0)),
+            ((50.0, 600.0), Some(100.0)),
+            ((120.0, 179.0), None),
+        ] {
+            open.measured.ci95 = Some(interval);
+            assert_eq!(open.crossed_limit(), limit);
         }
     }
 

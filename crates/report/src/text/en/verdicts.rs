@@ -38,12 +38,9 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fits = number::limit(decision.criterion.fits);
     let care = number::limit(decision.criterion.care);
     if decision.is_crossed() {
-        let crossed = match fitness {
-            Fitness::DoesNot => care,
-            Fitness::Fits | Fitness::WithCare => fits,
-        };
+        let crossed = decision.crossed_limit().map_or(fits, number::limit);
         return format!(
-            "{name} is {value} (limit {crossed}), but its 95% interval crosses a limit"
+            "{name} is {value} (limit {crossed}), but its 95% interval crosses that limit"
         );
     }
     let limits = match (fitness, of.more_is_better()) {

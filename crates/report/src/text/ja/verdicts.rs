@@ -49,10 +49,7 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fits = number::limit(decision.criterion.fits);
     let care = number::limit(decision.criterion.care);
     if decision.is_crossed() {
-        let crossed = match fitness {
-            Fitness::DoesNot => care,
-            Fitness::Fits | Fitness::WithCare => fits,
-        };
+        let crossed = decision.crossed_limit().map_or(fits, number::limit);
         return format!("{name}は{value}（目安{crossed}）だが、95%信頼区間が目安をまたぐ");
     }
     let limits = match (fitness, of.more_is_better()) {
