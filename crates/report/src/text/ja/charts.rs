@@ -103,9 +103,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             slowest,
             slow,
             unit,
-        } => {
-            format!("{slow} {unit}（{slowest}）から{fast} {unit}（{fastest}）まで")
-        }
+        } => format!("{slow} {unit}（{slowest}）から{fast} {unit}（{fastest}）まで"),
         ChartTitle::OnlyPhase { phase, value } => format!("{phase}: {value}"),
         ChartTitle::HighestMeans {
             series,
@@ -170,9 +168,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             before,
             after,
             at,
-        } => {
-            format!("{phase}: {at}を超えると{before}から{after} MB/sに低下")
-        }
+        } => format!("{phase}: {at}を超えると{before}から{after} MB/sに低下"),
         ChartTitle::SomeFall { phase, falling, of } if falling.len() == *of => {
             format!("{phase}: {of}件すべてで速度が低下し、回復せず")
         }
@@ -188,9 +184,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             low,
             high,
             recoveries,
-        } => {
-            format!("{phase}: {low}〜{high} MB/sの間で変動、{recoveries}回回復")
-        }
+        } => format!("{phase}: {low}〜{high} MB/sの間で変動、{recoveries}回回復"),
         ChartTitle::Range { phase, low, high } => {
             format!("{phase}: 時間を通して{low}〜{high} MB/s")
         }
