@@ -19,7 +19,7 @@ pub(crate) struct Warmth {
     pub(crate) now: f64,
     /// Warmth at which the card throttles.
     pub(crate) throttles_at: Option<f64>,
-    /// Whether it reached that, and has not rested since.
+    /// Whether the card reached `throttles_at` and has not rested since.
     is_hot: bool,
     /// Busy time of the hot card, and all busy time, since the attempt at an experiment began.
     hot: f64,

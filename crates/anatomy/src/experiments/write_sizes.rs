@@ -80,7 +80,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     report(lab, known, &geometry, (&latencies, derived), found)
 }
 
-/// Reports what follows from the latencies.
+/// Derives the findings from the latencies.
 fn report(
     lab: &mut Lab<'_>,
     known: &Anatomy,

@@ -163,7 +163,7 @@ impl Agent<'_> {
             self.receipts(),
             self.answer(),
             self.watch_devices(),
-            self.rest(),
+            self.unmap_regularly(),
         )?;
         Ok(())
     }
@@ -228,7 +228,7 @@ impl Agent<'_> {
     }
 
     /// Unmaps what starting needed, and from time to time what waiting needed.
-    async fn rest(&self) -> Result<()> {
+    async fn unmap_regularly(&self) -> Result<()> {
         let mut pause = STARTING;
         loop {
             tokio::time::sleep(pause).await;

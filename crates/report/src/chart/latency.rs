@@ -110,7 +110,7 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
     })
 }
 
-/// Ratio of two medians from which on a title mentions their order.
+/// Smallest ratio of two medians whose order a title mentions.
 const CLEARLY: f64 = 1.05;
 
 /// Latency of the only line at P99, or the range of several at the highest percentile that all of them have.

@@ -102,7 +102,7 @@ pub(crate) enum ChartTitle {
         percentile: String,
         low: (String, String),
         high: (String, String),
-        /// Whether the one with the higher percentile has the lower median.
+        /// Whether the line with the higher percentile has the lower median.
         crossing: bool,
     },
     /// Latencies that are too few for a common percentile.

@@ -66,8 +66,7 @@ fn document(verification: &Verification, annotations: &Annotations) -> Document 
     };
     blocks.extend(sections.blocks());
     // The bar of the capacity shows the range without memory.
-    let all_missing = found_only_missing_memory(verification);
-    if !all_missing {
+    if !found_only_missing_memory(verification) {
         blocks.extend(bad_places(verification, MOST_ROWS));
     }
     let limits = DocumentBlock::Limits(limits.collect());

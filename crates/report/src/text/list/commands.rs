@@ -280,7 +280,7 @@ texts! {
     pub(crate) fn missing_memory(capacity: Capacity) -> String;
     /// Title of the real capacity as a part of the claimed one.
     pub(crate) fn real_share(percent: &str) -> String;
-    /// What the bar of the real capacity is a part of.
+    /// Note of the capacity bar: the addresses that it covers.
     pub(crate) fn claimed_addresses(claimed: Bytes) -> String;
     /// The part of the claimed capacity that exists.
     pub(crate) fn exists(real: Bytes) -> String;
