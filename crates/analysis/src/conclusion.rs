@@ -50,9 +50,8 @@ pub fn conclude_pair(
     if !rates.is_empty() && rates.iter().all(|(_, c)| c.verdict == Verdict::Equivalent) {
         return Some(PairConclusion::Equivalent { of });
     }
-    let open = rates
-        .iter()
-        .filter(|(_, c)| c.verdict != Verdict::Equivalent);
+    let is_level = |c: &Comparison| c.verdict == Verdict::Equivalent;
+    let open = rates.iter().filter(|(_, c)| !is_level(c));
     let (phase, comparison) = open.max_by(largest)?;
     let Verdict::Undecided { needed } = comparison.verdict else {
         return None;
@@ -62,6 +61,7 @@ pub fn conclude_pair(
         rate: concluded(*phase, comparison, &rates),
         runs: runs(phase.0).min(runs(phase.1)),
         needed,
+        level: count(rates.iter().filter(|(_, c)| is_level(c)).count()),
         of,
     })
 }
@@ -182,6 +182,7 @@ mod tests {
             rate,
             runs,
             needed,
+            level: 0,
             of,
         }) = concluded(&a, &b)
         else {

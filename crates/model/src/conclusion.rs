@@ -21,6 +21,8 @@ pub enum PairConclusion {
         runs: u32,
         /// Runs per side that would be enough for the observed difference; `None` if unknown.
         needed: Option<u32>,
+        /// Rates that are equivalent within the margin.
+        level: u32,
         /// Number of compared rates.
         of: u32,
     },

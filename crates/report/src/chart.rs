@@ -366,8 +366,8 @@ impl RatioChart {
         let cells = |row: &RatioRow| {
             let ends = row.interval.map(crate::compare::ratio_ends);
             let interval = ends.map_or("–".to_owned(), |(low, high)| text::span(&low, &high));
-            let verdict = text::differs(row.differs).to_owned();
-            table::row(&row.label, [row.text.clone(), interval, verdict])
+            let cells = [row.text.clone(), interval, row.verdict.clone()];
+            table::row(&row.label, cells)
         };
         let head = [
             self.rows,
@@ -404,6 +404,7 @@ pub(crate) fn ratio_row(label: &str, comparison: &Comparison) -> RatioRow {
         ratio: comparison.ratio,
         interval: comparison.ratio_ci95,
         differs: comparison.verdict == Verdict::Different,
+        verdict: crate::compare::verdict(comparison),
         text: format!("{}×", number::significant(comparison.ratio)),
     }
 }

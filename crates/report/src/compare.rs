@@ -253,44 +253,39 @@ fn csv_line(c: &Comparison, names: (&str, &str)) -> String {
 
 /// Renders a comparison of two series as one HTML page.
 pub fn comparison_html(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    with_workloads_described([a, b], || document(a, b, comparisons, &[], None).html())
+    comparison_html_with(&PairReport::of_figures((a, b), comparisons))
 }
 
 /// Renders a comparison of two series as Markdown.
 pub fn comparison_markdown(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> String {
-    with_workloads_described([a, b], || {
-        document(a, b, comparisons, &[], None).markdown(None)
-    })
+    comparison_markdown_with(&PairReport::of_figures((a, b), comparisons), None)
 }
 
 /// Renders a comparison of two series with the conclusions from each as one HTML page.
 pub fn comparison_html_with(of: &PairReport<'_>) -> String {
-    with_workloads_described(of.both(), || document_with(of).html())
+    with_workloads_described(of.both(), || document(of).html())
 }
 
 /// Renders a comparison of two series with the conclusions from each as Markdown; `charts` is the directory of the
 /// charts of [`comparison_charts`](crate::comparison_charts()), which are linked as `NAME.svg`, if they are saved.
 pub fn comparison_markdown_with(of: &PairReport<'_>, charts: Option<&str>) -> String {
-    with_workloads_described(of.both(), || document_with(of).markdown(charts))
+    with_workloads_described(of.both(), || document(of).markdown(charts))
 }
 
-fn document_with(of: &PairReport<'_>) -> Document {
-    let (a, b) = of.sides;
-    document(a, b, of.comparisons, of.findings, of.conclusion)
-}
-
-fn document(
-    a: &Summary,
-    b: &Summary,
-    comparisons: &[Comparison],
-    findings: &[RunFindings],
-    conclusion: Option<&PairConclusion>,
-) -> Document {
+fn document(of: &PairReport<'_>) -> Document {
+    let PairReport {
+        sides: (a, b),
+        phases,
+        comparisons,
+        findings,
+        conclusion,
+        ..
+    } = *of;
     let both = [a.clone(), b.clone()];
     let names = naming::series(&both);
     let names = (names[0].as_str(), names[1].as_str());
     let title = run::of_common(&both, &text::against(names.1, names.0));
-    let answer = answer::answer(a, names, comparisons, conclusion);
+    let answer = answer::answer((a, b), names, comparisons, conclusion);
     let main: Vec<&Comparison> = comparisons.iter().filter(|c| c.primary).collect();
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let mut first = Vec::new();
@@ -301,6 +296,12 @@ fn document(
     if !comparisons.is_empty() {
         let all = numbers(table(names, comparisons));
         proven.push(folded(text::every_figure(), vec![all]));
+    }
+    // Means, totals and extremes have no test, but are what an article compares.
+    let untested = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
+    let untested: Vec<DocumentBlock> = untested.collect();
+    if !untested.is_empty() {
+        proven.push(folded(text::figures_of_workloads(), untested));
     }
     if let Some(tests) = tests(comparisons) {
         let blocks = vec![
@@ -363,6 +364,18 @@ pub struct PairReport<'a> {
 }
 
 impl<'a> PairReport<'a> {
+    /// Only the comparisons, without conclusions.
+    fn of_figures(sides: (&'a Summary, &'a Summary), comparisons: &'a [Comparison]) -> Self {
+        PairReport {
+            sides,
+            names: ("", ""),
+            phases: &[],
+            comparisons,
+            findings: &[],
+            conclusion: None,
+        }
+    }
+
     fn both(&self) -> [&'a Summary; 2] {
         [self.sides.0, self.sides.1]
     }
@@ -383,7 +396,7 @@ fn brief(of: &PairReport<'_>) -> Document {
         findings,
         conclusion,
     } = *of;
-    let answer = answer::answer(sides.0, names, comparisons, conclusion);
+    let answer = answer::answer(sides, names, comparisons, conclusion);
     let answer = answer.map(DocumentBlock::Answer);
     let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();

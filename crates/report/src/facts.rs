@@ -10,7 +10,7 @@ use crate::{naming, number, results, text, time};
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity, UnknownReason,
 };
-use hakaru_model::finding::{Finding, PhaseSummary, Summary};
+use hakaru_model::finding::{Finding, PhaseSummary, Summary, SummaryOrigin};
 use hakaru_model::units::{BytesPerSec, Quantile};
 use std::fmt::Display;
 
@@ -117,6 +117,9 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
 /// The whole environment of a series, most important facts first.
 pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     let mut lines = FactLines(surroundings(&summary.target, &summary.environment));
+    if let SummaryOrigin::Imported { disks, .. } = &summary.origin {
+        lines.name_disks(disks);
+    }
     lines.say(FactKey::Origin, text::origin(&summary.origin));
     if let Some(ns) = summary.overhead_ns {
         lines.say(
@@ -133,6 +136,17 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     }
     lines.say(FactKey::Series, &summary.series);
     lines.0
+}
+
+impl RunFacts {
+    /// States the disks that an imported result has counters of, where its device is unknown otherwise.
+    fn name_disks(&mut self, disks: &str) {
+        let device = |line: &&mut FactLine<FactKey>| line.key == FactKey::Device && !line.known;
+        if let Some(line) = self.0.iter_mut().find(device).filter(|_| !disks.is_empty()) {
+            line.value = plain(&text::disks_of_result(disks));
+            (line.known, line.brief) = (true, true);
+        }
+    }
 }
 
 /// Tool overhead as percent of the shortest median latency, where it matters most.
@@ -290,7 +304,7 @@ pub(crate) fn throttled(flags: u32) -> Option<String> {
 /// Variation of a long write as a sentence; `None` if the write was too short.
 pub(crate) fn sustained(phase: &PhaseSummary) -> Option<String> {
     let found = phase.sustained.as_ref()?;
-    Some(text::sustained(found))
+    Some(text::sustained(found, !phase.timelines.is_empty()))
 }
 
 /// Whether the speed of a long write fell, or swung.

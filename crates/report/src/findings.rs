@@ -43,8 +43,19 @@ pub(crate) fn use_of(advice: &Advice) -> ConclusionRow {
     ConclusionRow {
         about: plain(&text::use_title(&advice.id, &advice.title)),
         sign: sign(advice.verdict()),
-        verdict: text::advice(advice.verdict()).to_owned(),
+        verdict: verdict_of(advice),
         because: reasons(advice),
+    }
+}
+
+/// The verdict in words. What is open because figures are missing says so, and how good it can be at best.
+fn verdict_of(advice: &Advice) -> String {
+    let verdict = advice.verdict();
+    match (verdict, advice.fitness, advice.decided_by.first()) {
+        (AdviceVerdict::Inconclusive, None, Some(worst)) => {
+            text::incomplete_advice(worst.fitness, advice.not_measured.len())
+        }
+        _ => text::advice(verdict).to_owned(),
     }
 }
 
@@ -266,7 +277,10 @@ mod tests {
         let ConclusionRow { sign, because, .. } = use_of(&advice);
         let wanted = "fsync P99 7.21 ms (limit 10); not measured: fsync P99.9 (`hakaru bench --only=durable`)";
         assert_eq!((sign, because.as_str()), ("?", wanted));
-        assert_eq!(use_of(&advice).verdict, "inconclusive");
+        assert_eq!(use_of(&advice).verdict, "good so far, 1 figure missing");
+        advice.decided_by[0].fitness = Fitness::WithCare;
+        let at_best = "with care at best, 1 figure missing";
+        assert_eq!(use_of(&advice).verdict, at_best);
         advice.decided_by.clear();
         assert_eq!(use_of(&advice).verdict, "not measured");
     }

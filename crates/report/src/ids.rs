@@ -13,7 +13,7 @@ pub fn origin_id(origin: &SummaryOrigin) -> String {
     match origin {
         SummaryOrigin::Unknown => String::new(),
         SummaryOrigin::Measured { version } => format!("hakaru {version}"),
-        SummaryOrigin::Imported { program } => format!("{program} (imported)"),
+        SummaryOrigin::Imported { program, .. } => format!("{program} (imported)"),
         SummaryOrigin::Published { source } => format!("published: {source}"),
     }
 }

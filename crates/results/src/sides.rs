@@ -10,7 +10,7 @@ use hakaru_model::job::{Phase, Scenario};
 use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, Readable, Store};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Reads the results in a file.
@@ -244,6 +244,7 @@ fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
         let names = records.iter().map(of).filter(|name| !name.is_empty());
         (what, names.collect::<BTreeSet<String>>().len() as u32)
     });
+    let counted = counted.chain([("sessions", sessions(records))]);
     let several = counted.filter(|(_, count)| *count > 1);
     several
         .map(|(what, count)| Caveat::Pooled {
@@ -251,6 +252,23 @@ fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
             what: what.to_owned(),
         })
         .collect()
+}
+
+/// Largest number of series that measured one workload of one card through one layer on one host: months may lie
+/// between them.
+fn sessions(records: &[RunRecord]) -> u32 {
+    let mut series: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for record in records {
+        let campaign = record.campaign.as_ref();
+        let place = campaign.map(|point| (point.card.as_str(), point.layer.as_str()));
+        for phase in &record.phases {
+            let host = record.environment.hostname.as_str();
+            let of = series.entry((place, host, phase.name.as_str()));
+            of.or_default().insert(&record.series);
+        }
+    }
+    let most = series.values().map(BTreeSet::len).max();
+    most.unwrap_or_default() as u32
 }
 
 /// Returns the runs of a label, in the order of measurement; `None` if it is unknown.

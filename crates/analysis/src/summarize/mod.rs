@@ -67,7 +67,7 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         runs: series.iter().map(|r| r.id.clone()).collect(),
         scenario: first.map(|r| r.scenario.name.clone()).unwrap_or_default(),
         started_unix_ms: first.map_or(0, |r| r.started_unix_ms),
-        origin: first.map(|r| origin(&r.origin)).unwrap_or_default(),
+        origin: first.map(origin).unwrap_or_default(),
         traced: traced_series(&paths, &target),
         target,
         environment: first.map_or_else(Environment::default, |r| r.environment.clone()),
@@ -82,13 +82,14 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
     summary
 }
 
-fn origin(origin: &Origin) -> SummaryOrigin {
-    match origin {
+fn origin(run: &RunRecord) -> SummaryOrigin {
+    match &run.origin {
         Origin::Measured { version } => SummaryOrigin::Measured {
             version: version.clone(),
         },
         Origin::Imported { program, .. } => SummaryOrigin::Imported {
             program: program.clone(),
+            disks: caveats::reported_disks(run),
         },
     }
 }

@@ -228,11 +228,12 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
                 .replace("MB", "MiB")
                 .replace("KB", "KiB")
                 .replace("kB", "KiB");
+            // The factor between the units: that of the figures differs from it by their rounding.
+            let more = (binary - 1.0) * 100.0;
             notes.push(both!(
-                "The published figures in {unit} are {real} according to their IOPS ({:.1}% \
-                more); they are shown as published",
-                "公表値の単位{unit}はIOPSから見ると{real}（{:.1}%大きい）。公表どおりに表示";
-                (ratio - 1.0) * 100.0
+                "The published figures in {unit} are {real} according to the IOPS beside them ({more:.1}% \
+                more); shown as published, so shares of rated speeds may be {more:.1}% too low",
+                "公表値の単位{unit}は併記のIOPSから見ると{real}（{more:.1}%大きい）。公表どおりに表示するため、公称速度に対する割合は最大{more:.1}%低い可能性あり"
             ));
         }
     }

@@ -18,6 +18,9 @@ pub enum SummaryOrigin {
     Imported {
         /// Name of the program, with its version if known.
         program: String,
+        /// Disks whose counters the output contains, joined by `+`; empty if there are none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        disks: String,
     },
     /// Published means and deviations.
     Published {

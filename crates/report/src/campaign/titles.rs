@@ -81,8 +81,11 @@ fn plateau(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
         return None;
     }
     let speed = |mean: f64| number::quantity(mean / 1e6);
+    // The bars of other layers in the chart may be outside of the range.
+    let place = (view.layers.len() > 1).then(|| in_text(layer));
+    let title: Vec<String> = [work.title()].into_iter().chain(place).collect();
     Some(ChartTitle::Plateau {
-        work: work.title(),
+        work: text::enumerated(&title),
         cards: held.len(),
         of: cards.len(),
         low: speed(held.last()?.1),

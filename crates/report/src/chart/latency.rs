@@ -19,29 +19,36 @@ pub(super) fn latencies_of_one(
 ) -> Vec<Chart> {
     // Of many workloads, those that are points of a sweep have their latency there.
     let is_crowded = summary.phases.len() > MOST_LINES;
+    // The writes of a phase with syncs return early: only the chart of fsync says when they are durable.
+    let name_of_writes = |phase: &PhaseSummary| match phase.sync {
+        Some(_) => text::without_fsync(&naming::phase(summary, phase)),
+        None => naming::phase(summary, phase),
+    };
+    let name_of_syncs = |phase: &PhaseSummary| naming::phase(summary, phase);
     let lines = |wanted: fn(&PhaseSummary) -> bool,
+                 name: &dyn Fn(&PhaseSummary) -> String,
                  of: fn(&PhaseSummary) -> Option<&LatencySummary>| {
         let wanted = summary.phases.iter().filter(|phase| wanted(phase));
         let wanted = wanted.filter(|phase| !(is_crowded && is_swept(phase)));
         wanted
-            .filter_map(|phase| line(naming::phase(summary, phase), of(phase)?))
+            .filter_map(|phase| line(name(phase), of(phase)?))
             .collect::<Vec<_>>()
     };
     [
         (
             "latency-small",
             text::small_latency().to_owned(),
-            lines(by_iops, |p| p.latency.as_ref()),
+            lines(by_iops, &name_of_writes, |p| p.latency.as_ref()),
         ),
         (
             "latency-large",
             text::large_latency().to_owned(),
-            lines(|p| !by_iops(p), |p| p.latency.as_ref()),
+            lines(|p| !by_iops(p), &name_of_writes, |p| p.latency.as_ref()),
         ),
         (
             "latency-fsync",
             text::fsync_latency(""),
-            lines(|_| true, |p| p.sync.as_ref()),
+            lines(|_| true, &name_of_syncs, |p| p.sync.as_ref()),
         ),
     ]
     .into_iter()

@@ -151,7 +151,7 @@ fn compared(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> 
         name: "ratios".to_owned(),
         section: Section::Speed,
         title,
-        note: text::ratio_note(&a, &b),
+        note: text::ratio_note(&a, &b, rates.iter().any(|c| c.p_value.is_some())),
         rows: text::Head::Figure.text(),
     };
     charts.splice(0..0, ratios.of(rows.collect()));

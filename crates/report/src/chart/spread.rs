@@ -3,9 +3,9 @@
 
 use super::{BarChart, Chart, Section, slug};
 use crate::naming::PhaseName;
-use crate::number::{self, MeanText};
+use crate::number::MeanText;
 use crate::svg::{Bar, BarGroup};
-use crate::text;
+use crate::text::{self, SlowestInterval};
 use hakaru_model::finding::{PhaseSummary, Sustained};
 
 /// The chart of a phase; `None` if no series has these figures.
@@ -15,23 +15,27 @@ pub(crate) fn spread_over_time(
     cells: &[Option<&PhaseSummary>],
 ) -> Option<Chart> {
     let known = |(name, cell): (&String, &Option<&PhaseSummary>)| {
-        Some((name.clone(), (*cell)?.sustained.clone()?))
+        let cell = (*cell)?;
+        Some((name.clone(), cell.bandwidth.mean, cell.sustained.clone()?))
     };
-    let all: Vec<(String, Sustained)> = names.iter().zip(cells).filter_map(known).collect();
-    let share = |(name, of): &(String, Sustained)| (of.deviation.0 / of.mean.0, name.clone());
-    let mut shares: Vec<(f64, String)> = all.iter().map(share).collect();
-    shares.retain(|(share, _)| share.is_finite());
-    shares.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let end = |(share, name): &(f64, String)| (number::percent(*share), name.clone());
-    let (low, high) = (end(shares.first()?), end(shares.last()?));
-    let groups = all.iter().map(|(name, of)| BarGroup {
+    let all: Vec<(String, f64, Sustained)> = names.iter().zip(cells).filter_map(known).collect();
+    let slowest = |(name, mean, of): &(String, f64, Sustained)| SlowestInterval {
+        series: name.clone(),
+        speed: of.min.0,
+        share: of.min.0 / mean,
+    };
+    let mut slowest: Vec<SlowestInterval> = all.iter().map(slowest).collect();
+    slowest.retain(|of| of.share.is_finite());
+    slowest.sort_by(|a, b| a.share.total_cmp(&b.share));
+    let (worst, best) = (slowest.first()?, slowest.last()?);
+    let groups = all.iter().map(|(name, mean, of)| BarGroup {
         label: name.clone(),
-        bars: vec![Some(bar(of))],
+        bars: vec![Some(bar(*mean, of))],
     });
     let about = BarChart {
         name: format!("spread-over-time-{}", slug(&phase.id)),
         section: Section::Sustained,
-        title: text::spread_title(&phase.label, &low, (shares.len() > 1).then_some(&high)),
+        title: text::spread_title(&phase.label, worst, (slowest.len() > 1).then_some(best)),
         unit: "MB/s",
         quantity: String::new(),
         runs: String::new(),
@@ -42,10 +46,12 @@ pub(crate) fn spread_over_time(
     Some(chart)
 }
 
-fn bar(of: &Sustained) -> Bar {
-    let text = MeanText::of_parts(of.mean.0, Some(of.deviation.0), 1e6);
+/// The bar ends at the bytes divided by the time, which every other chart and table shows as well: a mean of intervals,
+/// as other programs print it, can differ by several percent.
+fn bar(mean: f64, of: &Sustained) -> Bar {
+    let text = MeanText::of_parts(mean, Some(of.deviation.0), 1e6);
     Bar {
-        value: of.mean.0 / 1e6,
+        value: mean / 1e6,
         deviation: Some(of.deviation.0 / 1e6),
         mean: text.mean,
         spread: text.deviation.unwrap_or_default(),

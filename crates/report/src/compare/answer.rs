@@ -5,13 +5,13 @@ use crate::document::AnswerBlock;
 use crate::number;
 use crate::text::{self, PairAnswer};
 use crate::workload;
+use hakaru_model::caveat::Caveat;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Summary, Verdict};
 
-/// The answer about the rates, which is the conclusion, if there is one; `None` without comparisons. `a` is the first
-/// side.
+/// The answer about the rates, which is the conclusion, if there is one; `None` without comparisons.
 pub(super) fn answer(
-    a: &Summary,
+    (a, b): (&Summary, &Summary),
     names: (&str, &str),
     comparisons: &[Comparison],
     conclusion: Option<&PairConclusion>,
@@ -49,11 +49,24 @@ pub(super) fn answer(
             text::proven_difference(&pair, other.as_ref())
         }
     };
-    let proof = match tested {
-        true => text::figures_proven(different, level, open),
-        false => String::new(),
-    };
+    let mut proof = pooled((a, b), names);
+    proof.extend(tested.then(|| text::figures_proven(different, level, open)));
+    let proof: Vec<&str> = proof.iter().map(String::as_str).collect();
+    let proof = text::paragraph(&proof);
     Some(AnswerBlock { text, proof })
+}
+
+/// A sentence for each side whose runs come from several sessions: its spread is not that of repeats.
+fn pooled((a, b): (&Summary, &Summary), names: (&str, &str)) -> Vec<String> {
+    let sentence = |(of, name): (&Summary, &str)| {
+        let sessions = of.caveats.iter().find_map(|caveat| match caveat {
+            Caveat::Pooled { count, what } if what == "sessions" => Some(*count),
+            _ => None,
+        })?;
+        Some(text::pools_sessions(name, sessions))
+    };
+    let sides = [(a, names.0), (b, names.1)].into_iter();
+    sides.filter_map(sentence).collect()
 }
 
 /// The rate with the largest proven difference, otherwise with the largest one.

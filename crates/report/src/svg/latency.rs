@@ -77,7 +77,13 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     let y_scale = vertical(data);
     let ticks = y_scale.ticks(0).into_iter();
     let area = PlotArea::new(
-        (Scale::Tail { decades }, y_scale),
+        (
+            Scale::Tail {
+                from: first_decade(data),
+                decades,
+            },
+            y_scale,
+        ),
         ticks.map(|v| (v, number::nanos(v))).collect(),
         (
             width - labels.as_ref().map_or(12.0, |labels| labels.room),
@@ -190,6 +196,17 @@ fn decades(data: &LatencyChart) -> f64 {
     });
     // The tick of a percentile at the end of the axis needs a little room.
     (ends.fold(1.0, f64::max) + 0.05).min(MOST_DECADES)
+}
+
+/// Where the axis begins: a result that states only the percentiles from P95 on leaves no empty half before them.
+fn first_decade(data: &LatencyChart) -> f64 {
+    let first = |line: &LatencyLine| line.decided().first().map(|point| point.0);
+    let first = data.lines.iter().filter_map(first).fold(1.0, f64::min);
+    match first {
+        // Just before the first percentile, so that its marker is whole.
+        0.9..1.0 => (-(1.0 - first).log10() - 0.05).min(decades(data) - 0.5),
+        _ => 0.0,
+    }
 }
 
 fn vertical(data: &LatencyChart) -> Scale {

@@ -112,6 +112,7 @@ fn ratio_plot() -> impl Strategy<Value = RatioPlot> {
         ratio,
         interval: Some((ratio * (1.0 - spread), ratio * (1.0 + spread))),
         differs,
+        verdict: String::new(),
         text: format!("{}×", crate::number::significant(ratio)),
     });
     prop::collection::vec(row, 1..31).prop_map(|rows| RatioPlot { rows })

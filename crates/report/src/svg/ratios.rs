@@ -24,6 +24,8 @@ pub(crate) struct RatioRow {
     pub(crate) interval: Option<(f64, f64)>,
     /// Whether a difference is shown.
     pub(crate) differs: bool,
+    /// The verdict in words, in the table of the chart.
+    pub(crate) verdict: String,
     /// The ratio as text, at the end of the row.
     pub(crate) text: String,
 }

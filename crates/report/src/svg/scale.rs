@@ -21,7 +21,9 @@ pub(super) enum Scale {
     },
     /// Shares on a logarithmic scale towards 1: 90%, 99% and 99.9% are equally spaced, at -log10(1 - share).
     Tail {
-        /// Number of such steps.
+        /// Step at which the axis begins.
+        from: f64,
+        /// Step at which it ends.
         decades: f64,
     },
 }
@@ -54,7 +56,7 @@ impl Scale {
         let at = match *self {
             Scale::Linear { min, max } => (value - min) / (max - min),
             Scale::Log { min, max } => (value / min).ln() / (max / min).ln(),
-            Scale::Tail { decades } => -(1.0 - value).log10() / decades,
+            Scale::Tail { from, decades } => (-(1.0 - value).log10() - from) / (decades - from),
         };
         if at.is_nan() { 0.0 } else { at.clamp(0.0, 1.0) }
     }
@@ -78,13 +80,14 @@ impl Scale {
                 all.filter(|v| *v >= min * 0.999 && *v <= max * 1.001)
                     .collect()
             }
-            Scale::Tail { decades } => {
+            Scale::Tail { from, decades } => {
                 let tails = (1..=decades.floor() as i32).map(|d| 1.0 - 10f64.powi(-d));
                 let mut ticks: Vec<f64> = std::iter::once(0.5).chain(tails).collect();
                 // P95 is quoted as often as P90 and P99.
                 if let Some(after) = ticks.iter().position(|&q| q > 0.95) {
                     ticks.insert(after, 0.95);
                 }
+                ticks.retain(|q| -(1.0 - q).log10() >= from - 1e-9);
                 ticks
             }
         }
@@ -182,7 +185,10 @@ mod tests {
 
     #[test]
     fn the_tail_is_stretched() {
-        let tail = Scale::Tail { decades: 4.0 };
+        let tail = Scale::Tail {
+            from: 0.0,
+            decades: 4.0,
+        };
         let places: Vec<f64> = [0.0, 0.9, 0.99, 0.999, 0.9999]
             .iter()
             .map(|&q| tail.place(q))
@@ -193,12 +199,18 @@ mod tests {
         assert_eq!(tail.place(1.0), 1.0);
         assert_eq!(tail.ticks(0).len(), 6);
         assert!(tail.ticks(0).contains(&0.95));
+        let late = Scale::Tail {
+            from: 1.25,
+            decades: 3.05,
+        };
+        assert_eq!(late.ticks(0), [0.95, 0.99, 0.999]);
+        assert!((0.02..0.04).contains(&late.place(0.95)));
     }
 
     proptest! {
         #[test]
         fn any_value_has_a_place(value: f64, a: f64, b: f64) {
-            for scale in [Scale::from_zero(a), Scale::log_around(a, b), Scale::Tail { decades: 3.0 }] {
+            for scale in [Scale::from_zero(a), Scale::log_around(a, b), Scale::Tail { from: 0.0, decades: 3.0 }] {
                 prop_assert!((0.0..=1.0).contains(&scale.place(value)));
                 let ticks = scale.ticks(5);
                 prop_assert!((1..=100).contains(&ticks.len()), "{:?} {:?}", scale, ticks);

@@ -124,6 +124,17 @@ pub(crate) enum ComparisonText {
     Undecided { runs: usize, needed: Option<u32> },
 }
 
+/// The slowest interval of a series over time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SlowestInterval {
+    /// Name of the series.
+    pub(crate) series: String,
+    /// Its bandwidth, in bytes per second.
+    pub(crate) speed: f64,
+    /// Its share of the bandwidth of the whole run.
+    pub(crate) share: f64,
+}
+
 /// Whether the second figure of a comparison is higher or lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RatioDirection {

@@ -301,6 +301,10 @@ pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) 
     format!("Measured once: no proof. {faster} has {ratio}× the figure for {workload}.")
 }
 
+pub(in crate::text) fn pools_sessions(name: &str, sessions: u32) -> String {
+    format!("{name} pools {sessions} sessions: its spread includes what changed between them.")
+}
+
 pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
     let of = different + level + open;
     let mut parts = vec![format!("{different} of {of} figures differ")];

@@ -30,25 +30,21 @@ pub(in crate::text) fn p99_of(kind: &str) -> String {
 
 pub(in crate::text) fn layer_cost_note(layer: &str, reference: &str) -> String {
     format!(
-        "Speed through {layer} as a ratio to {reference}. Dot: ratio of the means; line: 95% interval; ring: no difference shown."
+        "Speed through {layer} as a ratio to {reference}. Dot: ratio of the means; line: 95% interval; ring: no difference proven."
     )
 }
 
-pub(in crate::text) fn ratio_note(a: &str, b: &str) -> String {
-    format!(
-        "{b} divided by {a}. Dot: ratio of the means; line: 95% interval; ring: no difference shown."
-    )
+pub(in crate::text) fn ratio_note(a: &str, b: &str, tested: bool) -> String {
+    match tested {
+        true => format!(
+            "{b} divided by {a}. Dot: ratio of the means; line: 95% interval; ring: no difference proven."
+        ),
+        false => format!("{b} divided by {a}. Ring: ratio of single runs, not tested."),
+    }
 }
 
 pub(in crate::text) fn amplification_quantity(workload: &str) -> String {
     format!("Bytes the device wrote per byte of the application, from its counters, {workload}")
-}
-
-pub(in crate::text) fn differs(differs: bool) -> &'static str {
-    match differs {
-        true => "different",
-        false => "no difference shown",
-    }
 }
 
 pub(in crate::text) fn no_bar() -> &'static str {
@@ -81,6 +77,10 @@ pub(in crate::text) fn small_latency() -> &'static str {
 
 pub(in crate::text) fn large_latency() -> &'static str {
     "Latency of large I/Os"
+}
+
+pub(in crate::text) fn without_fsync(phase: &str) -> String {
+    format!("{phase}, without fsync")
 }
 
 pub(in crate::text) fn fsync_latency(phase: &str) -> String {

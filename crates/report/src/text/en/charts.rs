@@ -147,6 +147,9 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             high,
             crossing,
         } => {
+            if low.1 == high.1 {
+                return format!("{work}: {percentile} is {} for all", low.1);
+            }
             let median = match crossing {
                 true => ", the median the other way round",
                 false => "",

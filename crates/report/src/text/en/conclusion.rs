@@ -23,24 +23,35 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             rate,
             runs,
             needed,
+            level,
             of,
         } => {
-            let several = match of {
-                1 => String::new(),
-                of => format!(" in {}; largest", counted(u64::from(*of), "workload")),
-            };
             let ratio = number::significant(rate.ratio);
+            let workload = workload(rate);
+            let (first, second) = names;
+            if *runs <= 1 {
+                let largest = match of {
+                    1 => String::new(),
+                    of => format!(", the largest difference of {of}"),
+                };
+                return format!(
+                    "{second} measured {ratio}× {first} for {workload}{largest}; measured once, so nothing is tested: use --repeat=5"
+                );
+            }
+            let several = match (of, level) {
+                (1, _) => String::new(),
+                (of, 0) => format!(" for any of {of} rates; largest"),
+                (of, level) => {
+                    format!(": {level} of {of} rates are the same within 5%; largest other")
+                }
+            };
             let interval = rate.ratio_ci95.map_or_else(String::new, interval);
-            let proof = match (runs, needed) {
-                (..=1, _) => "measured once, use --repeat=5".to_owned(),
-                (_, Some(needed)) => format!("about {needed} runs each would show it"),
-                (_, None) => "more runs are needed".to_owned(),
+            let proof = match needed {
+                Some(needed) => format!("about {needed} runs each would show it"),
+                None => "more runs are needed".to_owned(),
             };
             format!(
-                "No difference is proven{several}: {}, {} at {ratio}× {}{interval}; {proof}",
-                workload(rate),
-                names.1,
-                names.0
+                "No difference is proven{several}: {workload}, {second} at {ratio}× {first}{interval}; {proof}"
             )
         }
     }

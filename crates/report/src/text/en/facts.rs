@@ -255,11 +255,11 @@ pub(super) fn throttled_by(bits: u32) -> String {
     throttling(bits, words).join(", ")
 }
 
-pub(in crate::text) fn sustained(found: &Sustained) -> String {
+pub(in crate::text) fn sustained(found: &Sustained, has_intervals: bool) -> String {
     let (min, max) = (megabytes(&found.min), megabytes(&found.max));
     let mean = MeanText::of_parts(found.mean.0, Some(found.deviation.0), 1e6);
     let mut even = format!("{min} to {max} MB/s over time, mean {mean} MB/s");
-    if found.falls.is_empty() {
+    if found.falls.is_empty() && has_intervals {
         even += ", no lasting fall";
     }
     let mut parts: Vec<String> = found.falls.iter().map(cliff).collect();
@@ -328,6 +328,10 @@ pub(in crate::text) fn times_of(ratio: f64) -> String {
 
 pub(in crate::text) fn clock_name(clock: &str) -> String {
     clock.to_owned()
+}
+
+pub(in crate::text) fn disks_of_result(disks: &str) -> String {
+    format!("{disks} (from the disk statistics of the result)")
 }
 
 pub(in crate::text) fn origin(origin: &SummaryOrigin) -> String {

@@ -252,7 +252,11 @@ pub(in crate::text) fn not_measured_here() -> &'static str {
 }
 
 pub(in crate::text) fn every_figure() -> &'static str {
-    "Every figure as a table"
+    "Compared figures, with verdicts"
+}
+
+pub(in crate::text) fn figures_of_workloads() -> &'static str {
+    "Every figure of each workload, with its ratio"
 }
 
 pub(in crate::text) fn every_run() -> &'static str {

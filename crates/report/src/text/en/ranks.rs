@@ -34,7 +34,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         ),
     };
     if let Some(reason) = reason {
-        text += &format!(" ({}: {})", reason.verdict, reason.because);
+        text += &format!(" ({}; weakest figure: {})", reason.verdict, reason.because);
     }
     if !level.is_empty() {
         text += &format!("; not proven better than {}", cards(level));

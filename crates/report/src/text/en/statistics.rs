@@ -1,6 +1,8 @@
 //! Words of statistics.
 
 use super::counted;
+use crate::number;
+use crate::text::SlowestInterval;
 use hakaru_model::finding::IntervalCaveat;
 
 pub(in crate::text) fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
@@ -23,21 +25,28 @@ pub(in crate::text) fn intervals() -> &'static str {
 
 pub(in crate::text) fn spread_title(
     work: &str,
-    low: &(String, String),
-    high: Option<&(String, String)>,
+    worst: &SlowestInterval,
+    best: Option<&SlowestInterval>,
 ) -> String {
-    let (least, steadiest) = low;
-    match high {
-        None => format!("{work}: the speed varies by {least}% of its mean over time"),
-        Some((most, other)) => format!(
-            "{work}: the speed varies by {least}% of its mean over time ({steadiest}) to {most}% ({other})"
+    let part = |of: &SlowestInterval| {
+        let speed = number::significant(of.speed / 1e6);
+        format!("{speed} MB/s, {}% of its mean", number::percent(of.share))
+    };
+    match best {
+        None => format!("{work}: slowest interval {}", part(worst)),
+        Some(best) => format!(
+            "{work}: slowest interval of {} {}; of {} {}",
+            worst.series,
+            part(worst),
+            best.series,
+            part(best)
         ),
     }
 }
 
 pub(in crate::text) fn range_note() -> &'static str {
-    "Bandwidth over time, MB/s. Bar: mean; thick line: ± 1 standard deviation of the intervals; thin line with ends: the \
-     slowest and the fastest interval. The result has no single intervals."
+    "Bandwidth over time, MB/s. Bar: bytes divided by time; thick line: ± 1 standard deviation of the intervals; thin \
+     line with ends: the slowest and the fastest interval. The result has no single intervals."
 }
 
 pub(in crate::text) fn no_rated_speed() -> &'static str {

@@ -190,6 +190,7 @@ pub(in crate::text) fn comparison_verdict(verdict: &ComparisonText) -> String {
             format!("{direction}{little}{}", chance(p))
         }
         ComparisonText::Equivalent { p } => format!("same within 5%{}", chance(p)),
+        ComparisonText::Undecided { runs: 1, .. } => "not tested (n = 1)".to_owned(),
         ComparisonText::Undecided { runs, needed } => {
             let at = match runs {
                 0 => String::new(),

@@ -23,6 +23,14 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
+pub(in crate::text) fn incomplete_advice(at_best: Fitness, missing: usize) -> String {
+    let missing = counted(missing as u64, "figure");
+    match at_best {
+        Fitness::Fits => format!("good so far, {missing} missing"),
+        Fitness::WithCare | Fitness::DoesNot => format!("with care at best, {missing} missing"),
+    }
+}
+
 pub(in crate::text) fn use_title(_id: &str, title: &str) -> String {
     title.to_owned()
 }

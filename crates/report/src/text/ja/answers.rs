@@ -273,6 +273,10 @@ pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) 
     )
 }
 
+pub(in crate::text) fn pools_sessions(name: &str, sessions: u32) -> String {
+    format!("{name}は別々の{sessions}回の測定をまとめた値で、ばらつきに時期の差を含みます。")
+}
+
 pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
     let of = different + level + open;
     let mut others = Vec::new();

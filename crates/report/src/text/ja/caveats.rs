@@ -170,6 +170,7 @@ fn pooled(what: &str, count: MinMax<u32>) -> String {
     match what {
         "cards" => format!("カード{count}枚の測定をまとめた集計。ばらつきに個体差を含む"),
         "hosts" => format!("ホスト{count}台の測定をまとめた集計。ばらつきに個体差を含む"),
+        "sessions" => format!("別々の{count}回の測定をまとめた集計。ばらつきに時期の差を含む"),
         what => format!("{count}種類の{what}の測定をまとめた集計。ばらつきに個体差を含む"),
     }
 }

@@ -132,6 +132,9 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             high,
             crossing,
         } => {
+            if low.1 == high.1 {
+                return format!("{work}: {percentile}はすべて{}", low.1);
+            }
             let median = match crossing {
                 true => "（中央値では逆転）",
                 false => "",
@@ -418,21 +421,17 @@ pub(in crate::text) fn layer_cost_note(layer: &str, reference: &str) -> String {
     )
 }
 
-pub(in crate::text) fn ratio_note(a: &str, b: &str) -> String {
-    format!("{b}の{a}に対する比。点は平均の比、線は95%信頼区間、白丸は有意差なし")
+pub(in crate::text) fn ratio_note(a: &str, b: &str, tested: bool) -> String {
+    match tested {
+        true => format!("{b}の{a}に対する比。点は平均の比、線は95%信頼区間、白丸は有意差なし"),
+        false => format!("{b}の{a}に対する比。白丸は1回ずつの測定の比（検定なし）"),
+    }
 }
 
 pub(in crate::text) fn amplification_quantity(workload: &str) -> String {
     format!(
         "アプリケーションの1バイトあたりにデバイスが書き込んだバイト数（ディスク統計による）、{workload}"
     )
-}
-
-pub(in crate::text) fn differs(differs: bool) -> &'static str {
-    match differs {
-        true => "有意差あり",
-        false => "有意差なし",
-    }
 }
 
 pub(in crate::text) fn no_bar() -> &'static str {
@@ -467,6 +466,10 @@ pub(in crate::text) fn large_latency() -> &'static str {
     "大きいI/Oのレイテンシ"
 }
 
+pub(in crate::text) fn without_fsync(phase: &str) -> String {
+    format!("{phase}、fsyncを除く")
+}
+
 pub(in crate::text) fn fsync_latency(phase: &str) -> String {
     match phase.is_empty() {
         true => "fsyncのレイテンシ".to_owned(),
@@ -492,8 +495,4 @@ pub(in crate::text) fn extremes_drawn(drawn: usize, of: usize) -> String {
 
 pub(in crate::text) fn groups_between(n: usize) -> String {
     format!("ほか{n}件")
-}
-
-pub(in crate::text) fn run_number(run: usize) -> String {
-    format!("{run}回目")
 }

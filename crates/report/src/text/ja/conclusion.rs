@@ -24,23 +24,36 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             rate,
             runs,
             needed,
+            level,
             of,
         } => {
-            let (several, largest) = match of {
-                1 => (String::new(), ""),
-                of => (format!("（{of}項目）"), "最大の差は"),
-            };
             let ratio = number::significant(rate.ratio);
-            let interval = rate.ratio_ci95.map_or_else(String::new, interval);
-            let proof = match (runs, needed) {
-                (..=1, _) => "測定は1回のみ。--repeat=5を推奨".to_owned(),
-                (_, Some(needed)) => format!("示すには各約{needed}回の測定が必要"),
-                (_, None) => "測定回数の追加が必要".to_owned(),
-            };
+            let workload = workload(rate);
             let (first, second) = names;
+            if *runs <= 1 {
+                let largest = match of {
+                    1 => String::new(),
+                    of => format!("（{of}項目中最大の差）"),
+                };
+                return format!(
+                    "{workload}では{second}が{first}の{ratio}倍{largest}。測定は1回のみで検定不可。--repeat=5を推奨"
+                );
+            }
+            let (several, largest) = match (of, level) {
+                (1, _) => (String::new(), ""),
+                (of, 0) => (format!("（{of}項目）"), "最大の差は"),
+                (of, level) => (
+                    format!("（{of}項目中{level}項目は5%以内で同等）"),
+                    "ほかで最大の差は",
+                ),
+            };
+            let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+            let proof = match needed {
+                Some(needed) => format!("示すには各約{needed}回の測定が必要"),
+                None => "測定回数の追加が必要".to_owned(),
+            };
             format!(
-                "有意差なし{several}。{largest}{}で、{second}は{first}の{ratio}倍{interval}。{proof}",
-                workload(rate)
+                "有意差なし{several}。{largest}{workload}で、{second}は{first}の{ratio}倍{interval}。{proof}"
             )
         }
     }

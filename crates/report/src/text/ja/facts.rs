@@ -257,11 +257,11 @@ pub(super) fn throttled_by(bits: u32) -> String {
     listed(&throttling(bits, words))
 }
 
-pub(in crate::text) fn sustained(found: &Sustained) -> String {
+pub(in crate::text) fn sustained(found: &Sustained, has_intervals: bool) -> String {
     let (min, max) = (megabytes(&found.min), megabytes(&found.max));
     let mean = MeanText::of_parts(found.mean.0, Some(found.deviation.0), 1e6);
     let mut even = format!("{min}〜{max} MB/sで推移、平均{mean} MB/s");
-    if found.falls.is_empty() {
+    if found.falls.is_empty() && has_intervals {
         even += "。持続的な低下なし";
     }
     let mut parts: Vec<String> = found.falls.iter().map(cliff).collect();
@@ -333,11 +333,15 @@ pub(in crate::text) fn clock_name(clock: &str) -> String {
     }
 }
 
+pub(in crate::text) fn disks_of_result(disks: &str) -> String {
+    format!("{disks}（結果のディスク統計による）")
+}
+
 pub(in crate::text) fn origin(origin: &SummaryOrigin) -> String {
     match origin {
         SummaryOrigin::Unknown => String::new(),
         SummaryOrigin::Measured { version } => format!("hakaru {version}"),
-        SummaryOrigin::Imported { program } => format!("{program}（取り込み）"),
+        SummaryOrigin::Imported { program, .. } => format!("{program}（取り込み）"),
         SummaryOrigin::Published { source } => format!("公表値（{source}）"),
     }
 }

@@ -231,7 +231,11 @@ pub(in crate::text) fn not_measured_here() -> &'static str {
 }
 
 pub(in crate::text) fn every_figure() -> &'static str {
-    "すべての値の表"
+    "比較した値と判定"
+}
+
+pub(in crate::text) fn figures_of_workloads() -> &'static str {
+    "ワークロードごとのすべての値と比"
 }
 
 pub(in crate::text) fn every_run() -> &'static str {

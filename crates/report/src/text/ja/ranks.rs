@@ -37,7 +37,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         }
     };
     if let Some(reason) = reason {
-        text += &format!("（{}: {}）", reason.verdict, reason.because);
+        text += &format!("（{}。最も弱い項目: {}）", reason.verdict, reason.because);
     }
     if !level.is_empty() {
         text += &format!("。{}との有意差なし", cards(level));

@@ -1,6 +1,7 @@
 //! Words of statistics.
 
 use crate::number;
+use crate::text::SlowestInterval;
 use hakaru_model::finding::IntervalCaveat;
 
 pub(in crate::text) fn interval_caveat(caveat: IntervalCaveat) -> &'static str {
@@ -23,20 +24,27 @@ pub(in crate::text) fn intervals() -> &'static str {
 
 pub(in crate::text) fn spread_title(
     work: &str,
-    low: &(String, String),
-    high: Option<&(String, String)>,
+    worst: &SlowestInterval,
+    best: Option<&SlowestInterval>,
 ) -> String {
-    let (least, steadiest) = low;
-    match high {
-        None => format!("{work}: 時間変動は平均の{least}%"),
-        Some((most, other)) => {
-            format!("{work}: 時間変動は平均の{least}%（{steadiest}）〜{most}%（{other}）")
-        }
+    let part = |of: &SlowestInterval| {
+        let speed = number::significant(of.speed / 1e6);
+        format!("{speed} MB/s（平均の{}%）", number::percent(of.share))
+    };
+    match best {
+        None => format!("{work}: 最も遅い区間は{}", part(worst)),
+        Some(best) => format!(
+            "{work}: 最も遅い区間は{}が{}、{}が{}",
+            worst.series,
+            part(worst),
+            best.series,
+            part(best)
+        ),
     }
 }
 
 pub(in crate::text) fn range_note() -> &'static str {
-    "スループットの時間変動、MB/s。棒は平均、太線は区間ごとの値の±標準偏差、両端のある細線は最も遅い区間と最も速い区間。\
+    "スループットの時間変動、MB/s。棒は転送量÷時間、太線は区間ごとの値の±標準偏差、両端のある細線は最も遅い区間と最も速い区間。\
      個々の区間の値は結果に含まれない"
 }
 
@@ -50,4 +58,8 @@ pub(in crate::text) fn calls(n: u64) -> String {
 
 pub(in crate::text) fn nth_series(n: usize) -> String {
     format!("測定シリーズ{n}")
+}
+
+pub(in crate::text) fn run_number(run: usize) -> String {
+    format!("{run}回目")
 }

@@ -186,6 +186,7 @@ pub(in crate::text) fn comparison_verdict(verdict: &ComparisonText) -> String {
             format!("{direction}{little}{}", chance(p))
         }
         ComparisonText::Equivalent { p } => format!("5%以内で同等{}", chance(p)),
+        ComparisonText::Undecided { runs: 1, .. } => "検定不可（n = 1）".to_owned(),
         ComparisonText::Undecided { runs, needed } => {
             let now = (*runs > 0).then(|| format!("n = {runs}"));
             let needed = needed.map(|needed| format!("n = {needed}で判定可能"));

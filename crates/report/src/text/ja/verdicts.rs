@@ -23,6 +23,14 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
+pub(in crate::text) fn incomplete_advice(at_best: Fitness, missing: usize) -> String {
+    let so_far = match at_best {
+        Fitness::Fits => "ここまでは十分",
+        Fitness::WithCare | Fitness::DoesNot => "最良でも条件付き",
+    };
+    format!("{so_far}（未測定{missing}項目）")
+}
+
 pub(in crate::text) fn use_title(id: &str, title: &str) -> String {
     // A rule of the user may have the ID of a built-in one, but its own title.
     let said = match (id, title) {

@@ -139,8 +139,8 @@ texts! {
     pub(crate) fn io_pressure(percent: &str) -> String;
     /// Reasons for throttling of a Raspberry Pi, as sets of four bits.
     pub(crate) fn throttled(now: u32, since_start: u32) -> String;
-    /// Variation of a long write.
-    pub(crate) fn sustained(found: &Sustained) -> String;
+    /// Variation of a long write; without its intervals, a lasting fall is not excluded.
+    pub(crate) fn sustained(found: &Sustained, has_intervals: bool) -> String;
     /// I/O amplification of a phase.
     pub(crate) fn device_moved(op: Op, ratio: &MeanText) -> String;
     /// Bytes written to lay out files.

@@ -5,7 +5,7 @@ use crate::findings::ConclusionKind;
 use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use crate::workload::WorkloadKind;
-use hakaru_model::advice::{AdviceVerdict, Decision};
+use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
 use hakaru_model::campaign::{PlanNote, Weakness};
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{
@@ -84,6 +84,8 @@ texts! {
     pub(crate) fn runs_between(least: u64, most: u64) -> String;
     /// Where the figures of a series come from: program and version, or published file; empty if unknown.
     pub(crate) fn origin(origin: &SummaryOrigin) -> String;
+    /// The disks that an imported result has counters of.
+    pub(crate) fn disks_of_result(disks: &str) -> String;
     /// Source line of a chart: number of runs, conditions, origin, days.
     pub(crate) fn chart_source_line(runs: &str, conditions: &[String], origin: &[String], days: &str) -> String;
     /// Subtitle of a latency chart.
@@ -122,11 +124,10 @@ texts! {
     /// Subtitle of a chart of what a layer leaves of the speed of another.
     pub(crate) fn layer_cost_note(layer: &str, reference: &str) -> String;
     /// Subtitle of a chart of the ratios of a comparison.
-    pub(crate) fn ratio_note(a: &str, b: &str) -> String;
+    pub(crate) fn ratio_note(a: &str, b: &str, tested: bool) -> String;
     /// Quantity of a chart of I/O amplification.
     pub(crate) fn amplification_quantity(workload: &str) -> String;
     /// Whether a difference is shown, in a table.
-    pub(crate) fn differs(differs: bool) -> &'static str;
     /// Text in place of a bar without a value.
     pub(crate) fn no_bar() -> &'static str;
     /// Label of the axis of percentiles.
@@ -145,6 +146,8 @@ texts! {
     pub(crate) fn large_latency() -> &'static str;
     /// Subject of a latency chart of fsync; the phase may be empty.
     pub(crate) fn fsync_latency(phase: &str) -> String;
+    /// Name of the writes of a phase whose syncs are shown apart.
+    pub(crate) fn without_fsync(phase: &str) -> String;
     /// Subject of a latency chart of a phase.
     pub(crate) fn phase_latency(phase: &str) -> String;
     /// A permanent drop of speed at its place.
@@ -169,6 +172,8 @@ texts! {
     // conclusion
     /// Title of the conclusion of a comparison of two sides.
     pub(crate) fn conclusion_of_pair() -> &'static str;
+    /// A side of a comparison whose runs come from several sessions.
+    pub(crate) fn pools_sessions(name: &str, sessions: u32) -> String;
     /// The conclusion of a comparison; `names` are the names of both sides.
     pub(crate) fn pair_conclusion(conclusion: &PairConclusion, names: (&str, &str)) -> String;
 
@@ -329,6 +334,8 @@ texts! {
     pub(crate) fn not_measured_here() -> &'static str;
     /// The summary line of a table below its charts.
     pub(crate) fn every_figure() -> &'static str;
+    /// The summary line of the figures of each workload on both sides: means, percentiles, totals, extremes.
+    pub(crate) fn figures_of_workloads() -> &'static str;
     /// The summary line of the table of all runs.
     pub(crate) fn every_run() -> &'static str;
     /// The summary line of the figures of one series.
@@ -413,6 +420,8 @@ texts! {
     // verdicts
     /// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
     pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str;
+    /// A use of which some figures are missing, and none of the measured ones excludes it: the best possible verdict.
+    pub(crate) fn incomplete_advice(at_best: Fitness, missing: usize) -> String;
     /// Title of a use; titles of the user's own rules are kept.
     pub(crate) fn use_title(id: &str, title: &str) -> String;
     /// Reasons for a verdict, one after another.

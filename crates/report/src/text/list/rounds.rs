@@ -26,7 +26,7 @@ texts! {
     /// Subtitle of a figure of the measurement window, which has these rounds if there is one.
     pub(crate) fn window_figure(figure: RoundFigure, rounds: Option<(u32, u32)>) -> String;
     /// Title of speeds over time: the smallest and the largest deviation in percent of the mean, with their series.
-    pub(crate) fn spread_title(work: &str, low: &(String, String), high: Option<&(String, String)>) -> String;
+    pub(crate) fn spread_title(work: &str, worst: &SlowestInterval, best: Option<&SlowestInterval>) -> String;
     /// Subtitle of speeds over time without intervals.
     pub(crate) fn range_note() -> &'static str;
     /// In the place of a bar without a rated speed.

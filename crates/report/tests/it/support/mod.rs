@@ -461,6 +461,7 @@ pub(crate) fn hostile(text: &str) -> Summary {
     summary.scenario = text.into();
     summary.origin = SummaryOrigin::Imported {
         program: text.into(),
+        disks: text.into(),
     };
     summary.target.path = text.into();
     summary.environment.hostname = text.into();
