@@ -100,6 +100,9 @@ pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     }
     let mut install = cargo();
     install.args(["install", "--locked", "--root"]).arg(&place);
+    // It takes longer to compile than to run.
+    install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
+    install.env("CARGO_PROFILE_RELEASE_LTO", "off");
     run(install.arg(name))?;
     Ok(kept)
 }

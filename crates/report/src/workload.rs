@@ -208,6 +208,14 @@ pub(crate) fn compared_figure(quantity: &str) -> String {
     crate::escape::plain(&own.unwrap_or_else(|| text::compared_quantity(quantity)))
 }
 
+/// The workload of a compared rate in words. A ratio needs no unit, and that of bandwidths is that of IOPS.
+pub(crate) fn compared_rate(quantity: &str) -> String {
+    match compared_workload(quantity) {
+        Some((workload, "bandwidth" | "IOPS")) => crate::escape::plain(&workload),
+        _ => compared_figure(quantity),
+    }
+}
+
 /// The workload of a compared figure in words, and the name of the figure; `None` for names of the user.
 pub(crate) fn compared_workload(quantity: &str) -> Option<(String, &str)> {
     let of_op = |op: Op| {

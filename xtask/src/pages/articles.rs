@@ -15,6 +15,10 @@ const USED: [(&str, u64, u64, u64); 5] = [
     ("worn 2 GB", 3_000_000, 46_000_000, 1_250_000),
 ];
 
+/// The hosts, with the time in nanoseconds that each adds to a request.
+const HOSTS: [(&str, u64); 2] = [("pi-b-plus", 120_000), ("zero-w", 190_000)];
+
+/// The six tests of `iozone -i0 -i1 -i2`.
 const WORKLOADS: &str = r#"
 [[workload]]
 name = "write"
@@ -24,7 +28,22 @@ size = "64 MiB"
 numjobs = 4
 
 [[workload]]
+name = "rewrite"
+rw = "write"
+bs = "4 KiB"
+size = "64 MiB"
+numjobs = 4
+overwrite = true
+
+[[workload]]
 name = "read"
+rw = "read"
+bs = "4 KiB"
+size = "64 MiB"
+numjobs = 4
+
+[[workload]]
+name = "re-read"
 rw = "read"
 bs = "4 KiB"
 size = "64 MiB"
@@ -134,11 +153,12 @@ pub(super) const COMMANDS: &[&[&str]] = &[
         "article-d-ja.html",
         "--lang=ja",
     ],
-    &["campaign", "run", "used.toml"],
+    &["@pi-b-plus", "campaign", "run", "used.toml"],
+    &["@zero-w", "campaign", "run", "used.toml"],
     &[
         "campaign",
         "report",
-        "used.toml",
+        "pi-b-plus/used.toml",
         "-o",
         "article-e.html",
         "--charts",
@@ -147,31 +167,36 @@ pub(super) const COMMANDS: &[&[&str]] = &[
     &[
         "campaign",
         "report",
-        "used.toml",
+        "pi-b-plus/used.toml",
         "-o",
         "article-e-ja.html",
         "--lang=ja",
     ],
 ];
 
-/// Writes the campaign of the used cards and their device models.
+/// Writes the campaign of the used cards and their device models, in a directory for each host.
 ///
 /// # Errors
 /// If a file cannot be written.
 pub(super) fn write(home: &Path) -> Result<()> {
-    let mut campaign =
-        "name = \"a box of used cards\"\nrepeats = 3\norder = \"interleaved\"\n".to_owned();
-    for (nth, (name, rate, write_seek, read_seek)) in USED.into_iter().enumerate() {
-        let file = format!("used-{nth}.json");
-        let model = serde_json::json!({
-            "name": name, "capacity": 8_u64 << 30, "block_size": 512, "jitter_permille": 40,
-            "read_rate": 20_000_000, "write_rate": rate, "read_seek": read_seek, "write_seek": write_seek,
-            "read_overhead": 120_000, "write_overhead": 120_000, "flush": 3_000_000,
-        });
-        std::fs::write(home.join(&file), model.to_string())
-            .context("cannot write a device model")?;
-        campaign += &format!("\n[[card]]\nlabel = \"{name}\"\nsimulate = \"{file}\"\n");
+    for (host, overhead) in HOSTS {
+        let home = home.join(host);
+        std::fs::create_dir_all(&home).context("cannot create a directory")?;
+        let mut campaign =
+            "name = \"a box of used cards\"\nrepeats = 3\norder = \"interleaved\"\n".to_owned();
+        for (nth, (name, rate, write_seek, read_seek)) in USED.into_iter().enumerate() {
+            let file = format!("used-{nth}.json");
+            let model = serde_json::json!({
+                "name": name, "capacity": 8_u64 << 30, "block_size": 512, "jitter_permille": 40,
+                "read_rate": 20_000_000, "write_rate": rate, "read_seek": read_seek, "write_seek": write_seek,
+                "read_overhead": overhead, "write_overhead": overhead, "flush": 3_000_000,
+            });
+            std::fs::write(home.join(&file), model.to_string())
+                .context("cannot write a device model")?;
+            campaign += &format!("\n[[card]]\nlabel = \"{name}\"\nsimulate = \"{file}\"\n");
+        }
+        campaign += WORKLOADS;
+        std::fs::write(home.join("used.toml"), campaign).context("cannot write a campaign")?;
     }
-    campaign += WORKLOADS;
-    std::fs::write(home.join("used.toml"), campaign).context("cannot write a campaign")
+    Ok(())
 }

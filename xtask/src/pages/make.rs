@@ -221,7 +221,7 @@ impl PublishedShape {
 }
 
 /// The commands, in order: `TABLE` and `ROOT` are paths of the workspace. A command that begins with `!` may report
-/// failed runs.
+/// failed runs; one that begins with `@HOST` runs in the directory of that name, as on a host of that name.
 const COMMANDS: &[&[&str]] = &[
     &["campaign", "run", "three.toml"],
     &[
@@ -407,15 +407,21 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
     articles::write(home)?;
     for words in COMMANDS.iter().chain(articles::COMMANDS) {
         let may_fail = words.first() == Some(&"!");
-        let words = words.iter().skip(usize::from(may_fail));
-        let words: Vec<String> = words
+        let host = words.first().and_then(|word| word.strip_prefix('@'));
+        let begin = usize::from(may_fail || host.is_some());
+        let words: Vec<String> = words[begin..]
+            .iter()
             .map(|word| {
                 let word = word.replace("TABLE", &table).replace("LOGS", &logs);
                 word.replace("ROOT", root)
             })
             .collect();
-        let mut command = Command::new(&program);
-        command.current_dir(home).env("HOME", home);
+        let mut command = match host {
+            Some(host) => on_host(host, &program),
+            None => Command::new(&program),
+        };
+        command.current_dir(host.map_or(home.to_owned(), place));
+        command.env("HOME", home);
         command.env("HAKARU_DB", place("hakaru.db"));
         command.env("HAKARU_LANG", "en").args(&words);
         match may_fail {
@@ -430,6 +436,15 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
         );
     }
     Ok(pages)
+}
+
+/// Returns a command that runs a program under another hostname, in a namespace of its own.
+fn on_host(host: &str, program: &Path) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--uts", "sh", "-c"]);
+    command.args([r#"hostname "$0" && exec "$@""#, host]);
+    command.arg(program);
+    command
 }
 
 fn write_model(path: &Path, name: &str, costs: &str) -> Result<()> {

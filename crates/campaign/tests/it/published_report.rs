@@ -255,7 +255,7 @@ fn what_the_article_could_not_know_is_said() {
     for words in [
         "are published means: no percentiles, no single runs",
         "One card of each model",
-        "are MiB/s according to their IOPS",
+        "are MiB/s according to the IOPS beside them",
     ] {
         assert!(page.contains(words), "{words}");
     }

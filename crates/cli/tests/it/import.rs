@@ -94,24 +94,6 @@ fn runs_of_one_thing_are_one_series() {
     );
 }
 
-/// Regression: the spread of a card that was measured in two months was printed as the spread of repeats.
-#[test]
-fn a_label_of_two_sessions_says_so_first() {
-    let home = Home::new();
-    for (label, file) in [
-        ("card", "f2fs-blog-ext4-1"),
-        ("card", "f2fs-blog-f2fs-1"),
-        ("other", "f2fs-blog-ext4-2"),
-    ] {
-        said(&home, &["import", "--label", label, &log(file)]);
-    }
-    let printed = said(&home, &["compare", "card", "other"]);
-    let answer = printed.lines().take(6).collect::<Vec<_>>().join("\n");
-    let wanted = "card pools 2 sessions: its spread includes what changed between them.";
-    assert!(answer.contains(wanted), "{printed}");
-    assert!(!printed.contains("other pools"), "{printed}");
-}
-
 #[test]
 fn a_card_and_a_disk_are_compared_as_published() {
     let home = Home::new();

@@ -334,3 +334,38 @@ fn a_damaged_record_hides_no_other_of_its_campaign() {
     assert!(shown.contains("Sequential"), "{shown}");
     assert!(shown.contains(&excluded), "{shown}");
 }
+
+/// Regression: the spread of a card that was measured in two months was printed as the spread of repeats.
+#[test]
+fn a_label_of_two_sessions_says_so_first() {
+    let home = Home::new();
+    let model = |rate: u64| {
+        let text = serde_json::json!({
+            "name": "card", "capacity": 68_719_476_736_u64, "block_size": 512, "read_rate": 90_000_000,
+            "write_rate": rate,
+        });
+        std::fs::write(home.path().join("card.json"), text.to_string()).unwrap();
+    };
+    for (label, rate) in [
+        ("card", 30_000_000),
+        ("card", 20_000_000),
+        ("other", 30_000_000),
+    ] {
+        model(rate);
+        let label = format!("--label={label}");
+        let words = ["bench", "--quick", "--only=seq-write", "--quiet", &label];
+        let mut bench = hakaru(&home);
+        bench.current_dir(home.path()).args(words);
+        let out = bench.args(["--simulate", "card.json"]).output().unwrap();
+        assert!(out.status.success(), "{}", text(&out.stderr));
+    }
+    let out = hakaru(&home)
+        .args(["compare", "card", "other"])
+        .output()
+        .unwrap();
+    let printed = text(&out.stdout);
+    let answer = printed.lines().take(6).collect::<Vec<_>>().join(" ");
+    let wanted = "card pools 2 sessions: its spread includes what changed between them";
+    assert!(answer.contains(wanted), "{printed}");
+    assert!(!printed.contains("other pools"), "{printed}");
+}

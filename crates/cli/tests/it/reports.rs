@@ -118,7 +118,7 @@ fn a_campaign_is_judged_by_the_rules_of_a_file() {
     write(RULE);
     let judged = ok(&report("markdown"));
     for line in [
-        "- **tape**: best: even (good: sequential write 29.9 MB/s (needs 25))",
+        "- **tape**: best: even (good; weakest figure: sequential write 29.9 MB/s (needs 25))",
         "| tape | ✓ good | sequential write 29.9 MB/s (needs 25) |",
         "| tape | \\~ with care | sequential write 20.0 MB/s (good from 25) |",
     ] {
@@ -457,7 +457,7 @@ fn cards_are_ranked_for_uses_and_by_price() {
     std::fs::write(home.path().join("rules.toml"), rule).unwrap();
     let copies = ok(&rank("--use copies --rules rules.toml"));
     assert!(
-        copies.contains("best: even (good: sequential write"),
+        copies.contains("best: even (good; weakest figure: sequential write"),
         "{copies}"
     );
     assert!(!copies.contains("not proven better"), "{copies}");

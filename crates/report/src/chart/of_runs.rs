@@ -146,7 +146,7 @@ fn compared(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> 
     }
     let rows = rates
         .iter()
-        .map(|c| ratio_row(&workload::compared_figure(&c.quantity), c));
+        .map(|c| ratio_row(&workload::compared_rate(&c.quantity), c));
     let ratios = RatioChart {
         name: "ratios".to_owned(),
         section: Section::Speed,

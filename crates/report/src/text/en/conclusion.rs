@@ -35,7 +35,7 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
                     of => format!(", the largest difference of {of}"),
                 };
                 return format!(
-                    "{second} measured {ratio}× {first} for {workload}{largest}; measured once, so nothing is tested: use --repeat=5"
+                    "{second} measured {ratio}× {first} for {workload}{largest}; a single run tests nothing: use --repeat=5"
                 );
             }
             let several = match (of, level) {

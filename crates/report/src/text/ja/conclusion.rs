@@ -36,7 +36,7 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
                     of => format!("（{of}項目中最大の差）"),
                 };
                 return format!(
-                    "{workload}では{second}が{first}の{ratio}倍{largest}。測定は1回のみで検定不可。--repeat=5を推奨"
+                    "{workload}では{second}が{first}の{ratio}倍{largest}。1回のみの測定では検定不可。--repeat=5を推奨"
                 );
             }
             let (several, largest) = match (of, level) {
