@@ -107,6 +107,16 @@ fn a_card_and_a_disk_are_compared_as_published() {
         said(&home, &args);
     }
     insta::assert_snapshot!(said(&home, &["compare", "microsd", "ssd"]));
+    // The page has the ratios that the verdict on each use rests on, as the article has.
+    let file = home.path().join("pair.md");
+    let output = file.display().to_string();
+    said(&home, &["compare", "microsd", "ssd", "-o", &output]);
+    let page = std::fs::read_to_string(file).unwrap();
+    let row = page
+        .lines()
+        .find(|row| row.starts_with("| database and logs"));
+    let ratios = "| fsync P99 0.758× · fsync P99.9 0.382× · random read 1.39× |";
+    assert!(row.is_some_and(|row| row.ends_with(ratios)), "{page}");
 }
 
 #[test]
