@@ -283,6 +283,16 @@ impl TwoWayLayout<'_> {
         let card_differs = card_contrasts.iter().any(|of| of.is_proven(level));
         let depends = combinations.iter().any(|of| of.is_proven(level));
         let ratio_of_host = |host| self.hosts(0, host).ratio(level);
+        let shares = self.shares(&combinations);
+        // A tiny effect can be proven; it is no cause of the differences.
+        let explains = |share: fn(&VariationShares) -> f64| {
+            shares
+                .as_ref()
+                .is_none_or(|of| share(of) >= NEGLIGIBLE_SHARE)
+        };
+        let depends = depends && explains(|of| of.combination);
+        let host_differs = host_differs && explains(|of| of.host);
+        let card_differs = card_differs && explains(|of| of.card);
         HostComparison {
             layer: self.layer.to_owned(),
             phase: self.phase.to_owned(),
@@ -293,7 +303,7 @@ impl TwoWayLayout<'_> {
             cells: self.cells.iter().map(|row| self.row(row)).collect(),
             host_ratios: (0..hosts).map(ratio_of_host).collect(),
             card_ratios: card_contrasts.iter().map(|of| of.ratio(level)).collect(),
-            shares: self.shares(&combinations),
+            shares,
             cause: match (depends, host_differs, card_differs) {
                 _ if !has_spread => DifferenceCause::TooFewRuns,
                 (true, ..) => DifferenceCause::Combination,
@@ -340,6 +350,9 @@ impl TwoWayLayout<'_> {
         })
     }
 }
+
+/// Share of the variation below which an effect, though proven, is no cause of it.
+const NEGLIGIBLE_SHARE: f64 = 0.01;
 
 /// 1 if it is so.
 fn sign(is_so: bool) -> f64 {

@@ -226,6 +226,9 @@ pub struct Reported {
     /// Missing properties of single jobs, for which the scenario has defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstated: Vec<UnstatedJob>,
+    /// Whether the start times were printed without a time zone, and that of the importing host was assumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub zone_assumed: bool,
 }
 
 /// A property of a job that another program's output may leave out.
@@ -432,6 +435,7 @@ mod tests {
         };
         worker.ops.read.clat = vec![percentile];
         let reported = Reported {
+            zone_assumed: true,
             blocks: vec![block],
             workers: vec![worker],
             unstated: vec![UnstatedJob {

@@ -84,6 +84,29 @@ pub(crate) fn ratio_ends((low, high): (f64, f64)) -> (String, String) {
     (end(low), end(high))
 }
 
+/// Formats a ratio with as many digits as it takes to lie inside of its interval.
+pub(crate) fn ratio_inside(comparison: &Comparison) -> String {
+    let ratio = comparison.ratio;
+    let short = number::quantity(ratio);
+    let Some((low, high)) = comparison.ratio_ci95 else {
+        return short;
+    };
+    let (low_end, high_end) = ratio_ends((low, high));
+    let ends = (low_end.parse::<f64>(), high_end.parse::<f64>());
+    let (Ok(low_end), Ok(high_end)) = ends else {
+        return short;
+    };
+    let inside = |text: &String| {
+        let shown = text.parse::<f64>();
+        shown.is_ok_and(|shown| low_end <= shown && shown <= high_end)
+    };
+    if !(low <= ratio && ratio <= high) || inside(&short.replace(',', "")) {
+        return short;
+    }
+    let more = (3..=9).map(|places| format!("{ratio:.places$}"));
+    more.into_iter().find(inside).unwrap_or(short)
+}
+
 /// The comparison with its sides swapped.
 pub(crate) fn turned(of: &Comparison) -> Comparison {
     let inverse = |(low, high): (f64, f64)| (low > 0.0).then(|| (high.recip(), low.recip()));

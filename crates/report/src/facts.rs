@@ -132,7 +132,7 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
     }
     // Published figures have no start time.
     if summary.started_unix_ms != 0 {
-        lines.say(FactKey::Started, time::utc(summary.started_unix_ms));
+        lines.say(FactKey::Started, begun(summary));
     }
     lines.say(FactKey::Series, &summary.series);
     lines.0
@@ -335,6 +335,17 @@ pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
 /// The findings of a summary, merged over its phases.
 pub(crate) fn findings(summary: &Summary) -> Vec<Finding> {
     Finding::merge_all(summary.caveats.iter().map(Finding::from))
+}
+
+/// Start time in UTC. fio prints local times without a time zone: that one was assumed is said.
+pub(crate) fn begun(summary: &Summary) -> String {
+    let time = time::utc(summary.started_unix_ms);
+    match &summary.origin {
+        SummaryOrigin::Imported {
+            zone_assumed: true, ..
+        } => text::zone_assumed(&time),
+        _ => time,
+    }
 }
 
 /// Formats the number of runs: `10 runs` or `1 run`.

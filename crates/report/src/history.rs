@@ -200,7 +200,7 @@ fn speed_change(trends: &[Trend]) -> String {
 
 /// The later half of the series divided by the earlier one: `0.62× [0.58, 0.66]`.
 pub(crate) fn ratio(comparison: &Comparison) -> String {
-    let ratio = format!("{}×", number::quantity(comparison.ratio));
+    let ratio = format!("{}×", compare::ratio_inside(comparison));
     let ends = comparison.ratio_ci95.map(compare::ratio_ends);
     ends.map_or(ratio.clone(), |(low, high)| {
         format!("{ratio} [{low}, {high}]")

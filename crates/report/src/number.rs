@@ -219,6 +219,17 @@ pub(crate) fn percent(share: f64) -> String {
     exact(value, if value.abs() < 10.0 { 1 } else { 0 })
 }
 
+/// Formats a change as percent with its sign: `−72%`, `+3.4%`.
+pub(crate) fn change(share: f64) -> String {
+    let size = percent(share.abs());
+    let sign = match () {
+        () if size.parse() == Ok(0.0) => "±",
+        () if share < 0.0 => "−",
+        () => "+",
+    };
+    format!("{sign}{size}%")
+}
+
 /// Formats a share as percent like [`percent`], rounded up, so that the share is at most what is printed.
 pub(crate) fn percent_at_most(share: f64) -> String {
     let value = share * 100.0;

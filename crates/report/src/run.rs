@@ -18,7 +18,7 @@ use crate::results;
 use crate::table::{self, DataTable};
 use crate::text::{self, ErrorCount, Head, PagePart};
 use crate::workload::{with_workloads_described, with_workloads_of};
-use crate::{answer, facts, merged, naming, path, time};
+use crate::{answer, facts, merged, naming, path};
 use hakaru_model::advice::RunFindings;
 use hakaru_model::finding::{PhaseSummary, Summary};
 use hakaru_model::units::BytesPerSec;
@@ -119,7 +119,7 @@ pub(crate) fn page(
     let key_block = key_chart.map(|chart| DocumentBlock::KeyChart(Box::new(chart.clone())));
     let caveats = merged::findings(&subjects);
     let worst = worst_caveats(&caveats);
-    let uses = conclusions_of(ConclusionKind::Uses, findings, &names);
+    let uses = conclusions_of(ConclusionKind::Uses, findings, &names, summaries);
     let screen = match summaries.len() {
         1 => beside_card(first, key_block, uses, worst),
         _ => below_matrix(first, key_block, uses, worst),
@@ -143,7 +143,7 @@ pub(crate) fn page(
         ConclusionKind::Limits,
         ConclusionKind::Standings,
     ]
-    .map(|kind| conclusions_of(kind, findings, &names));
+    .map(|kind| conclusions_of(kind, findings, &names, summaries));
     blocks.extend(beside(
         ColumnStyle::Halves,
         claims,
@@ -310,7 +310,12 @@ fn brief(summary: &Summary, findings: &RunFindings) -> Document {
         DocumentBlock::Caveats(merged::findings(&[(String::new(), summary)])),
     ]);
     for kind in ConclusionKind::ALL {
-        blocks.extend(conclusions_of(kind, std::slice::from_ref(findings), &[]));
+        blocks.extend(conclusions_of(
+            kind,
+            std::slice::from_ref(findings),
+            &[],
+            &[],
+        ));
     }
     let path = DocumentBlock::Facts(path::in_brief(summary));
     blocks.extend(part(Section::Path.title(), vec![path]));
@@ -331,7 +336,7 @@ fn legend(summary: &Summary) -> String {
 
 /// What was measured if the headline is a title, number of runs, the program that measured them, and the start time.
 fn origin(summary: &Summary) -> String {
-    let (runs, begun) = (facts::runs(summary), time::utc(summary.started_unix_ms));
+    let (runs, begun) = (facts::runs(summary), facts::begun(summary));
     let titled = summary.annotations.title.is_some();
     let parts = titled.then(|| facts::measured(summary)).into_iter();
     let parts = parts.chain([runs, text::origin(&summary.origin), begun]);

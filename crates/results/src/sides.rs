@@ -254,20 +254,19 @@ fn pooled(records: &[RunRecord]) -> Vec<Caveat> {
         .collect()
 }
 
-/// Largest number of series that measured one workload of one card through one layer on one host: months may lie
-/// between them.
+/// Largest number of series and campaigns that measured one workload on one host: months may lie between them.
 fn sessions(records: &[RunRecord]) -> u32 {
-    let mut series: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    let mut sessions: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for record in records {
         let campaign = record.campaign.as_ref();
-        let place = campaign.map(|point| (point.card.as_str(), point.layer.as_str()));
+        let session = campaign.map_or(&record.series, |point| &point.campaign);
         for phase in &record.phases {
             let host = record.environment.hostname.as_str();
-            let of = series.entry((place, host, phase.name.as_str()));
-            of.or_default().insert(&record.series);
+            let of = sessions.entry((host, phase.name.as_str()));
+            of.or_default().insert(session);
         }
     }
-    let most = series.values().map(BTreeSet::len).max();
+    let most = sessions.values().map(BTreeSet::len).max();
     most.unwrap_or_default() as u32
 }
 

@@ -3,7 +3,6 @@
 mod set;
 mod stability;
 
-use super::latency::enough_samples;
 use hakaru_model::caveat::{Caveat, FirstFailure};
 use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
@@ -245,7 +244,7 @@ fn few_samples(phase: &PhaseSummary, list: &mut CaveatSet) {
             return;
         };
         // Without a curve there is no histogram, so no percentile is missing.
-        if !latency.curve.is_empty() && !enough_samples(q, latency.count) {
+        if !latency.curve.is_empty() && !q.has_enough(latency.count) {
             list.add(Caveat::FewSamples {
                 phase: phase.phase.clone(),
                 samples: latency.count,

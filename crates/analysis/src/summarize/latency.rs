@@ -24,16 +24,6 @@ const CURVE_STEP: f64 = 0.01;
 /// In either tail, the relative decrease of the remaining fraction per point, so that a logarithmic axis is as dense.
 const CURVE_TAIL: f64 = 0.2;
 
-/// Whether there are enough samples for a percentile.
-///
-/// The distribution-free 95% confidence interval of the quantile `q` has both ends among the samples only if `q^n` and
-/// `(1-q)^n` are at most 2.5%: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th, 36,887 for
-/// the 99.99th. Consecutive I/Os are correlated, so this is a minimum. Source: David and Nagaraja (2003), section 7.1.
-pub(crate) fn enough_samples(q: Quantile, samples: u64) -> bool {
-    let outer = q.share().max(1.0 - q.share());
-    outer >= 1.0 || samples as f64 * outer.ln() <= 0.025_f64.ln()
-}
-
 /// Latencies of one operation: all runs merged, and some percentiles of each run.
 #[derive(Default)]
 pub(super) struct OpLatencies {
@@ -125,7 +115,7 @@ impl OpLatencies {
                 printed => printed
                     .iter()
                     .copied()
-                    .filter(|(q, _)| enough_samples(*q, stat.count))
+                    .filter(|(q, _)| q.has_enough(stat.count))
                     .collect(),
             },
             curve: curve(&self.all),
@@ -183,7 +173,7 @@ fn values_of_run(latency: &Latency, printed: &[Percentile]) -> Vec<Option<Nanos>
     if printed.is_empty() {
         return values_at(latency, &quantiles);
     }
-    let enough = |q: &Quantile| enough_samples(*q, latency.stat.count);
+    let enough = |q: &Quantile| q.has_enough(latency.stat.count);
     let value = |q: &Quantile| value_printed(printed, *q).filter(|_| enough(q));
     quantiles.iter().map(value).collect()
 }
@@ -247,7 +237,7 @@ fn values_at(latency: &Latency, quantiles: &[Quantile]) -> Vec<Option<Nanos>> {
                     .min(latency.stat.max)
                     .max(latency.stat.min),
             );
-            *value = enough_samples(*q, total).then_some(edge);
+            *value = q.has_enough(total).then_some(edge);
         }
     }
     found
@@ -297,10 +287,7 @@ mod tests {
             (0.9999, 36_887),
         ] {
             let q = Quantile::new(share).unwrap();
-            assert!(
-                enough_samples(q, least) && !enough_samples(q, least - 1),
-                "{share}"
-            );
+            assert!(q.has_enough(least) && !q.has_enough(least - 1), "{share}");
         }
     }
 

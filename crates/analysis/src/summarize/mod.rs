@@ -87,9 +87,12 @@ fn origin(run: &RunRecord) -> SummaryOrigin {
         Origin::Measured { version } => SummaryOrigin::Measured {
             version: version.clone(),
         },
-        Origin::Imported { program, .. } => SummaryOrigin::Imported {
+        Origin::Imported {
+            program, reported, ..
+        } => SummaryOrigin::Imported {
             program: program.clone(),
             disks: caveats::reported_disks(run),
+            zone_assumed: reported.zone_assumed,
         },
     }
 }

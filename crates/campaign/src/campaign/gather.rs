@@ -18,7 +18,7 @@ use hakaru_model::record::{Origin, RunRecord};
 use hakaru_report::both;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
 use sequence::CardSequence;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of failed runs listed individually.
 const NAMED_FAILURES: usize = 20;
@@ -53,6 +53,8 @@ pub fn gather(
     summary
         .notes
         .extend(summary.unreadable.iter().map(excluded));
+    let planned = planned(campaign, &cards);
+    summary.planned = Some(planned);
     cards.extend(more);
     let mut design = Vec::new();
     design.extend(conclusions::optional_stopping(campaign, &cards));
@@ -63,7 +65,11 @@ pub fn gather(
     let weaknesses = &mut summary.weaknesses;
     weaknesses.append(&mut design);
     if all_measured {
-        weaknesses.extend(conclusions::weaknesses_of_plan(campaign, summary.runs));
+        weaknesses.extend(conclusions::weaknesses_of_plan(
+            campaign,
+            summary.runs,
+            planned,
+        ));
     }
     summary.method = method::method(campaign, !kept_caches(&summary));
     summary
@@ -391,6 +397,19 @@ fn fail(summary: &mut CampaignSummary, row: &PointRow, store: &Store) -> Result<
     Ok(())
 }
 
+/// Number of runs of the plan. Each further host that has begun a card measures it as often.
+fn planned(campaign: &Campaign, cards: &[CardMeasurements]) -> u64 {
+    let mut hosts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for card in cards {
+        hosts.entry(&card.name).or_default().insert(&card.host);
+    }
+    let further = hosts.iter().map(|(card, hosts)| {
+        let hosts = hosts.len() as u64;
+        campaign.cells_of(card).saturating_mul(hosts - 1)
+    });
+    further.fold(campaign.cells(), u64::saturating_add)
+}
+
 fn empty(campaign: &Campaign) -> CampaignSummary {
     CampaignSummary {
         id: campaign.id.clone(),
@@ -401,7 +420,6 @@ fn empty(campaign: &Campaign) -> CampaignSummary {
             .iter()
             .map(|layer| layer.name.clone())
             .collect(),
-        planned: Some(campaign.cells()),
         ..CampaignSummary::default()
     }
 }
@@ -412,4 +430,38 @@ fn kept_caches(summary: &CampaignSummary) -> bool {
     let mut caveats = layers.flat_map(|layer| &layer.summary.caveats);
     let path = CacheOf::Host;
     caveats.any(|caveat| matches!(caveat, Caveat::NotInvalidated { path: of, .. } if *of == path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::testing::campaign;
+
+    /// Regression: a campaign on two hosts was "180 of 90 runs", and never unfinished.
+    #[test]
+    fn each_host_that_measures_a_card_carries_out_the_plan() {
+        let campaign = campaign("repeats = 2");
+        let names: Vec<String> = campaign
+            .cards
+            .iter()
+            .map(|card| card.label.clone())
+            .collect();
+        let card = |name: &str, host: &str| {
+            CardMeasurements::new(&campaign, name, name.to_owned(), name, host)
+        };
+        let once: Vec<CardMeasurements> = names.iter().map(|name| card(name, "a")).collect();
+        assert_eq!(planned(&campaign, &[]), campaign.cells());
+        assert_eq!(planned(&campaign, &once), campaign.cells());
+        // A card that is measured on one host only is planned once, whatever the host.
+        let mut both = once.clone();
+        both.push(card(&names[0], "b"));
+        let more = campaign.cells_of(&names[0]);
+        assert_eq!(planned(&campaign, &both), campaign.cells() + more);
+        let twice: Vec<_> = names
+            .iter()
+            .map(|name| card(name, "b"))
+            .chain(once)
+            .collect();
+        assert_eq!(planned(&campaign, &twice), 2 * campaign.cells());
+    }
 }

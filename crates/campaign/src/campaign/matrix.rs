@@ -140,6 +140,15 @@ impl Campaign {
         self.points().saturating_mul(self.repeats.most().into())
     }
 
+    /// Returns the maximum number of repeats of the cards with a label.
+    pub(super) fn cells_of(&self, label: &str) -> u64 {
+        let is_it = |card: &usize| self.cards[*card].label == label;
+        let cards = self.wanted_cards().filter(is_it);
+        let layers: u64 = cards.map(|card| self.layers_of(card).count() as u64).sum();
+        let points = layers * self.wanted_workloads().count() as u64;
+        points.saturating_mul(self.repeats.most().into())
+    }
+
     /// Returns the number of points.
     fn points(&self) -> u64 {
         let workloads = self.wanted_workloads().count() as u64;

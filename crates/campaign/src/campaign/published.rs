@@ -81,7 +81,7 @@ pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedT
             None => found.foreign += 1,
         }
     }
-    found.notes = units(&rows);
+    found.notes = units(&mut rows);
     found.notes.extend(rows.iter().filter_map(contradiction));
     found.cards = cards(&rows, source, campaign);
     Ok(found)
@@ -206,14 +206,19 @@ fn factor(unit: &str) -> Option<f64> {
 /// Minimum IOPS for checking a unit; below it, rounding is too coarse.
 const TELLING_IOPS: f64 = 100.0;
 
-/// Reports decimal units that are binary according to the IOPS in the same rows.
-fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
+/// What a published unit may stand for: bytes of a binary unit by those of the decimal one, the usual one first. Figures
+/// in thousands of KiB are published as MB, too.
+const BINARY_UNITS: [(&str, &[f64]); 3] = [
+    ("MB/s", &[1_048_576.0 / 1e6, 1.024]),
+    ("KB/s", &[1.024]),
+    ("kB/s", &[1.024]),
+];
+
+/// Converts figures in decimal units that are binary according to the IOPS in the same rows, and reports the units.
+fn units(rows: &mut [PublishedRow<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
-    for (unit, binary) in [
-        ("MB/s", 1_048_576.0 / 1e6),
-        ("KB/s", 1.024),
-        ("kB/s", 1.024),
-    ] {
+    for (unit, factors) in BINARY_UNITS {
+        let binary = factors[0];
         let in_unit = rows
             .iter()
             .filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
@@ -228,16 +233,51 @@ fn units(rows: &[PublishedRow<'_>]) -> Vec<String> {
                 .replace("MB", "MiB")
                 .replace("KB", "KiB")
                 .replace("kB", "KiB");
+            for row in rows.iter_mut().filter(|row| row.unit == unit) {
+                let factor = stands_for(row, factors);
+                scale(&mut row.bandwidth, factor);
+            }
             // The factor between the units: that of the figures differs from it by their rounding.
             let more = (binary - 1.0) * 100.0;
             notes.push(both!(
-                "The published figures in {unit} are {real} according to the IOPS beside them ({more:.1}% \
-                more); shown as published, so shares of rated speeds may be {more:.1}% too low",
-                "公表値の単位{unit}は併記のIOPSから見ると{real}（{more:.1}%大きい）。公表どおりに表示するため、公称速度に対する割合は最大{more:.1}%低い可能性あり"
+                "The published figures in {unit} are {real} according to the IOPS beside them, and are converted: \
+                they are up to {more:.1}% larger here",
+                "公表値の単位{unit}は併記のIOPSから見ると{real}。換算したため、ここでは公表値より最大{more:.1}%大きい"
             ));
         }
     }
     notes
+}
+
+/// Returns the factor that brings the bandwidth of a row closest to its IOPS; the usual one if they are too few to tell.
+fn stands_for(row: &PublishedRow<'_>, factors: &[f64]) -> f64 {
+    let ratio = implied(row).map(|implied| implied / row.bandwidth.mean);
+    let Some(ratio) = ratio.filter(|_| row.iops.mean >= TELLING_IOPS) else {
+        return factors[0];
+    };
+    let distance = |factor: &f64| (ratio / factor).ln().abs();
+    let nearest = factors
+        .iter()
+        .copied()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    nearest.unwrap_or(1.0)
+}
+
+/// Multiplies an estimate by a factor.
+fn scale(of: &mut Estimate, factor: f64) {
+    for value in [
+        &mut of.mean,
+        &mut of.median,
+        &mut of.mad,
+        &mut of.min,
+        &mut of.max,
+        &mut of.rounding,
+    ] {
+        *value *= factor;
+    }
+    of.values.iter_mut().for_each(|value| *value *= factor);
+    of.deviation = of.deviation.map(|deviation| deviation * factor);
+    of.ci95 = of.ci95.map(|(low, high)| (low * factor, high * factor));
 }
 
 /// Maximum factor between bandwidth and IOPS that rounding, or decimal prefixes for binary units, can explain.

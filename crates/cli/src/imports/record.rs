@@ -115,6 +115,8 @@ fn record_of(
             phase.started_unix_ms = moment(phase.started_unix_ms, run.clock, zone);
         }
     }
+    let mut reported = run.reported.clone();
+    reported.zone_assumed = started.is_some() && run.clock == TimeBasis::Wall;
     RunRecord {
         format: FORMAT,
         series: id.clone(),
@@ -124,7 +126,7 @@ fn record_of(
         origin: Origin::Imported {
             program: run.program.clone(),
             source: text.name.clone(),
-            reported: Box::new(run.reported.clone()),
+            reported: Box::new(reported),
         },
         scenario: run.scenario.clone(),
         target: run.identity(label),

@@ -443,6 +443,7 @@ fn run(row: CsvRow) -> ImportedRun {
             job: 0,
             properties: row.unstated,
         }],
+        zone_assumed: false,
     };
     let mut phase = PhaseRecord {
         name: row.workload.clone(),

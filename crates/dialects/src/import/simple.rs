@@ -91,6 +91,7 @@ fn run(
         blocks,
         workers: (0..phases.len()).map(report).collect(),
         unstated,
+        zone_assumed: false,
     };
     ImportedRun {
         path: measured.iter().find_map(|one| one.path.clone()),

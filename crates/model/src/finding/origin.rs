@@ -21,6 +21,9 @@ pub enum SummaryOrigin {
         /// Disks whose counters the output contains, joined by `+`; empty if there are none.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         disks: String,
+        /// Whether the start times were printed without a time zone, and one was assumed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        zone_assumed: bool,
     },
     /// Published means and deviations.
     Published {

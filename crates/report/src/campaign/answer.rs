@@ -237,27 +237,33 @@ fn proven_loss(cost: &LayerCost) -> Option<f64> {
         .map(|(_, highest)| highest)
 }
 
-/// The largest loss that every card has.
+/// The workload that loses most on every card: that each loses is proven, how much is measured.
 fn layer_cost(view: &View<'_>) -> Option<String> {
     let all = view.held_layers().into_iter().flat_map(|layer| {
         let works = view.works.iter();
         works.filter_map(move |work| {
             let cards = 0..view.names.len();
-            let ratios = cards.map(|card| proven_loss(view.cost(card, layer, work)?));
-            let ratios: Option<Vec<f64>> = ratios.collect();
-            let least = 1.0 - ratios?.into_iter().reduce(f64::max)?;
-            // The lower ten of the smallest loss, so that the sentence is true of every card.
-            let percent = ((least * 100.0 - 1e-9) / 10.0).floor() as u32 * 10;
-            (percent >= 10).then_some((percent, layer, work))
+            let losses = cards.map(|card| {
+                let cost = view.cost(card, layer, work)?;
+                proven_loss(cost).map(|_| 1.0 - cost.comparison.ratio)
+            });
+            let losses: Vec<f64> = losses.collect::<Option<_>>()?;
+            let least = losses.iter().copied().reduce(f64::min)?;
+            let most = losses.iter().copied().reduce(f64::max)?;
+            (least >= NOTABLE_LOSS).then_some((least, most, layer, work))
         })
     });
-    let (percent, layer, work) = all.max_by_key(|(percent, ..)| *percent)?;
+    let (least, most, layer, work) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let [least, most] = [least, most].map(number::percent);
     Some(text::layer_costs_all(
         &text::layer_in_text(&plain(layer)),
         &work.noun,
-        percent,
+        (&least, &most),
     ))
 }
+
+/// Smallest loss through a layer that the answer mentions.
+const NOTABLE_LOSS: f64 = 0.1;
 
 fn proof(view: &View<'_>) -> String {
     let rankings = &view.of.rankings;

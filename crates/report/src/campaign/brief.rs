@@ -10,7 +10,7 @@ use crate::findings::{self, ConclusionKind};
 use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::table::{DataTable, row};
-use crate::text::{self, CountedThing};
+use crate::text;
 use crate::{merged, path};
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{ClaimCheck, ClaimPart, Comparison, Verdict};
@@ -46,9 +46,11 @@ pub(super) fn document(view: &View<'_>) -> Document {
         Some(planned) if planned != of.runs => text::runs_of_most(of.runs, planned),
         _ => text::runs(of.runs),
     };
-    let cards = text::things_counted(CountedThing::Cards, view.names.len() as u64);
     let stored = (!of.id.is_empty()).then(|| text::stored_as(&of.id));
-    let parts: Vec<String> = [runs, cards].into_iter().chain(stored).collect();
+    let parts: Vec<String> = std::iter::once(runs)
+        .chain(super::counted_cards(view))
+        .chain(stored)
+        .collect();
     Document {
         title: super::title_of(of),
         under: words::under(of, parts.join(" · ")),

@@ -1,8 +1,8 @@
 //! The charts of a campaign: bars by card and layer, sweeps, cost of the layers, latency, speed over time, amplification.
 
+use super::rated;
 use super::titles::{in_text, least_loss, only_card_title, speed_title};
-use super::view::{View, Work};
-use super::words;
+use super::view::{View, Work, shared_hosts};
 use crate::chart::{
     self, BarChart, Chart, ChartTitle, Plot, RatioChart, Section, SweepItem, slug, sweep_charts,
 };
@@ -12,7 +12,7 @@ use crate::table::{self, DataTable};
 use crate::text::{self, Head};
 use crate::{number, path};
 use hakaru_model::campaign::{CardSummary, DeviceSegment};
-use hakaru_model::finding::{ClaimVerdict, LatencyMap, LayerCost, MeasuredFigure, PhaseSummary};
+use hakaru_model::finding::{LatencyMap, LayerCost, PhaseSummary};
 use hakaru_model::job::Op;
 
 /// Maximum number of cards in a line chart; of more cards, an evenly spaced selection is drawn.
@@ -25,7 +25,7 @@ pub(super) fn charts(view: &View<'_>) -> Vec<Chart> {
         false => of_rounds(view),
     };
     charts.extend(map(view));
-    charts.extend(rated(view));
+    charts.extend(rated::rated(view));
     charts.extend(path::cards::charts(&view.traced_cards()));
     charts.sort_by_key(|chart| chart.section);
     chart::number_doubles(&mut charts);
@@ -210,7 +210,7 @@ fn bars(
     };
     let measured = |layer: &&String| (0..view.names.len()).any(|card| cell(card, layer).is_some());
     let layers: Vec<&String> = view.layers.iter().filter(measured).collect();
-    if let (Some(hosts), [layer]) = (shared_hosts(view), &layers[..]) {
+    if let (Some(hosts), [layer]) = (shared_hosts(view.of), &layers[..]) {
         let groups = by_host(view, &hosts, &|card| cell(card, layer));
         let series = hosts.iter().map(|host| crate::escape::plain(host));
         return (!groups.is_empty()).then(|| about.of(series.collect(), groups));
@@ -224,14 +224,6 @@ fn bars(
         .collect();
     let series = layers.iter().map(|layer| layer_label(layer));
     (!groups.is_empty()).then(|| about.of(series.collect(), groups))
-}
-
-/// The hosts of a campaign, if some card was measured in several of them.
-fn shared_hosts<'v>(view: &View<'v>) -> Option<Vec<&'v str>> {
-    let cards = || view.of.cards.iter();
-    let hosts = distinct(cards().map(|card| card.host.as_str()));
-    let names = distinct(cards().map(|card| &card.name));
-    (hosts.len() > 1 && names.len() < view.of.cards.len()).then_some(hosts)
 }
 
 /// One group for each card, with one bar for each host.
@@ -257,97 +249,6 @@ fn by_host(view: &View<'_>, hosts: &[&str], bar: &dyn Fn(usize) -> Option<Bar>) 
 fn tested(view: &View<'_>, layer: &str, work: &Work) -> bool {
     let cells = view.cells(layer, work).into_iter().flatten();
     cells.filter(|phase| chart::runs_of(phase) > 1).count() > 1
-}
-
-/// Measured sequential speeds with a mark at the rated speed: one group for each card with rated speeds.
-pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
-    let ops = [Op::Read, Op::Write].into_iter();
-    let is_known = |op: &Op| {
-        view.of
-            .cards
-            .iter()
-            .any(|card| rated_speed(card, *op).is_some())
-    };
-    let ops: Vec<Op> = ops.filter(is_known).collect();
-    let all: Vec<RatedSpeed<'_>> = view
-        .of
-        .cards
-        .iter()
-        .flat_map(|card| ops.iter().filter_map(|op| rated_speed(card, *op)))
-        .collect();
-    let shares = || all.iter().map(|speed| speed.measured.value / speed.rated);
-    let (low, high) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
-    let bar = |card: &CardSummary, op: &Op| rated_speed(card, *op).map(RatedSpeed::bar);
-    let groups = view.of.cards.iter().zip(&view.names);
-    let groups = groups.map(|(card, name)| BarGroup {
-        label: name.clone(),
-        bars: ops.iter().map(|op| bar(card, op)).collect(),
-    });
-    let groups = groups.filter(|group| group.bars.iter().any(Option::is_some));
-    let series = ops
-        .iter()
-        .map(|op| text::workload_kind(*op, false, 0, false));
-    let runs = || all.iter().map(|speed| u64::from(speed.measured.runs));
-    let judged = |verdict| all.iter().filter(|speed| speed.verdict == verdict).count();
-    let about = BarChart {
-        name: "rated-speed".to_owned(),
-        section: Section::Claims,
-        title: text::chart_title(&ChartTitle::Rated {
-            met: judged(ClaimVerdict::Kept),
-            missed: judged(ClaimVerdict::Missed),
-            untested: judged(ClaimVerdict::NotShown),
-            of: all.len(),
-            low: words::percent(low),
-            high: words::percent(high),
-        }),
-        unit: "MB/s",
-        quantity: text::rated_quantity().to_owned(),
-        runs: text::runs_between(runs().min()?, runs().max()?),
-        rows: text::card_column(),
-    };
-    Some(about.of(series.collect(), groups.collect()))
-}
-
-/// A rated speed of a card that was measured.
-struct RatedSpeed<'a> {
-    measured: &'a MeasuredFigure,
-    /// In MB/s.
-    rated: f64,
-    verdict: ClaimVerdict,
-}
-
-fn rated_speed(card: &CardSummary, op: Op) -> Option<RatedSpeed<'_>> {
-    let of_op = card
-        .claims
-        .iter()
-        .filter(|check| words::printed(check.claim, op));
-    let mut found = of_op.flat_map(|check| check.parts.iter().map(move |part| (check, part)));
-    found.find_map(|(check, part)| {
-        let measured = part.measured.as_ref()?;
-        let usable = part.required > 0.0 && measured.value.is_finite();
-        usable.then_some(RatedSpeed {
-            measured,
-            rated: part.required,
-            verdict: check.verdict,
-        })
-    })
-}
-
-impl RatedSpeed<'_> {
-    fn bar(self) -> Bar {
-        Bar {
-            value: self.measured.value,
-            // The label stands behind the mark, so it names both figures.
-            mean: format!(
-                "{} / {}",
-                number::significant(self.measured.value),
-                number::significant(self.rated)
-            ),
-            n: Some(u64::from(self.measured.runs)).filter(|runs| *runs > 0),
-            rated: Some(self.rated),
-            ..Bar::default()
-        }
-    }
 }
 
 /// Latency and bandwidth over time of a workload: one line for each card or, with a single card, for each layer.

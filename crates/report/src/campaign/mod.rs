@@ -10,6 +10,7 @@ mod csv_rows;
 mod hosts;
 mod parquet;
 mod ranks;
+mod rated;
 mod rounds;
 mod spread;
 mod tables;
@@ -63,6 +64,7 @@ fn title_of(summary: &CampaignSummary) -> String {
 fn about<T>(summary: &CampaignSummary, print: impl FnOnce() -> T) -> T {
     let things = match summary.of_sets {
         true => ComparedThing::Sets,
+        false if view::shared_hosts(summary).is_some() => ComparedThing::CardHostPairs,
         false => ComparedThing::Cards,
     };
     let layers = summary.cards.iter().flat_map(|card| &card.layers);
@@ -177,7 +179,7 @@ fn document(view: &View<'_>) -> Document {
     }
 }
 
-/// The chart of the workload with the largest proven difference.
+/// Chart of the workload with the largest proven difference.
 fn key_chart<'c>(view: &View<'_>, charts: &'c [Chart]) -> Option<&'c Chart> {
     let name = charts::speed_name(answer::main_work(view)?);
     let speed = charts.iter().find(|chart| chart.name == name);
@@ -192,11 +194,11 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
     let stated: u64 = phases.map(stated_runs).sum();
     // A mix reads and writes, and is one workload.
     let workloads = distinct(view.works.iter().map(|work| &work.phase)).len();
-    let mut line = vec![
-        text::things_counted(CountedThing::Cards, view.names.len() as u64),
+    let mut line = counted_cards(view);
+    line.extend([
         text::things_counted(CountedThing::Layers, view.layers.len() as u64),
         text::things_counted(CountedThing::Workloads, workloads as u64),
-    ];
+    ]);
     match (of.runs, of.planned) {
         (0, _) if stated > 0 => {}
         (runs, Some(planned)) if runs != planned && of.rounds.is_empty() => {
@@ -211,6 +213,17 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
     let origins: BTreeSet<&SummaryOrigin> = summaries.iter().map(|(_, s)| &s.origin).collect();
     line.extend(origins.into_iter().map(text::origin));
     words::under(of, line.join(" · "))
+}
+
+/// The number of cards, and of the hosts that share some of them.
+fn counted_cards(view: &View<'_>) -> Vec<String> {
+    let counted = |what, n: usize| text::things_counted(what, n as u64);
+    let Some(hosts) = view::shared_hosts(view.of) else {
+        return vec![counted(CountedThing::Cards, view.names.len())];
+    };
+    let cards = distinct(view.of.cards.iter().map(|card| &card.name)).len();
+    let hosts = counted(CountedThing::Hosts, hosts.len());
+    vec![counted(CountedThing::Cards, cards), hosts]
 }
 
 /// The days from the first to the last start; `None` for published figures, which have none.
@@ -334,12 +347,20 @@ fn results(view: &View<'_>) -> Vec<DocumentBlock> {
 
 /// What each layer leaves of the reference layer.
 fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
-    let layers = view.held_layers().into_iter();
-    let tables: Vec<Matrix> = match view.names.len() {
-        1 => tables::layer_costs_of_card(view).into_iter().collect(),
-        _ => layers
-            .filter_map(|layer| tables::layer_cost(view, layer))
-            .collect(),
+    let layers = || view.held_layers().into_iter();
+    let (tables, said): (Vec<Matrix>, Vec<String>) = match view.names.len() {
+        1 => (
+            tables::layer_costs_of_card(view).into_iter().collect(),
+            Vec::new(),
+        ),
+        _ => (
+            layers()
+                .filter_map(|layer| tables::layer_cost(view, layer))
+                .collect(),
+            layers()
+                .filter_map(|layer| tables::layer_changes(view, layer))
+                .collect(),
+        ),
     };
     if tables.is_empty() {
         return Vec::new();
@@ -347,11 +368,13 @@ fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
     let reference = text::layer_in_text(&plain(&view.of.reference_layer));
     let costs = view.of.cards.iter().flat_map(|card| &card.costs);
     let tested = costs.filter(|cost| cost.comparison.ratio_ci95.is_some());
-    let about = match tested.count() {
-        0 => text::layer_cost_once(&reference),
-        _ => text::layer_cost_about(&reference),
+    let about = match tested.count() > 0 {
+        true => text::layer_cost_about(&reference),
+        false => text::layer_cost_once(&reference),
     };
-    vec![DocumentBlock::Matrices(tables, about)]
+    let said = said.into_iter().map(DocumentBlock::Text);
+    said.chain([DocumentBlock::Matrices(tables, about)])
+        .collect()
 }
 
 /// A part that begins with an explanation; empty if there are no blocks.
@@ -423,7 +446,7 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
 
 /// Rated speeds and claims next to the measured results.
 fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
-    let chart = charts::rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
+    let chart = rated::rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
     let printed = tables::printed(view).map(|table| {
         let table = DocumentBlock::Table(TableStyle::Compact, table);
         folded(text::rated_speeds(), vec![table])

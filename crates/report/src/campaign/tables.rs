@@ -353,6 +353,29 @@ pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
     })
 }
 
+/// How much a layer changes each workload, from the card that loses most to the one that loses least; `None` if nothing
+/// was compared.
+pub(super) fn layer_changes(view: &View<'_>, layer: &str) -> Option<String> {
+    let change = |work: &Work| {
+        let cards = 0..view.names.len();
+        let ratios = cards.filter_map(|card| Some(view.cost(card, layer, work)?.comparison.ratio));
+        let ratios: Vec<f64> = ratios.filter(|ratio| ratio.is_finite()).collect();
+        let least = ratios.iter().copied().reduce(f64::min)?;
+        let most = ratios.iter().copied().reduce(f64::max)?;
+        let [least, most] = [least, most].map(|ratio| number::change(ratio - 1.0));
+        Some(match least == most {
+            true => format!("{} {least}", work.title()),
+            false => format!("{} {}", work.title(), text::span(&least, &most)),
+        })
+    };
+    let changes: Vec<String> = view.works.iter().filter_map(change).collect();
+    let caption = text::layer_cost_caption(
+        &text::layer(&escape::plain(layer)),
+        &text::layer_in_text(&escape::plain(&view.of.reference_layer)),
+    );
+    (!changes.is_empty()).then(|| text::layer_changes(&caption, &changes))
+}
+
 /// Speed of a single card through each layer as a share of the reference layer: one row for each layer. `None` if
 /// nothing was compared.
 pub(super) fn layer_costs_of_card(view: &View<'_>) -> Option<Matrix> {

@@ -5,6 +5,7 @@ use super::words;
 use crate::chart::ChartTitle;
 use crate::naming::distinct;
 use crate::{number, text};
+use hakaru_model::campaign::RankedCard;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{JobDescription, LayerCost, Verdict};
 
@@ -121,7 +122,7 @@ fn host<'v>(view: &'v View<'_>, layer: &str, card: usize) -> Option<&'v str> {
 }
 
 /// Whether all jobs of a workload read or write sequentially, and do nothing else.
-fn is_sequential(view: &View<'_>, layer: &str, work: &Work) -> bool {
+pub(super) fn is_sequential(view: &View<'_>, layer: &str, work: &Work) -> bool {
     let mut jobs = view
         .cells(layer, work)
         .into_iter()
@@ -211,6 +212,12 @@ fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
             };
         }
     };
+    // Of a card that several hosts have, the next one is another card.
+    let name_of = |place: &RankedCard| &view.of.cards[place.card as usize].name;
+    let mut others = ranking.places[1..].iter();
+    let second = others
+        .find(|place| name_of(place) != name_of(first))
+        .unwrap_or(second);
     let leaders = view.leaders(ranking);
     match leaders.len() == 1 && second.mean > 0.0 {
         true => ChartTitle::Fastest {

@@ -319,3 +319,10 @@ pub(super) fn uses<'a>(advice: impl IntoIterator<Item = &'a Advice>) -> Vec<(&'a
     }
     uses
 }
+
+/// The hosts of a campaign, if some card was measured on several of them.
+pub(super) fn shared_hosts(of: &CampaignSummary) -> Option<Vec<&str>> {
+    let hosts = naming::distinct(of.cards.iter().map(|card| card.host.as_str()));
+    let names = naming::distinct(of.cards.iter().map(|card| &card.name));
+    (hosts.len() > 1 && names.len() < of.cards.len()).then_some(hosts)
+}

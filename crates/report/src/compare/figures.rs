@@ -18,6 +18,8 @@ pub(super) fn phase_figures(
 /// One figure of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shown {
+    /// A percentile for which there are too few I/Os.
+    TooFew,
     One(f64),
     /// Minimum and maximum of figures that cannot be merged, such as percentiles of several runs.
     Range(f64, f64),
@@ -26,6 +28,7 @@ enum Shown {
 impl Shown {
     fn text(self, show: fn(f64) -> String) -> String {
         match self {
+            Shown::TooFew => text::too_few_ios().to_owned(),
             Shown::One(value) => show(value),
             Shown::Range(low, high) => text::span(&show(low), &show(high)),
         }
@@ -102,10 +105,19 @@ fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
         ));
         for q in [Quantile::P95, Quantile::P99, Quantile::P999] {
             let name = text::figure_of(kind.text(), &number::percentile(q));
-            all.push((name, ns, [a, b].map(|p| percentile(of(p), q))));
+            let known = [a, b].map(|p| percentile(of(p), q));
+            let shown = [(a, known[0]), (b, known[1])];
+            let shown = shown.map(|(p, known)| known.or_else(|| too_few(of(p).0.as_ref(), q)));
+            all.push((name, ns, shown));
         }
     }
     all
+}
+
+/// Says that there are too few I/Os for a percentile.
+fn too_few(latency: Option<&LatencySummary>, q: Quantile) -> Option<Shown> {
+    let count = latency?.count;
+    (count > 0 && !q.has_enough(count)).then_some(Shown::TooFew)
 }
 
 /// The merged percentile. Percentiles from other programs cannot be merged; for several runs, this is their minimum

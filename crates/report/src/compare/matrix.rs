@@ -50,12 +50,21 @@ fn runs(comparisons: &[&Comparison]) -> Option<u64> {
     runs.all(|n| n == first).then_some(first)
 }
 
+/// Most runs whose figures are printed one by one.
+const FEW_RUNS: usize = 3;
+
 /// A side's rate; the faster side of a proven difference is the best.
 fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
     let spread = MeanText::of(this, readable(of).1);
     let best = this.mean.max(other.mean);
     let mut cell = MatrixCell::of(&spread, shade(this.mean, best));
     cell.best = this.mean > other.mean && of.verdict == Verdict::Different;
+    // Of so few runs, each is worth seeing.
+    if (2..=FEW_RUNS).contains(&this.values.len()) {
+        let scale = readable(of).1;
+        let runs = this.values.iter().map(|run| number::quantity(run / scale));
+        cell.note = Some(runs.collect::<Vec<_>>().join(", "));
+    }
     cell
 }
 
@@ -68,7 +77,7 @@ fn ratio(of: &Comparison) -> MatrixCell {
     };
     let interval = of.ratio_ci95.map(ratio_ends);
     MatrixCell {
-        figure: format!("{}×{sign}", number::quantity(of.ratio)),
+        figure: format!("{}×{sign}", super::ratio_inside(of)),
         note: interval.map(|(low, high)| format!("[{low}, {high}]")),
         letters: String::new(),
         shade: 0,

@@ -63,7 +63,11 @@ impl HtmlPage {
     }
 
     fn matrix(&mut self, of: &Matrix) -> String {
-        let (shown, more) = of.rows.split_at(of.rows.len().min(MATRIX_ROWS));
+        let rows = match of.rows.len() {
+            n if n <= MATRIX_ROWS + 2 => n,
+            _ => MATRIX_ROWS,
+        };
+        let (shown, more) = of.rows.split_at(rows);
         let table = self.heat_table(of, shown);
         let more = match more.len() {
             0 => String::new(),

@@ -6,7 +6,8 @@ use crate::naming::distinct;
 use crate::number;
 use crate::table::{self, DataTable};
 use crate::text;
-use hakaru_model::advice::{Advice, Decision, RunFindings};
+use hakaru_model::advice::{Advice, RunFindings};
+use hakaru_model::finding::{PhaseSummary, Summary};
 
 /// Conclusions of one kind: with all reasons for one series, as a table for several; the uses of two with the ratios
 /// of their figures.
@@ -14,8 +15,9 @@ pub(super) fn conclusions_of(
     kind: ConclusionKind,
     all: &[RunFindings],
     names: &[String],
+    of: &[Summary],
 ) -> Vec<DocumentBlock> {
-    conclusions_with(kind, all, names, ratios(kind, all, names))
+    conclusions_with(kind, all, names, ratios(kind, all, names, of))
 }
 
 fn conclusions_with(
@@ -50,16 +52,23 @@ fn ratios(
     kind: ConclusionKind,
     all: &[RunFindings],
     names: &[String],
+    of: &[Summary],
 ) -> Option<(String, Vec<String>)> {
     let ([a, b], [first, second]) = (all, names) else {
         return None;
+    };
+    let phases = || of.iter().flat_map(|summary| &summary.phases);
+    let is_mixed = |name: &str| {
+        let shape = |phase: &PhaseSummary| (phase.phase == name).then_some(phase.detail.shape?);
+        let mut shapes = phases().filter_map(shape);
+        shapes.any(|shape| !matches!(shape.read_percent, 0 | 100))
     };
     if kind != ConclusionKind::Uses {
         return None;
     }
     let cells = a.advice.iter().map(|of| {
         let same = b.advice.iter().find(|other| other.id == of.id);
-        same.map(|other| decided_ratios(of, other))
+        same.map(|other| decided_ratios(of, other, (first, second), &is_mixed))
             .unwrap_or_default()
     });
     let cells: Vec<String> = cells.collect();
@@ -67,17 +76,39 @@ fn ratios(
     known.then(|| (format!("{second} ÷ {first}"), cells))
 }
 
-/// The figures that both pieces of advice judge, in the order of the rule's first, with their ratios.
-fn decided_ratios(a: &Advice, b: &Advice) -> String {
-    let ratio = |of: &Decision| {
+/// Which side is better in how many of the figures that both pieces of advice judge, and their ratios.
+fn decided_ratios(
+    a: &Advice,
+    b: &Advice,
+    names: (&str, &str),
+    is_mixed: &dyn Fn(&str) -> bool,
+) -> String {
+    let (mut known, mut better) = (Vec::new(), [0, 0]);
+    for of in &a.decided_by {
         let figure = of.criterion.figure;
-        let other = b.decided_by.iter().find(|d| d.criterion.figure == figure)?;
-        let ratio = other.measured.value / of.measured.value;
-        let ratio = ratio.is_finite().then(|| number::quantity(ratio))?;
-        Some(format!("{} {ratio}×", text::figure(figure)))
+        let other = b.decided_by.iter().find(|d| d.criterion.figure == figure);
+        let ratio = other.map(|other| other.measured.value / of.measured.value);
+        let Some(ratio) = ratio.filter(|ratio| ratio.is_finite()) else {
+            continue;
+        };
+        if ratio != 1.0 {
+            better[usize::from((ratio > 1.0) == figure.more_is_better())] += 1;
+        }
+        let name = match is_mixed(&of.measured.phase) {
+            true => text::figure_of_mix(figure),
+            false => text::figure(figure).to_owned(),
+        };
+        known.push(format!("{name} {}×", number::quantity(ratio)));
+    }
+    if known.is_empty() {
+        return String::new();
+    }
+    let (name, count) = match better[1] >= better[0] {
+        true => (names.1, better[1]),
+        false => (names.0, better[0]),
     };
-    let known: Vec<String> = a.decided_by.iter().filter_map(ratio).collect();
-    known.join(" · ")
+    let better = text::better_in(name, count, known.len());
+    format!("{better}: {}", known.join(" · "))
 }
 
 /// Suitability for uses, as a table if there are several series: verdicts only, because a terminal has no more columns.

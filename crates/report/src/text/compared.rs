@@ -8,6 +8,8 @@ pub(crate) enum ComparedThing {
     /// Cards, disks and other storage.
     #[default]
     Cards,
+    /// Cards that were measured on several hosts, each on each.
+    CardHostPairs,
     /// Sets of results, which may be of one card.
     Sets,
 }

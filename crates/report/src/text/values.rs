@@ -155,7 +155,9 @@ pub(crate) enum ErrorCount {
 /// Things that a page counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountedThing {
+    /// Cards, each once, or sets.
     Cards,
+    Hosts,
     Layers,
     Workloads,
     PublishedRuns,

@@ -252,6 +252,11 @@ fn cards_in_two_hosts_have_a_bar_for_each() {
     assert_eq!(rows, wanted);
     let page = hakaru_report::campaign_html(&campaign);
     assert!(page.contains("kingston (pi4)") && page.contains("sandisk (zero)"));
+    // Regression: two cards were counted as four.
+    let text = hakaru_report::campaign_markdown(&campaign, None);
+    assert!(text.contains("2 cards · 2 hosts · 1 layer"), "{text}");
+    assert!(text.contains("card-host pairs"), "{text}");
+    assert!(!text.contains("four cards"), "{text}");
 }
 
 /// The title names the layer with the largest effect, not the first one.

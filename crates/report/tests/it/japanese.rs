@@ -255,6 +255,7 @@ fn where_figures_come_from_is_in_japanese() {
             SummaryOrigin::Imported {
                 program: "fio-3.39".to_owned(),
                 disks: String::new(),
+                zone_assumed: false,
             },
             "fio-3.39（取り込み）",
         ),

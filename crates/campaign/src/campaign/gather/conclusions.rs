@@ -147,9 +147,8 @@ fn each_run_was_erased(campaign: &Campaign, prepared: &[PreparedStep]) -> bool {
 }
 
 /// Returns the weaknesses of the design that only the plan shows.
-pub(super) fn weaknesses_of_plan(campaign: &Campaign, runs: u64) -> Vec<Weakness> {
+pub(super) fn weaknesses_of_plan(campaign: &Campaign, runs: u64, planned: u64) -> Vec<Weakness> {
     let mut found = Vec::new();
-    let planned = campaign.cells();
     // If repeats end at a precision of the mean, there is no planned number of runs.
     if matches!(campaign.repeats, RepeatRule::Times(_)) && runs < planned {
         found.push(Weakness::Unfinished { runs, planned });

@@ -100,6 +100,7 @@ pub(super) fn finish(mut raw: Raw) -> Option<ImportedRun> {
         blocks: raw.blocks,
         workers,
         unstated: jobs.unstated,
+        zone_assumed: false,
     };
     let program = match raw.program.is_empty() {
         true => "fio".to_owned(),

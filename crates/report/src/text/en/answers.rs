@@ -10,6 +10,7 @@ use hakaru_model::units::{Bytes, BytesPerSec};
 pub(super) fn thing() -> &'static str {
     match compared() {
         ComparedThing::Cards => "card",
+        ComparedThing::CardHostPairs => "card-host pair",
         ComparedThing::Sets => "set",
     }
 }
@@ -18,6 +19,7 @@ pub(super) fn thing() -> &'static str {
 pub(super) fn things() -> &'static str {
     match compared() {
         ComparedThing::Cards => "cards",
+        ComparedThing::CardHostPairs => "card-host pairs",
         ComparedThing::Sets => "sets",
     }
 }
@@ -132,9 +134,13 @@ pub(in crate::text) fn series_not_tested() -> &'static str {
     "Not tested for significance; hakaru compare tests two series."
 }
 
-pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
-    let thing = thing();
-    format!("Through {layer}, every {thing} loses more than {percent}% of its {workload}.")
+pub(in crate::text) fn layer_costs_all(
+    layer: &str,
+    workload: &str,
+    (least, most): (&str, &str),
+) -> String {
+    let lost = super::span(least, most);
+    format!("Through {layer}, {workload} fall by {lost}%.")
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -315,8 +321,8 @@ pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usiz
         parts.push(format!("{open} not proven"));
     }
     format!(
-        "{}. The interval of a ratio excludes 1 exactly where the difference is proven; all intervals hold together at 95% \
-         (Bonferroni).",
+        "{}. The interval of a ratio excludes 1 exactly where the difference is proven; the intervals of all rates hold \
+         together at 95%, and so do those of all latencies (Bonferroni).",
         parts.join(", ")
     )
 }

@@ -12,11 +12,13 @@ pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
         PagePart::Result => "Result",
         PagePart::Differences => match compared() {
             ComparedThing::Cards => "How the cards differ",
+            ComparedThing::CardHostPairs => "How cards and hosts differ",
             ComparedThing::Sets => "How the sets differ",
         },
         PagePart::Limits => "Limits and method",
         PagePart::EachCard => match compared() {
             ComparedThing::Cards => "Each card",
+            ComparedThing::CardHostPairs => "Each card and host",
             ComparedThing::Sets => "Each set",
         },
         PagePart::NotCounted => "Runs that do not count",
@@ -95,6 +97,7 @@ pub(in crate::text) fn matrix_about(runs: Option<u64>) -> String {
 pub(in crate::text) fn show_more_cards(n: usize) -> String {
     match compared() {
         ComparedThing::Cards => format!("Show {}", counted(n as u64, "more card")),
+        ComparedThing::CardHostPairs => format!("Show {}", counted(n as u64, "more pair")),
         ComparedThing::Sets => format!("Show {}", counted(n as u64, "more set")),
     }
 }
@@ -102,6 +105,7 @@ pub(in crate::text) fn show_more_cards(n: usize) -> String {
 pub(in crate::text) fn card_column() -> &'static str {
     match compared() {
         ComparedThing::Cards => "Card",
+        ComparedThing::CardHostPairs => "Card and host",
         ComparedThing::Sets => "Set",
     }
 }
@@ -326,6 +330,14 @@ pub(in crate::text) fn layer_cost_about(reference: &str) -> String {
     format!(
         "Speed as a share of {reference} on the same card, with its 95% interval, all of them at once; = same within 5%, ? not proven."
     )
+}
+
+pub(in crate::text) fn zone_assumed(time: &str) -> String {
+    format!("{time} (time zone assumed)")
+}
+
+pub(in crate::text) fn layer_changes(caption: &str, changes: &[String]) -> String {
+    format!("{caption}: {}.", changes.join("; "))
 }
 
 pub(in crate::text) fn layer_cost_caption(layer: &str, reference: &str) -> String {

@@ -3,6 +3,7 @@
 use super::counted;
 use crate::number;
 use crate::png::PngError;
+use crate::text::compared::{ComparedThing, compared};
 use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection, capital};
 use hakaru_model::finding::PhaseSummary;
 use hakaru_model::units::Bytes;
@@ -57,7 +58,11 @@ pub(in crate::text) fn more_in_record(n: u64) -> String {
 
 pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
     let noun = match what {
-        CountedThing::Cards => super::answers::thing(),
+        CountedThing::Cards => match compared() {
+            ComparedThing::Cards | ComparedThing::CardHostPairs => "card",
+            ComparedThing::Sets => "set",
+        },
+        CountedThing::Hosts => "host",
         CountedThing::Layers => "layer",
         CountedThing::Workloads => "workload",
         CountedThing::PublishedRuns => "published run",

@@ -87,6 +87,21 @@ pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String 
     )
 }
 
+pub(in crate::text) fn figure_of_mix(of: Figure) -> String {
+    format!("{} of a mix", figure(of))
+}
+
+pub(in crate::text) fn too_few_ios() -> &'static str {
+    "too few I/Os"
+}
+
+pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
+    match of {
+        1 if count == 1 => format!("{name} better"),
+        of => format!("{name} better in {count} of {of}"),
+    }
+}
+
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "met",

@@ -10,6 +10,7 @@ use hakaru_model::units::{Bytes, BytesPerSec};
 pub(super) fn things() -> (&'static str, &'static str) {
     match compared() {
         ComparedThing::Cards => ("カード", "枚"),
+        ComparedThing::CardHostPairs => ("カードとホストの組", "組"),
         ComparedThing::Sets => ("測定結果", "件"),
     }
 }
@@ -34,7 +35,7 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
             false => format!("{workload}は{card}が最速（{detail}）"),
         });
     }
-    format!("{}です。", parts.join("、"))
+    format!("{}。", parts.join("、"))
 }
 
 pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
@@ -47,12 +48,12 @@ pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64
         0 => String::new(),
         n => format!("（各{}回）", number::grouped(n)),
     };
-    format!("{workload}で最速の{thing}は決められません。{told}に有意差はありません{runs}。")
+    format!("{workload}で最速の{thing}は決められない。{told}に有意差はない{runs}。")
 }
 
 pub(in crate::text) fn no_card_differs(cards: usize) -> String {
     let (thing, counter) = things();
-    format!("{cards}{counter}の{thing}の間に有意差はありません。")
+    format!("{cards}{counter}の{thing}の間に有意差はない。")
 }
 
 pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: usize) -> String {
@@ -68,7 +69,7 @@ pub(in crate::text) fn highest_of_single_runs(first: &FastestCard<'_>, cards: us
         format!("、最も低い{thing}の{times}倍")
     });
     format!(
-        "{workload}は{cards}{counter}中{card}の値が最も高いですが（{value}{times}）、各1回の測定のため証明にはなりません。"
+        "{workload}は{cards}{counter}中{card}の値が最も高いが（{value}{times}）、各1回の測定のため証明にはならない。"
     )
 }
 
@@ -83,7 +84,7 @@ pub(in crate::text) fn highest_of_series(first: &FastestCard<'_>, series: usize)
     let times = times.map_or(String::new(), |times| {
         format!("、最も低い測定シリーズの{times}倍")
     });
-    format!("{workload}は{series}件の測定シリーズ中{card}の平均が最も高いです（{value}{times}）。")
+    format!("{workload}は{series}件の測定シリーズ中{card}の平均が最も高い（{value}{times}）。")
 }
 
 pub(in crate::text) fn highest_of_layers(
@@ -101,7 +102,7 @@ pub(in crate::text) fn highest_of_layers(
     let times = times.map_or(String::new(), |times| {
         format!("、最も低いレイヤの{times}倍")
     });
-    format!("{card}の{workload}は、{layers}レイヤ中{layer}の値が最も高いです（{value}{times}）。")
+    format!("{card}の{workload}は、{layers}レイヤ中{layer}の値が最も高い（{value}{times}）。")
 }
 
 pub(in crate::text) fn layers_not_tested() -> &'static str {
@@ -109,12 +110,16 @@ pub(in crate::text) fn layers_not_tested() -> &'static str {
 }
 
 pub(in crate::text) fn series_not_tested() -> &'static str {
-    "有意差は検定していません。2件の検定にはhakaru compareを使ってください。"
+    "有意差は検定していない。2件の検定にはhakaru compareを使う。"
 }
 
-pub(in crate::text) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String {
-    let (thing, _) = things();
-    format!("{layer}を介すと、どの{thing}も{workload}性能の{percent}%超を失います。")
+pub(in crate::text) fn layer_costs_all(
+    layer: &str,
+    workload: &str,
+    (least, most): (&str, &str),
+) -> String {
+    let lost = super::span(least, most);
+    format!("{layer}を介すと{workload}は{lost}%低下する。")
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -123,16 +128,16 @@ pub(in crate::text) fn layer_costs_card(
     workload: &str,
     percent: &str,
 ) -> String {
-    format!("{layer}を介すと、{card}は{workload}性能の{percent}%を失います。")
+    format!("{layer}を介すと、{card}は{workload}性能の{percent}%を失う。")
 }
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let (thing, counter) = things();
     let method = format!("ウェルチのt検定、{family}件の比較に対するボンフェローニ補正");
     match different {
-        0 => format!("2{counter}の{thing}の比較{of}件に有意差はありません（{method}）。"),
+        0 => format!("2{counter}の{thing}の比較{of}件に有意差はない（{method}）。"),
         _ => format!(
-            "2{counter}の{thing}の比較{of}件中{different}件に有意差があります（{method}、全体の誤検出率5%）。"
+            "2{counter}の{thing}の比較{of}件中{different}件に有意差がある（{method}、全体の誤検出率5%）。"
         ),
     }
 }
@@ -140,7 +145,7 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
 pub(in crate::text) fn host_limits(workload: &str, value: &str, cards: usize) -> String {
     let (_, counter) = things();
     format!(
-        "{workload}は全{cards}{counter}が{value}で頭打ちです。上限はカードではなくホストのバスです。"
+        "{workload}は全{cards}{counter}が{value}で頭打ちである。上限はカードではなくホストのバスである。"
     )
 }
 
@@ -148,7 +153,7 @@ pub(in crate::text) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>)
     let probably = |of: &UseAnswer| if of.firm { "" } else { "おそらく" };
     Some(match (good, bad) {
         (Some(good), Some(bad)) if good.figure == bad.figure => format!(
-            "{}には{}向いていますが、{}には{}不向きです。{}。",
+            "{}には{}向くが、{}には{}不向きである。{}。",
             good.title,
             probably(good),
             bad.title,
@@ -156,7 +161,7 @@ pub(in crate::text) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>)
             good.figure
         ),
         (Some(good), Some(bad)) => format!(
-            "{}には{}向いていますが、{}には{}不向きです。{}、ただし{}。",
+            "{}には{}向くが、{}には{}不向きである。{}、ただし{}。",
             good.title,
             probably(good),
             bad.title,
@@ -165,14 +170,14 @@ pub(in crate::text) fn suited(good: Option<&UseAnswer>, bad: Option<&UseAnswer>)
             bad.figure
         ),
         (Some(good), None) => format!(
-            "{}には{}向いています。{}。",
+            "{}には{}向く。{}。",
             good.title,
             probably(good),
             good.figure
         ),
         (None, Some(bad)) => {
             format!(
-                "{}には{}不向きです。{}。",
+                "{}には{}不向きである。{}。",
                 bad.title,
                 probably(bad),
                 bad.figure
@@ -187,7 +192,7 @@ pub(in crate::text) fn reached(figures: &[(String, String)]) -> String {
     let said: Vec<String> = said
         .map(|(workload, value)| format!("{workload}は{value}"))
         .collect();
-    format!("{}です。", said.join("、"))
+    format!("{}である。", said.join("、"))
 }
 
 pub(in crate::text) fn writes_fall(
@@ -199,23 +204,23 @@ pub(in crate::text) fn writes_fall(
     let level = |rate: BytesPerSec| number::quantity(rate.0 / 1e6);
     let (before, after) = (level(before), level(after));
     let at = number::decimal_bytes(at);
-    format!("{workload}は{at}を超えると{before}から{after} MB/sに低下します。")
+    format!("{workload}は{at}を超えると{before}から{after} MB/sに低下する。")
 }
 
 pub(in crate::text) fn do_not_quote(because: &str) -> String {
-    format!("この結果は引用できません。{because}。")
+    format!("この結果は引用できない。{because}。")
 }
 
 pub(in crate::text) fn runs_agree(runs: u64, percent: &str) -> String {
-    format!("{runs}回測定しました。標準偏差は平均の{percent}%以下です。")
+    format!("{runs}回測定した。標準偏差は平均の{percent}%以下である。")
 }
 
 pub(in crate::text) fn runs_only(runs: u64) -> String {
-    format!("{runs}回測定しました。")
+    format!("{runs}回測定した。")
 }
 
 pub(in crate::text) fn measured_once() -> &'static str {
-    "1回だけの測定のため証明にはなりません。測定間のばらつきは不明です。"
+    "1回だけの測定のため証明にはならない。測定間のばらつきは不明である。"
 }
 
 pub(in crate::text) fn among_references(workload: &str, standing: &str) -> String {
@@ -231,7 +236,7 @@ pub(in crate::text) fn proven_difference(
         None => String::new(),
     };
     let mut said = format!(
-        "{}の{}は{}の{}倍{}の速さです",
+        "{}の{}は{}の{}倍{}の速さである",
         first.faster,
         first.workload,
         first.slower,
@@ -240,7 +245,7 @@ pub(in crate::text) fn proven_difference(
     );
     if let Some(other) = other {
         said += &format!(
-            "が、{}では{}が{}倍{}の速さです",
+            "が、{}では{}が{}倍{}の速さである",
             other.workload,
             other.faster,
             other.ratio,
@@ -258,23 +263,25 @@ pub(in crate::text) fn no_difference_proven(
 ) -> String {
     let interval = interval.map_or(String::new(), |(low, high)| format!("[{low}, {high}]"));
     let needed = needed.map_or(String::new(), |needed| {
-        format!("示すには各約{needed}回の測定が必要です。")
+        format!("示すには各約{needed}回の測定が必要である。")
     });
-    format!("有意差はありません。最大の差は{workload}の{ratio}倍{interval}です。{needed}")
+    format!("有意差はない。最大の差は{workload}の{ratio}倍{interval}である。{needed}")
 }
 
 pub(in crate::text) fn all_level(a: &str, b: &str) -> String {
-    format!("{b}と{a}は同等です。すべての値の差が5%以内です。")
+    format!("{b}と{a}は同等である。すべての値の差が5%以内である。")
 }
 
 pub(in crate::text) fn compared_once(workload: &str, faster: &str, ratio: &str) -> String {
     format!(
-        "1回だけの測定のため証明にはなりません。{workload}では{faster}の値がもう一方の{ratio}倍です。"
+        "1回だけの測定のため証明にはならない。{workload}では{faster}の値がもう一方の{ratio}倍である。"
     )
 }
 
 pub(in crate::text) fn pools_sessions(name: &str, sessions: u32) -> String {
-    format!("{name}は別々の{sessions}回の測定をまとめた値で、ばらつきに時期の差を含みます。")
+    format!(
+        "{name}は時期の異なる{sessions}つの測定シリーズをまとめた値で、ばらつきに時期の差を含む。"
+    )
 }
 
 pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
@@ -287,14 +294,14 @@ pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usiz
         others.push(format!("{open}項目は判定保留"));
     }
     let proven = match others.is_empty() {
-        true => format!("{of}項目中{different}項目に有意差があります。"),
+        true => format!("{of}項目中{different}項目に有意差がある。"),
         false => format!(
-            "{of}項目中{different}項目に有意差があり、{}です。",
+            "{of}項目中{different}項目に有意差があり、{}である。",
             listed(&others)
         ),
     };
     format!(
-        "{proven}有意差ありとは、比の信頼区間が1を含まないことです。信頼区間は、すべてが同時に95%の確率で成り立つように補正しています（ボンフェローニ法）。"
+        "{proven}有意差ありとは、比の信頼区間が1を含まないことである。信頼区間は、スループットとIOPSのすべて、レイテンシのすべてがそれぞれ同時に95%の確率で成り立つように補正している（ボンフェローニ法）。"
     )
 }
 
@@ -306,7 +313,7 @@ pub(in crate::text) fn rounds_answer(
 ) -> String {
     let state = match steady {
         true => format!("{rounds}ラウンドで定常状態に達しました（上限{at_most}）。"),
-        false => format!("{rounds}ラウンドでは定常状態に達していません（上限{at_most}）。"),
+        false => format!("{rounds}ラウンドでは定常状態に達していない（上限{at_most}）。"),
     };
     let figures = figures.iter();
     let figures = figures.map(|(work, value)| format!("{work}: {value}"));
@@ -316,8 +323,8 @@ pub(in crate::text) fn rounds_answer(
 pub(in crate::text) fn rounds_proof(rounds: Option<(u32, u32)>) -> String {
     match rounds {
         Some((first, last)) => format!(
-            "ラウンド{first}〜{last}（SNIA Performance Test Specificationの測定区間）の平均です。"
+            "ラウンド{first}〜{last}（SNIA Performance Test Specificationの測定区間）の平均である。"
         ),
-        None => "全ラウンドの平均です（測定区間には5ラウンドが必要）。".to_owned(),
+        None => "全ラウンドの平均である（測定区間には5ラウンドが必要）。".to_owned(),
     }
 }

@@ -140,8 +140,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 false => "",
             };
             format!(
-                "{work}: {percentile}は{}（{}）から{}（{}）まで{median}",
-                low.1, low.0, high.1, high.0
+                "{work}: {percentile}は{}の{}から{}の{}まで{median}",
+                low.0, low.1, high.0, high.1
             )
         }
         ChartTitle::LatenciesOnly { work } => work.clone(),

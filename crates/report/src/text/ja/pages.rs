@@ -13,11 +13,13 @@ pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
         PagePart::Result => "結果",
         PagePart::Differences => match compared() {
             ComparedThing::Cards => "カード間の差",
+            ComparedThing::CardHostPairs => "カードとホストによる差",
             ComparedThing::Sets => "測定結果間の差",
         },
         PagePart::Limits => "測定上の注意と測定方法",
         PagePart::EachCard => match compared() {
             ComparedThing::Cards => "カード別",
+            ComparedThing::CardHostPairs => "カードとホスト別",
             ComparedThing::Sets => "測定結果別",
         },
         PagePart::NotCounted => "集計外の測定",
@@ -39,7 +41,7 @@ pub(in crate::text) fn before_you_quote() -> &'static str {
 }
 
 pub(in crate::text) fn more_caveats(n: usize, of: &str) -> String {
-    format!("ほか{n}件は「{of}」")
+    format!("ほか{n}件は「{of}」に記載")
 }
 
 pub(in crate::text) fn fastest_for(layer: Option<&str>) -> String {
@@ -93,6 +95,7 @@ pub(in crate::text) fn matrix_about(runs: Option<u64>) -> String {
 pub(in crate::text) fn show_more_cards(n: usize) -> String {
     match compared() {
         ComparedThing::Cards => format!("ほか{n}枚を表示"),
+        ComparedThing::CardHostPairs => format!("ほか{n}組を表示"),
         ComparedThing::Sets => format!("ほか{n}件を表示"),
     }
 }
@@ -100,6 +103,7 @@ pub(in crate::text) fn show_more_cards(n: usize) -> String {
 pub(in crate::text) fn card_column() -> &'static str {
     match compared() {
         ComparedThing::Cards => "カード",
+        ComparedThing::CardHostPairs => "カードとホスト",
         ComparedThing::Sets => "測定結果",
     }
 }
@@ -296,6 +300,14 @@ pub(in crate::text) fn layer_cost_about(reference: &str) -> String {
     )
 }
 
+pub(in crate::text) fn zone_assumed(time: &str) -> String {
+    format!("{time}（時間帯は仮定）")
+}
+
+pub(in crate::text) fn layer_changes(caption: &str, changes: &[String]) -> String {
+    format!("{caption}: {}。", changes.join("、"))
+}
+
 pub(in crate::text) fn layer_cost_caption(layer: &str, reference: &str) -> String {
     format!("{reference}に対する{layer}")
 }
@@ -359,7 +371,7 @@ pub(in crate::text) fn differences_about(reference: &str) -> String {
     let (thing, _) = super::answers::things();
     format!(
         "比は{reference}に対する値で、95%信頼区間は同時に成り立つ。区間が1を含まなければ有意差ありである。同じ文字の{thing}の間に有意差はないが、\
-         同じであることの証明ではない。このページの{thing}間の比較すべてを一つの族として判定し、差がないときに一つでも誤って差ありとする確率は5%以下である。{}",
+         同じであることの証明ではない。このページの{thing}間の比較すべてをまとめて多重比較を補正し、差がないときに一つでも誤って差ありとする確率は5%以下である。{}",
         super::intervals()
     )
 }

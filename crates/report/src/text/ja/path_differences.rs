@@ -211,7 +211,7 @@ pub(in crate::text) fn difference_title(operation: &str, other: &str, base: &str
 }
 
 pub(in crate::text) fn against(other: &str, base: &str) -> String {
-    format!("{other}（対{base}）")
+    format!("{base}と{other}の比較")
 }
 
 pub(in crate::text) fn smaller_parts(count: usize) -> String {

@@ -33,7 +33,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         (false, true) => format!("すべて不向き。最も近い: {card}"),
         (false, false) => {
             let unranked = cards(unranked);
-            format!("判定保留（{unranked}は測定不足）。ほかはすべて不向き、最も近い: {card}")
+            format!("判定保留（{unranked}は測定不足）。残りは不向きで、最も近いのは{card}")
         }
     };
     if let Some(reason) = reason {
@@ -75,7 +75,7 @@ pub(in crate::text) fn money_title() -> &'static str {
 pub(in crate::text) fn money_legend() -> String {
     let (thing, _) = things();
     format!(
-        "平均 ± 標準偏差を価格で割った値。同じ文字の{thing}間に有意差なし（この節のすべての比較を一つの族として補正）。"
+        "平均 ± 標準偏差を価格で割った値。同じ文字の{thing}間に有意差なし（この節のすべての比較をまとめて多重比較を補正）。"
     )
 }
 
@@ -86,7 +86,7 @@ pub(in crate::text) fn best_title() -> String {
 pub(in crate::text) fn use_ranks_legend() -> String {
     let (thing, _) = things();
     format!(
-        "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字の{thing}間の順位に有意差なし（全用途と全組み合わせを一つの族として補正）"
+        "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字の{thing}間の順位に有意差なし（全用途と全組み合わせをまとめて多重比較を補正）"
     )
 }
 

@@ -3,6 +3,7 @@
 use super::{listed, span};
 use crate::number;
 use crate::png::PngError;
+use crate::text::compared::{ComparedThing, compared};
 use crate::text::{ComparisonText, CountedThing, ErrorCount, LayerPart, RatioDirection};
 use hakaru_model::finding::{JobDescription, PhaseSummary};
 use hakaru_model::job::{BlockSize, Op};
@@ -59,10 +60,11 @@ pub(in crate::text) fn more_in_record(n: u64) -> String {
 pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
     let n = number::grouped(n);
     match what {
-        CountedThing::Cards => {
-            let (thing, counter) = super::answers::things();
-            format!("{thing}{n}{counter}")
-        }
+        CountedThing::Cards => match compared() {
+            ComparedThing::Cards | ComparedThing::CardHostPairs => format!("カード{n}枚"),
+            ComparedThing::Sets => format!("測定結果{n}件"),
+        },
+        CountedThing::Hosts => format!("ホスト{n}台"),
         CountedThing::Layers => format!("レイヤ{n}種類"),
         CountedThing::Workloads => format!("ワークロード{n}種類"),
         CountedThing::PublishedRuns => format!("公表値{n}回分"),
@@ -90,7 +92,7 @@ pub(in crate::text) fn campaign_legend(ranked: bool) -> String {
     let figures = "大きいブロックはMB/s、小さいブロックはIOPSで、測定の平均 ± 標準偏差。";
     match ranked {
         true => format!(
-            "{figures}同じ文字の{}の間に有意差はない（全比較を一つの族とし、有意水準5%）。",
+            "{figures}同じ文字の{}の間に有意差はない（全比較をまとめて多重比較を補正、有意水準5%）。",
             super::answers::things().0
         ),
         false => figures.to_owned(),
@@ -222,7 +224,7 @@ pub(in crate::text) fn compared_figure_of(workload: &str, figure: &str) -> Strin
 }
 
 pub(in crate::text) fn ratio_direction() -> &'static str {
-    "比は1つ目に対する2つ目の値で、判定は2つ目についてのもの。"
+    "比は1つ目に対する2つ目の値で、判定は1つ目に対する2つ目の優劣を示す。"
 }
 
 pub(in crate::text) fn tests_note() -> &'static str {

@@ -86,6 +86,18 @@ pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String 
     }
 }
 
+pub(in crate::text) fn figure_of_mix(of: Figure) -> String {
+    format!("{}（読み書き混合時）", figure(of))
+}
+
+pub(in crate::text) fn too_few_ios() -> &'static str {
+    "I/O不足"
+}
+
+pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
+    format!("{name}が{of}項目中{count}項目で優位")
+}
+
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "達成",

@@ -217,7 +217,7 @@ texts! {
     /// The figures of a page with several series were not tested for significance.
     pub(crate) fn series_not_tested() -> &'static str;
     /// A layer makes every card slower; `percent` is less than each loss.
-    pub(crate) fn layer_costs_all(layer: &str, workload: &str, percent: u32) -> String;
+    pub(crate) fn layer_costs_all(layer: &str, workload: &str, percent: (&str, &str)) -> String;
     /// A layer makes the only card slower.
     pub(crate) fn layer_costs_card(card: &str, layer: &str, workload: &str, percent: &str) -> String;
     /// How many pairs of cards differ, and how that was tested.
@@ -368,6 +368,16 @@ texts! {
     pub(crate) fn ratios_of(workload: &str) -> String;
     /// How to read the figures of a layer next to those of the reference layer.
     pub(crate) fn layer_cost_about(reference: &str) -> String;
+    /// A figure of one operation in a mix of reads and writes.
+    pub(crate) fn figure_of_mix(figure: Figure) -> String;
+    /// In place of a percentile for which there are too few I/Os.
+    pub(crate) fn too_few_ios() -> &'static str;
+    /// In how many of the figures that two sides have one is better.
+    pub(crate) fn better_in(name: &str, count: usize, of: usize) -> String;
+    /// A start time whose time zone was assumed.
+    pub(crate) fn zone_assumed(time: &str) -> String;
+    /// How much a layer changes each workload, over all cards: `vfat against the raw device: …`.
+    pub(crate) fn layer_changes(caption: &str, changes: &[String]) -> String;
     /// Caption of the figures of a layer next to those of the reference layer.
     pub(crate) fn layer_cost_caption(layer: &str, reference: &str) -> String;
     /// The summary line of the charts over time of workloads that were not tested for steady speed.

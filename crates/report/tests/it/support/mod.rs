@@ -462,6 +462,7 @@ pub(crate) fn hostile(text: &str) -> Summary {
     summary.origin = SummaryOrigin::Imported {
         program: text.into(),
         disks: text.into(),
+        zone_assumed: false,
     };
     summary.target.path = text.into();
     summary.environment.hostname = text.into();

@@ -1,0 +1,120 @@
+//! Chart of rated speeds beside measured ones.
+
+use super::titles::is_sequential;
+use super::view::View;
+use super::words;
+use crate::chart::{self, BarChart, Chart, ChartTitle, Section};
+use crate::number;
+use crate::svg::{Bar, BarGroup};
+use crate::text;
+use hakaru_model::campaign::CardSummary;
+use hakaru_model::finding::{ClaimVerdict, MeasuredFigure};
+use hakaru_model::job::Op;
+
+/// Measured sequential speeds with a mark at the rated speed: one group for each card with rated speeds.
+pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
+    let ops = [Op::Read, Op::Write].into_iter();
+    let is_known = |op: &Op| {
+        view.of
+            .cards
+            .iter()
+            .any(|card| rated_speed(card, *op).is_some())
+    };
+    let ops: Vec<Op> = ops.filter(is_known).collect();
+    let all: Vec<RatedSpeed<'_>> = view
+        .of
+        .cards
+        .iter()
+        .flat_map(|card| ops.iter().filter_map(|op| rated_speed(card, *op)))
+        .collect();
+    let shares = || all.iter().map(|speed| speed.measured.value / speed.rated);
+    let (low, high) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+    let bar = |card: usize, op: Op| {
+        let rated = rated_speed(&view.of.cards[card], op).map(RatedSpeed::bar);
+        rated.or_else(|| unrated(view, card, op))
+    };
+    let groups = view.names.iter().enumerate().map(|(card, name)| BarGroup {
+        label: name.clone(),
+        bars: ops.iter().map(|&op| bar(card, op)).collect(),
+    });
+    let groups = groups.filter(|group| group.bars.iter().any(Option::is_some));
+    let series = ops
+        .iter()
+        .map(|op| text::workload_kind(*op, false, 0, false));
+    let runs = || all.iter().map(|speed| u64::from(speed.measured.runs));
+    let judged = |verdict| all.iter().filter(|speed| speed.verdict == verdict).count();
+    let about = BarChart {
+        name: "rated-speed".to_owned(),
+        section: Section::Claims,
+        title: text::chart_title(&ChartTitle::Rated {
+            met: judged(ClaimVerdict::Kept),
+            missed: judged(ClaimVerdict::Missed),
+            untested: judged(ClaimVerdict::NotShown),
+            of: all.len(),
+            low: words::percent(low),
+            high: words::percent(high),
+        }),
+        unit: "MB/s",
+        quantity: text::rated_quantity().to_owned(),
+        runs: text::runs_between(runs().min()?, runs().max()?),
+        rows: text::card_column(),
+    };
+    Some(about.of(series.collect(), groups.collect()))
+}
+
+/// A rated speed of a card that was measured.
+struct RatedSpeed<'a> {
+    measured: &'a MeasuredFigure,
+    /// In MB/s.
+    rated: f64,
+    verdict: ClaimVerdict,
+}
+
+fn rated_speed(card: &CardSummary, op: Op) -> Option<RatedSpeed<'_>> {
+    let of_op = card
+        .claims
+        .iter()
+        .filter(|check| words::printed(check.claim, op));
+    let mut found = of_op.flat_map(|check| check.parts.iter().map(move |part| (check, part)));
+    found.find_map(|(check, part)| {
+        let measured = part.measured.as_ref()?;
+        let usable = part.required > 0.0 && measured.value.is_finite();
+        usable.then_some(RatedSpeed {
+            measured,
+            rated: part.required,
+            verdict: check.verdict,
+        })
+    })
+}
+
+/// The sequential speed of a card whose maker states none.
+fn unrated(view: &View<'_>, card: usize, op: Op) -> Option<Bar> {
+    let layer = view.main_layer();
+    let mut works = view.works.iter();
+    let work = works.find(|work| work.op == op && is_sequential(view, layer, work))?;
+    let phase = view.cell(card, layer, work)?;
+    let value = phase.bandwidth.mean / 1e6;
+    Some(Bar {
+        value,
+        mean: format!("{} / –", number::significant(value)),
+        n: Some(chart::runs_of(phase)).filter(|runs| *runs > 0),
+        ..Bar::default()
+    })
+}
+
+impl RatedSpeed<'_> {
+    fn bar(self) -> Bar {
+        Bar {
+            value: self.measured.value,
+            // The label stands behind the mark, so it names both figures.
+            mean: format!(
+                "{} / {}",
+                number::significant(self.measured.value),
+                number::significant(self.rated)
+            ),
+            n: Some(u64::from(self.measured.runs)).filter(|runs| *runs > 0),
+            rated: Some(self.rated),
+            ..Bar::default()
+        }
+    }
+}
