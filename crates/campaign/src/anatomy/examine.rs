@@ -313,6 +313,26 @@ mod tests {
     }
 
     #[test]
+    fn a_device_that_is_slow_for_seconds_is_not_said_to_throttle() {
+        use hakaru_model::anatomy::{CardFinding, CardProperty};
+        for seconds in [3, 6] {
+            let slow = 60_000_000_000..60_000_000_000 + seconds * 1_000_000_000;
+            let is_slow = move |now: Nanos| slow.contains(&now.0);
+            let anatomy = of_two_speeds(AnatomyScope::ReadOnly, is_slow).anatomy;
+            for property in CardProperty::ALL {
+                if let CardFinding::Known(known) = anatomy.finding(property) {
+                    assert!(
+                        known.low <= known.value && known.value <= known.high,
+                        "{seconds} s {property:?}: {known:?}"
+                    );
+                }
+            }
+            let after = anatomy.finding(CardProperty::ThrottleAfter);
+            assert!(after.known().is_none(), "{seconds} s: {after:?}");
+        }
+    }
+
+    #[test]
     fn a_device_that_is_slow_for_a_minute_is_not_said_to_throttle() {
         use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
         let period = 150_000_000_000;
