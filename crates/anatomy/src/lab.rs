@@ -216,7 +216,15 @@ impl<'a> Lab<'a> {
     }
 
     pub(crate) fn discard(&mut self, offset: u64, len: u64) -> Measured<f64> {
-        self.serve(TimedRequest::Discard { offset, len })
+        match self.serve(TimedRequest::Discard { offset, len }) {
+            // Only the request tells whether the driver or reader passes discards on.
+            Err(Halt::Device(DeviceError::Io { cause, .. }))
+                if cause.kind() == std::io::ErrorKind::Unsupported =>
+            {
+                Err(Halt::Declined(UnknownReason::Unsupported))
+            }
+            served => served,
+        }
     }
 
     /// Counts bytes that the card may copy inside during the next writes, before they are issued.
