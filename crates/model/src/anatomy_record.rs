@@ -105,6 +105,16 @@ pub enum CardAdvice {
         /// Whether it frees open units without copying, and is fast.
         worthwhile: bool,
     },
+    /// How full to keep the card.
+    FillLevel {
+        /// Free space that is needed in whole units: one for each unit that can be open. `None` if there is no limit, or
+        /// it is unknown.
+        free: Option<Bytes>,
+        /// Time of a write that has to close a partly used unit instead.
+        collection: Option<Nanos>,
+        /// The property without which nothing can be told.
+        needs: Option<CardProperty>,
+    },
     /// Size of bursts, and the rest between them.
     Bursts {
         /// Size of the cache.

@@ -271,6 +271,25 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
             "Discard: not while files are written, because it saves no copying or takes long; `fstrim` at night is enough."
                 .to_owned()
         }
+        CardAdvice::FillLevel {
+            needs: Some(property),
+            ..
+        } => format!(
+            "Fill level: cannot be told, because a property is unknown: {}.",
+            card_property(*property).to_lowercase()
+        ),
+        CardAdvice::FillLevel {
+            free: Some(free),
+            collection: Some(collection),
+            ..
+        } => format!(
+            "Fill level: keep at least {free} free in whole units, one for each that can be open. With less, a write may \
+             have to close a partly used unit, which takes {}. The spare area is unknown, because no experiment fills the card.",
+            number::nanos(collection.0 as f64)
+        ),
+        CardAdvice::FillLevel { .. } => "Fill level: scattered free space costs nothing, because no limit of open units \
+             was seen. The spare area is unknown, because no experiment fills the card."
+            .to_owned(),
         CardAdvice::Bursts { size, rest } => {
             let rest = rest.map_or(String::new(), |rest| {
                 format!("; a full cache is empty again after {}", number::nanos(rest.0 as f64))
