@@ -210,10 +210,26 @@ pub(in crate::text) fn anatomy_fact(fact: &AnatomyFact<'_>) -> String {
         AnatomyFact::Throttles { after, percent } => format!(
             "It throttles after {after} of work: requests then take {percent}% of their usual time."
         ),
+        AnatomyFact::Reads { rate, latency } => {
+            format!("It reads at {rate}; a small read takes {latency}.")
+        }
         AnatomyFact::Unknown { count, of } => {
             format!("{count} of {of} properties cannot be told; the table says why.")
         }
     }
+}
+
+pub(in crate::text) fn open_units_legend(fat: u64, random: u64, linear: u64) -> String {
+    let parts = [
+        (fat, "of the FAT area"),
+        (random, "for writes in any order"),
+        (linear, "for writes in order"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    format!("Open units from left to right: {}.", parts.join(", "))
 }
 
 pub(in crate::text) fn anatomy_empty() -> &'static str {
@@ -233,7 +249,7 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
         }
         CardAdvice::Cluster { size } => {
             let sectors = size.0 / 512;
-            format!("vfat and exFAT: clusters of {size} (`mkfs.vfat -s {sectors}`).")
+            format!("Clusters of {size} for vfat and exFAT: `mkfs.vfat -s {sectors}`.")
         }
         CardAdvice::FatArea { size } => {
             format!("vfat: keep both FATs within the first {size}, which are always open.")
