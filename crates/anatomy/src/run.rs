@@ -45,6 +45,8 @@ pub fn run(
     }
     anatomy.noise = lab.noise_so_far();
     let unexplained = match lab.unsteady() {
+        // Nothing is known that could explain anything, and the reason is already given.
+        None if lab.reference.is_none() => None,
         None => lab.trace.unexplained(anatomy, from_start, simulate)?,
         unsteady => unsteady,
     };
