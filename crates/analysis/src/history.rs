@@ -9,15 +9,18 @@ use crate::compare::{
 };
 use crate::stats::increase_p;
 use crate::summarize;
+use hakaru_model::anatomy::CardProperty;
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::facts::{Bus, DeviceIdentity, Filesystem, Health, Identity};
 use hakaru_model::finding::{Comparison, Summary, Verdict};
 use hakaru_model::history::{
-    CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
+    AnatomyPoint, CardHistory, DefectKind, HistoryCaveat, MissingProof, Outlook, Trend, TrendPoint,
     VerifiedPoint, WearSign,
 };
 use hakaru_model::integrity::Verification;
 use hakaru_model::job::Op;
 use hakaru_model::record::RunRecord;
+use hakaru_model::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Life used, in percent, from which a card counts as worn.
@@ -26,13 +29,19 @@ const WORN_PERCENT: u64 = 80;
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
 
-/// Evaluates the runs and verifications of one card. Phases of one name must be one job.
-pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHistory {
+/// Evaluates the runs, verifications and anatomies of one card. Phases of one name must be one job.
+pub fn history(
+    records: &[RunRecord],
+    verifications: &[Verification],
+    anatomies: &[AnatomyRecord],
+) -> CardHistory {
     let mut records: Vec<&RunRecord> = records.iter().collect();
     records.sort_by_key(|record| (record.started_unix_ms, &record.id));
     let mut verifications: Vec<&Verification> = verifications.iter().collect();
     verifications.sort_by_key(|verification| (verification.started_unix_ms, &verification.id));
-    let identities = identities(&records, &verifications);
+    let mut anatomies: Vec<&AnatomyRecord> = anatomies.iter().collect();
+    anatomies.sort_by_key(|anatomy| (anatomy.started_unix_ms, &anatomy.id));
+    let identities = identities(&records, &verifications, &anatomies);
     let series = series(&records);
     let trends = trends(&series);
     let verified: Vec<VerifiedPoint> = verifications.iter().map(|v| verified(v)).collect();
@@ -60,22 +69,26 @@ pub fn history(records: &[RunRecord], verifications: &[Verification]) -> CardHis
         outlook: outlook(&signs, &trends, &verified),
         caveats: caveats(&records, &trends, &identities),
         verifications: verified,
+        anatomies: anatomies.iter().map(|of| examined(of)).collect(),
         trends,
         signs,
         missing,
     }
 }
 
-/// The identities of all runs and verifications, oldest first.
+/// The identities of all runs, verifications and anatomies, oldest first.
 fn identities<'a>(
     records: &[&'a RunRecord],
     verifications: &[&'a Verification],
+    anatomies: &[&'a AnatomyRecord],
 ) -> Vec<&'a Identity> {
     let of_runs = records
         .iter()
         .map(|record| (record.started_unix_ms, &record.target));
     let of_verifications = verifications.iter().map(|v| (v.started_unix_ms, &v.target));
-    let mut all: Vec<(i64, &Identity)> = of_runs.chain(of_verifications).collect();
+    let of_anatomies = anatomies.iter().map(|of| (of.started_unix_ms, &of.target));
+    let all = of_runs.chain(of_verifications).chain(of_anatomies);
+    let mut all: Vec<(i64, &Identity)> = all.collect();
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, identity)| identity).collect()
 }
@@ -198,6 +211,19 @@ fn verified(verification: &Verification) -> VerifiedPoint {
         checked: verification.verdict.checked(),
         bad: verification.verdict.bad_bytes,
         good: verification.verdict.is_good(),
+    }
+}
+
+fn examined(record: &AnatomyRecord) -> AnatomyPoint {
+    let anatomy = &record.anatomy;
+    AnatomyPoint {
+        id: record.id.clone(),
+        at_unix_ms: record.started_unix_ms,
+        completed: record.completed,
+        unit: anatomy.size(CardProperty::Unit).map(Bytes),
+        open_units: anatomy.size(CardProperty::OpenUnits),
+        read_rate: anatomy.value(CardProperty::ReadRate),
+        write_rate: anatomy.value(CardProperty::WriteRate),
     }
 }
 

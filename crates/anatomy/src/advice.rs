@@ -1,6 +1,6 @@
 //! How to format and use a card, by its anatomy.
 
-use hakaru_model::anatomy::{Anatomy, CardProperty as P};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty as P};
 use hakaru_model::anatomy_record::CardAdvice;
 use hakaru_model::units::{Bytes, Nanos};
 
@@ -32,11 +32,11 @@ pub fn advise(anatomy: &Anatomy) -> Vec<CardAdvice> {
     }
     let page = anatomy.size(P::Page);
     if let Some(page) = page {
-        let size = page.next_power_of_two().clamp(CLUSTERS.0, CLUSTERS.1);
+        let size = page.min(CLUSTERS.1).next_power_of_two().max(CLUSTERS.0);
         all.push(CardAdvice::Cluster { size: Bytes(size) });
     }
     if let (Some(unit), Some(units @ 1..)) = (unit, anatomy.size(P::FatUnits)) {
-        let size = Bytes(units * unit);
+        let size = Bytes(units.saturating_mul(unit));
         all.push(CardAdvice::FatArea { size });
     }
     let open = anatomy.size(P::OpenUnits);
@@ -66,6 +66,9 @@ pub fn advise(anatomy: &Anatomy) -> Vec<CardAdvice> {
         let worthwhile = frees == 1.0 && cheap;
         all.push(CardAdvice::Discard { worthwhile });
     }
+    if !anatomy.experiments.is_empty() {
+        all.push(fill_level(anatomy));
+    }
     if let Some(size) = anatomy.size(P::CacheSize) {
         all.push(CardAdvice::Bursts {
             size: Bytes(size),
@@ -73,6 +76,30 @@ pub fn advise(anatomy: &Anatomy) -> Vec<CardAdvice> {
         });
     }
     all
+}
+
+/// Returns how much has to stay free, so that every unit that can be open is a whole one.
+fn fill_level(anatomy: &Anatomy) -> CardAdvice {
+    let (unit, open) = (anatomy.size(P::Unit), anatomy.finding(P::OpenUnits));
+    let no_limit = matches!(open, CardFinding::Absent { .. });
+    let collection = anatomy.value(P::CollectionTime);
+    let missing = [
+        (P::OpenUnits, open.known().is_none()),
+        (P::Unit, unit.is_none()),
+        (P::CollectionTime, collection.is_none()),
+    ];
+    let needs = missing.into_iter().find(|(_, is_missing)| *is_missing);
+    let needs = needs.map(|(property, _)| property).filter(|_| !no_limit);
+    let free = unit.zip(open.known());
+    let free = free.map(|(unit, open)| Bytes(unit.saturating_mul(open.value as u64)));
+    let is_known = needs.is_none() && !no_limit;
+    CardAdvice::FillLevel {
+        free: free.filter(|_| is_known),
+        collection: collection
+            .map(|time| Nanos(time as u64))
+            .filter(|_| is_known),
+        needs,
+    }
 }
 
 /// Returns the idle time after which the whole cache is available again.
@@ -95,13 +122,13 @@ fn multiple(a: u64, b: u64) -> u64 {
     while y > 0 {
         (x, y) = (y, x % y);
     }
-    a / x.max(1) * b
+    (a / x.max(1)).saturating_mul(b)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::anatomy::CardFinding;
+    use hakaru_model::anatomy::{Experiment, ExperimentRecord, Spent, UnknownReason};
 
     fn anatomy(sizes: &[(P, u64)]) -> Anatomy {
         let mut anatomy = Anatomy::new("card", Bytes(32 << 30), false);
@@ -141,6 +168,39 @@ mod tests {
         }));
         assert!(found.contains(&CardAdvice::Writers { most: 1 }));
         assert_eq!(multiple(6 << 20, 4 << 20), 12 << 20);
+    }
+
+    #[test]
+    fn the_fill_level_follows_from_the_limit_of_open_units() {
+        let of = |sizes: &[(P, u64)], open: Option<CardFinding>| {
+            let mut anatomy = anatomy(sizes);
+            anatomy
+                .findings
+                .extend(open.map(|open| (P::OpenUnits, open)));
+            anatomy.experiments.push(ExperimentRecord {
+                experiment: Experiment::Noise,
+                spent: Spent::default(),
+                repeats: 0,
+            });
+            let mut all = advise(&anatomy).into_iter();
+            all.find(|advice| matches!(advice, CardAdvice::FillLevel { .. }))
+        };
+        let told = |free: Option<u64>, needs| {
+            Some(CardAdvice::FillLevel {
+                free: free.map(Bytes),
+                collection: free.map(|_| Nanos(70_000_000)),
+                needs,
+            })
+        };
+        let sizes = [(P::Unit, 4 << 20), (P::CollectionTime, 70_000_000)];
+        let open = CardFinding::exact(3);
+        assert_eq!(of(&sizes, Some(open)), told(Some(12 << 20), None));
+        assert_eq!(of(&sizes[1..], Some(open)), told(None, Some(P::Unit)));
+        assert_eq!(of(&sizes, None), told(None, Some(P::OpenUnits)));
+        let unknown = CardFinding::Unknown(UnknownReason::Budget);
+        assert_eq!(of(&sizes, Some(unknown)), told(None, Some(P::OpenUnits)));
+        let no_limit = CardFinding::Absent { up_to: 64.0 };
+        assert_eq!(of(&sizes, Some(no_limit)), told(None, None));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, NoiseLevel, Spent, UnknownReason};
+use hakaru_model::anatomy_resume::{AnatomyResume, CacheWrite};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -87,6 +88,8 @@ pub(crate) struct Lab<'a> {
     /// Median of the first reference measurement, in ns.
     pub(crate) reference: Option<f64>,
     references: Vec<f64>,
+    /// Spent by experiments that did not end.
+    interrupted: Spent,
     /// Reference measurements before and after experiments, without those that heat may explain.
     cool_references: Vec<f64>,
     fresh: u64,
@@ -104,6 +107,7 @@ impl<'a> Lab<'a> {
             state: CardState::default(),
             reference: None,
             references: Vec::new(),
+            interrupted: Spent::default(),
             cool_references: Vec::new(),
             fresh: 0,
             trace: RequestTrace::default(),
@@ -114,8 +118,13 @@ impl<'a> Lab<'a> {
     pub(crate) fn resume(&mut self, anatomy: &Anatomy) {
         self.noise = anatomy.noise;
         self.reference = Some(anatomy.noise.latency.0 as f64).filter(|latency| *latency > 0.0);
+        let state = anatomy.resume.as_deref().cloned().unwrap_or_default();
+        self.interrupted = state.interrupted;
+        self.references = state.references;
+        self.cool_references = state.cool_references;
         let sum = |of: fn(&Spent) -> u64| -> u64 {
-            anatomy.experiments.iter().map(|e| of(&e.spent)).sum()
+            let ended = anatomy.experiments.iter().map(|e| of(&e.spent));
+            ended.sum::<u64>() + of(&state.interrupted)
         };
         self.spent = Spent {
             time: Nanos(sum(|s| s.time.0)),
@@ -126,6 +135,13 @@ impl<'a> Lab<'a> {
         };
         self.state.warmth.throttles_at = anatomy.value(CardProperty::ThrottleAfter);
         self.knows_heat(anatomy);
+        if let Some(write) = state.cache_write {
+            self.state.cache = Some((write.len.0, write.fast_below));
+            let fast = write.latency;
+            self.state.fast_write =
+                fast.map(|(value, error)| (write.len.0, SampleLocation { value, error }));
+            return;
+        }
         let rates = [CardProperty::CacheRate, CardProperty::WriteRate]
             .map(|property| anatomy.finding(property).rough());
         if let ([Some(fast), Some(slow)], Some(_)) = (rates, anatomy.value(CardProperty::CacheSize))
@@ -134,6 +150,27 @@ impl<'a> Lab<'a> {
             let fixed = anatomy.finding(CardProperty::WriteOverhead).rough();
             let time = |rate: f64| fixed.map_or(0.0, |f| f.value) + len as f64 / rate * 1e9;
             self.state.cache = Some((len, (time(fast.value) * time(slow.value)).sqrt()));
+        }
+    }
+
+    /// Returns what another part needs to continue. `before` is what was spent before the experiment that did not end.
+    pub(crate) fn state_to_resume(
+        &self,
+        anatomy: &Anatomy,
+        before: Option<&Spent>,
+    ) -> AnatomyResume {
+        let unfinished = before.map_or(Spent::default(), |before| self.spent.since(before));
+        let fast = self.state.fast_write;
+        AnatomyResume {
+            findings: anatomy.findings.clone(),
+            references: self.references.clone(),
+            cool_references: self.cool_references.clone(),
+            cache_write: self.state.cache.map(|(len, fast_below)| CacheWrite {
+                len: Bytes(len),
+                fast_below,
+                latency: fast.map(|(_, fast)| (fast.value, fast.error)),
+            }),
+            interrupted: self.interrupted.plus(&unfinished),
         }
     }
 
@@ -216,7 +253,15 @@ impl<'a> Lab<'a> {
     }
 
     pub(crate) fn discard(&mut self, offset: u64, len: u64) -> Measured<f64> {
-        self.serve(TimedRequest::Discard { offset, len })
+        match self.serve(TimedRequest::Discard { offset, len }) {
+            // Only the request tells whether the driver or reader passes discards on.
+            Err(Halt::Device(DeviceError::Io { cause, .. }))
+                if cause.kind() == std::io::ErrorKind::Unsupported =>
+            {
+                Err(Halt::Declined(UnknownReason::Unsupported))
+            }
+            served => served,
+        }
     }
 
     /// Counts bytes that the card may copy inside during the next writes, before they are issued.
@@ -315,6 +360,14 @@ impl<'a> Lab<'a> {
     pub(crate) fn forget_references(&mut self, count: usize) {
         self.references
             .truncate(self.references.len().saturating_sub(count));
+    }
+
+    /// Returns the noise, with the drift so far.
+    pub(crate) fn noise_so_far(&self) -> NoiseLevel {
+        NoiseLevel {
+            drift: self.noise.drift.max(self.drift()),
+            ..self.noise
+        }
     }
 
     /// Returns half of the range of the reference measurements, as a fraction of their median; 0 if noise explains it.

@@ -237,7 +237,9 @@ pub fn at_upper_ends(anatomy: &Anatomy) -> Vec<(P, DeviceModel)> {
         changed.findings.insert(property, finding);
         if let Some(mut model) = without_stalls(&changed) {
             model.noise = None;
-            all.push((property, model));
+            if model.check().is_ok() {
+                all.push((property, model));
+            }
         }
     }
     all

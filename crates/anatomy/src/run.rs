@@ -10,7 +10,6 @@ use hakaru_model::anatomy::{
     Anatomy, CardFinding, CardProperty, Evidence, Experiment, ExperimentRecord, PropertyUnit,
     PropertyValue, Spent, UnknownReason,
 };
-use hakaru_model::units::{Bytes, Nanos};
 
 /// A step of a run, for progress and for storing what is known so far.
 #[derive(Clone, Copy, Debug)]
@@ -35,18 +34,19 @@ pub fn run(
     observe: &mut dyn FnMut(RunStep<'_>),
 ) -> Result<(), DeviceError> {
     let from_start = anatomy.experiments.is_empty();
-    // The latencies of the long write are needed by the experiment after it.
-    if !anatomy.has_run(Experiment::WriteSizes) {
-        anatomy
-            .experiments
-            .retain(|record| record.experiment != Experiment::LongWrite);
-    }
     let mut lab = Lab::new(device, limit, seed);
     lab.resume(anatomy);
+    if let Some(state) = anatomy.resume.take() {
+        anatomy.findings = state.findings;
+    }
     let outcome = all(&mut lab, anatomy, observe);
-    anatomy.noise = lab.noise;
-    anatomy.noise.drift = anatomy.noise.drift.max(lab.drift());
+    if let Err((_, before)) = &outcome {
+        anatomy.resume = Some(Box::new(lab.state_to_resume(anatomy, Some(before))));
+    }
+    anatomy.noise = lab.noise_so_far();
     let unexplained = match lab.unsteady() {
+        // Nothing is known that could explain anything, and the reason is already given.
+        None if lab.reference.is_none() => None,
         None => lab.trace.unexplained(anatomy, from_start, simulate)?,
         unsteady => unsteady,
     };
@@ -58,14 +58,24 @@ pub fn run(
         decline_all(anatomy, UnknownReason::Drift { spread });
     }
     anatomy.model = fit(anatomy);
-    outcome
+    outcome.map_err(|(error, _)| error)
+}
+
+/// Returns a state that a killed process leaves: what has ended, with the intervals that follow from the drift so far.
+fn checkpoint(lab: &Lab<'_>, anatomy: &Anatomy) -> Anatomy {
+    let mut state = anatomy.clone();
+    state.noise = lab.noise_so_far();
+    state.resume = Some(Box::new(lab.state_to_resume(anatomy, None)));
+    widen(&mut state);
+    state.model = fit(&state);
+    state
 }
 
 fn all(
     lab: &mut Lab<'_>,
     anatomy: &mut Anatomy,
     observe: &mut dyn FnMut(RunStep<'_>),
-) -> Result<(), DeviceError> {
+) -> Result<(), (DeviceError, Spent)> {
     for experiment in Experiment::ALL {
         if anatomy.has_run(experiment) || (anatomy.read_only && experiment.writes()) {
             continue;
@@ -75,7 +85,7 @@ fn all(
         let mut repeats = 0;
         let found = match cool(lab, anatomy, experiment, &mut repeats) {
             Ok(found) => found,
-            Err(Halt::Device(error)) => return Err(error),
+            Err(Halt::Device(error)) => return Err((error, before)),
             Err(Halt::Budget) => declined(experiment, UnknownReason::Budget),
             Err(Halt::Declined(reason)) => declined(experiment, reason),
         };
@@ -84,11 +94,11 @@ fn all(
         lab.knows_heat(anatomy);
         anatomy.experiments.push(ExperimentRecord {
             experiment,
-            spent: difference(&lab.spent, &before),
+            spent: lab.spent.since(&before),
             repeats,
         });
         anatomy.noise = lab.noise;
-        observe(RunStep::Ended(anatomy));
+        observe(RunStep::Ended(&checkpoint(lab, anatomy)));
         if ends {
             too_noisy(lab, anatomy);
             return Ok(());
@@ -224,15 +234,5 @@ fn widen(anatomy: &mut Anatomy) {
                 false => CardFinding::Unknown(UnknownReason::Drift { spread }),
             };
         }
-    }
-}
-
-fn difference(now: &Spent, before: &Spent) -> Spent {
-    Spent {
-        time: Nanos(now.time.0 - before.time.0),
-        read: Bytes(now.read.0 - before.read.0),
-        written: Bytes(now.written.0 - before.written.0),
-        copied: Bytes(now.copied.0 - before.copied.0),
-        requests: now.requests - before.requests,
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Every finding is a value with an interval, or the reason why the value is unknown.
 
+use crate::anatomy_resume::AnatomyResume;
 use crate::device_model::DeviceModel;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -399,6 +400,32 @@ pub struct Spent {
     pub requests: u64,
 }
 
+impl Spent {
+    /// Returns what was spent since an earlier state.
+    #[must_use]
+    pub fn since(&self, before: &Spent) -> Spent {
+        Spent {
+            time: Nanos(self.time.0.saturating_sub(before.time.0)),
+            read: Bytes(self.read.0.saturating_sub(before.read.0)),
+            written: Bytes(self.written.0.saturating_sub(before.written.0)),
+            copied: Bytes(self.copied.0.saturating_sub(before.copied.0)),
+            requests: self.requests.saturating_sub(before.requests),
+        }
+    }
+
+    /// Returns the sum.
+    #[must_use]
+    pub fn plus(&self, more: &Spent) -> Spent {
+        Spent {
+            time: Nanos(self.time.0.saturating_add(more.time.0)),
+            read: Bytes(self.read.0.saturating_add(more.read.0)),
+            written: Bytes(self.written.0.saturating_add(more.written.0)),
+            copied: Bytes(self.copied.0.saturating_add(more.copied.0)),
+            requests: self.requests.saturating_add(more.requests),
+        }
+    }
+}
+
 /// An experiment that has run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentRecord {
@@ -470,6 +497,9 @@ pub struct Anatomy {
     /// Device model with these values, for `--simulate`; `None` if too little is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<DeviceModel>,
+    /// What the missing experiments need; `None` after the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Box<AnatomyResume>>,
 }
 
 impl Anatomy {
@@ -488,6 +518,7 @@ impl Anatomy {
             experiments: Vec::new(),
             evidence: Vec::new(),
             model: None,
+            resume: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A stored anatomy with its circumstances, the advice that follows from it, and predictions.
 
-use crate::anatomy::{Anatomy, CardProperty, PropertyValue, Spent};
+use crate::anatomy::{Anatomy, CardFinding, CardProperty, Experiment, PropertyValue, Spent};
 use crate::facts::{Environment, Identity};
 use crate::job::Op;
 use crate::units::{Bytes, Nanos};
@@ -60,6 +60,83 @@ pub struct AnatomyRecord {
     pub trials: Vec<AdviceTrial>,
 }
 
+/// Largest number in an anatomy: 2^60 bytes, ns or requests.
+const LARGEST: u64 = 1 << 60;
+
+/// Largest number that a single experiment may have spent: 2^50 bytes, ns or requests.
+const MOST_SPENT: u64 = 1 << 50;
+
+impl AnatomyRecord {
+    /// Checks that the values are possible, which those of an edited file may not be.
+    ///
+    /// # Errors
+    /// The name of a field and what is wrong with it.
+    pub fn check(&self) -> Result<(), String> {
+        let Anatomy {
+            capacity,
+            findings,
+            experiments,
+            model,
+            resume,
+            ..
+        } = &self.anatomy;
+        if capacity.0 == 0 || capacity.0 > LARGEST {
+            return Err(format!("anatomy.capacity is {}", capacity.0));
+        }
+        if self.elapsed.0 > LARGEST || !is_possible(&self.budget, LARGEST) {
+            return Err("elapsed or budget is larger than 2^60".to_owned());
+        }
+        if experiments.len() > Experiment::ALL.len() {
+            return Err(format!("anatomy.experiments has {}", experiments.len()));
+        }
+        let spent = experiments.iter().map(|record| &record.spent);
+        if !spent
+            .into_iter()
+            .all(|spent| is_possible(spent, MOST_SPENT))
+        {
+            return Err("anatomy.experiments: spent is larger than 2^50".to_owned());
+        }
+        let state = resume.as_deref();
+        if state.is_some_and(|state| !is_possible(&state.interrupted, MOST_SPENT)) {
+            return Err("anatomy.resume.interrupted is larger than 2^50".to_owned());
+        }
+        let before = state.into_iter().flat_map(|state| &state.findings);
+        for (property, finding) in findings.iter().chain(before) {
+            let values = match finding {
+                CardFinding::Known(known) => [known.value, known.low, known.high],
+                CardFinding::Absent { up_to } => [*up_to; 3],
+                CardFinding::Unknown(_) => continue,
+            };
+            if values.iter().any(|value| value.abs() > LARGEST as f64) {
+                return Err(format!("anatomy.findings: {property:?} is {finding:?}"));
+            }
+        }
+        match model {
+            Some(model) => model.check().map_err(|why| format!("anatomy.model: {why}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether this is a later state of the same anatomy.
+    pub fn is_later_than(&self, other: &AnatomyRecord) -> bool {
+        let progress = |of: &AnatomyRecord| (of.completed, of.anatomy.experiments.len());
+        progress(self) > progress(other)
+    }
+}
+
+fn is_possible(spent: &Spent, most: u64) -> bool {
+    let Spent {
+        time,
+        read,
+        written,
+        copied,
+        requests,
+    } = spent;
+    [time.0, read.0, written.0, copied.0, *requests]
+        .iter()
+        .all(|value| *value <= most)
+}
+
 /// How to use a card, by its anatomy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,6 +181,16 @@ pub enum CardAdvice {
     Discard {
         /// Whether it frees open units without copying, and is fast.
         worthwhile: bool,
+    },
+    /// How full to keep the card.
+    FillLevel {
+        /// Free space that is needed in whole units: one for each unit that can be open. `None` if there is no limit, or
+        /// it is unknown.
+        free: Option<Bytes>,
+        /// Time of a write that has to close a partly used unit instead.
+        collection: Option<Nanos>,
+        /// The property without which nothing can be told.
+        needs: Option<CardProperty>,
     },
     /// Size of bursts, and the rest between them.
     Bursts {

@@ -1,4 +1,4 @@
-//! History of one card: every run and verification of one identity over time, and signs of wear.
+//! History of one card: every run, verification and anatomy of one identity over time, and signs of wear.
 
 use crate::finding::{Comparison, WorkloadShape};
 use crate::job::Op;
@@ -18,6 +18,9 @@ pub struct CardHistory {
     pub series: u32,
     /// Verifications, oldest first.
     pub verifications: Vec<VerifiedPoint>,
+    /// Anatomies, oldest first.
+    #[serde(default)]
+    pub anatomies: Vec<AnatomyPoint>,
     /// Rates of each workload over time.
     pub trends: Vec<Trend>,
     /// Signs of wear or failure.
@@ -43,6 +46,25 @@ pub struct VerifiedPoint {
     pub bad: Bytes,
     /// Whether the capacity is as claimed and no byte was bad.
     pub good: bool,
+}
+
+/// An anatomy in a history, with the figures that wear changes. `None` if a figure cannot be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AnatomyPoint {
+    /// ID of the anatomy.
+    pub id: String,
+    /// Start time in milliseconds since 1970 UTC.
+    pub at_unix_ms: i64,
+    /// Whether every experiment has ended.
+    pub completed: bool,
+    /// Size of an allocation unit.
+    pub unit: Option<Bytes>,
+    /// Number of units that can be open for writing.
+    pub open_units: Option<u64>,
+    /// Read rate in bytes per second.
+    pub read_rate: Option<f64>,
+    /// Write rate without the cache, in bytes per second.
+    pub write_rate: Option<f64>,
 }
 
 /// The rate of one workload through one layer on one host over time.

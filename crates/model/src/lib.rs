@@ -8,6 +8,7 @@
 pub mod advice;
 pub mod anatomy;
 pub mod anatomy_record;
+pub mod anatomy_resume;
 pub mod annotation;
 pub mod campaign;
 pub mod caveat;

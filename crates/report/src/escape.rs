@@ -89,8 +89,11 @@ pub(crate) fn prose(text: &str) -> String {
     code(&with_whole_options(&markup(text)))
 }
 
-/// Escapes a text of a table or list for HTML: commands of hakaru in backticks become elements of code. Other backticks may be
-/// those of a name, and stay.
+/// Beginnings of texts in backticks that are code: commands, and options of commands.
+const CODE: [&str; 4] = ["hakaru ", "mkfs.", "active_logs=", "-J size="];
+
+/// Escapes a text of a table or list for HTML: commands of hakaru and of file systems in backticks become elements of code.
+/// Other backticks may be those of a name, and stay.
 pub(crate) fn with_commands(text: &str) -> String {
     code(&markup(text))
 }
@@ -98,12 +101,19 @@ pub(crate) fn with_commands(text: &str) -> String {
 fn code(escaped: &str) -> String {
     let mut out = String::with_capacity(escaped.len());
     let mut rest = escaped;
-    while let Some((before, (code, after))) = rest
-        .split_once("`hakaru ")
-        .and_then(|(before, rest)| Some((before, rest.split_once('`')?)))
-    {
-        out += &format!("{before}<code>hakaru {code}</code>");
-        rest = after;
+    while let Some((before, after)) = rest.split_once('`') {
+        out += before;
+        let quoted = after.split_once('`');
+        match quoted.filter(|(code, _)| CODE.iter().any(|begin| code.starts_with(begin))) {
+            Some((code, after)) => {
+                out += &format!("<code>{code}</code>");
+                rest = after;
+            }
+            None => {
+                out.push('`');
+                rest = after;
+            }
+        }
     }
     out + rest
 }

@@ -14,7 +14,9 @@ use crate::table::DataTable;
 use crate::text::{self, PagePart, SpeedChange, TrendVerdict};
 use crate::{compare, time, workload};
 use hakaru_model::finding::{Comparison, Verdict};
-use hakaru_model::history::{CardHistory, Outlook, Trend, TrendPoint, VerifiedPoint, WearSign};
+use hakaru_model::history::{
+    AnatomyPoint, CardHistory, Outlook, Trend, TrendPoint, VerifiedPoint, WearSign,
+};
 use hakaru_model::units::Bytes;
 
 /// Renders the history of a card for a terminal of `width` columns.
@@ -56,6 +58,10 @@ fn document(history: &CardHistory) -> Document {
         let table = DocumentBlock::Table(TableStyle::Words, table);
         blocks.extend(part(text::verifications_title(), vec![table]));
     }
+    if !history.anatomies.is_empty() {
+        let table = DocumentBlock::Table(TableStyle::Words, anatomy_table(&history.anatomies));
+        blocks.extend(part(text::anatomies_title(), vec![table]));
+    }
     blocks.extend(part(
         text::page_part(PagePart::Limits),
         vec![DocumentBlock::Limits(caveats)],
@@ -76,11 +82,14 @@ fn unlabeled(items: impl IntoIterator<Item = String>) -> Vec<(String, String)> {
 fn under(history: &CardHistory) -> Vec<(String, String)> {
     let points = history.trends.iter().flat_map(|trend| &trend.points);
     let of_runs = points.map(|point| point.at_unix_ms);
-    let all = of_runs.chain(history.verifications.iter().map(|point| point.at_unix_ms));
+    let of_verifications = history.verifications.iter().map(|point| point.at_unix_ms);
+    let of_anatomies = history.anatomies.iter().map(|point| point.at_unix_ms);
+    let all = of_runs.chain(of_verifications).chain(of_anatomies);
     let all: Vec<i64> = all.collect();
     let period = all.iter().min().zip(all.iter().max());
     let period = period.map(|(&first, &last)| text::span(&time::day(first), &time::day(last)));
-    let counts = text::history_counts(history.runs, history.series, history.verifications.len());
+    let (verifications, anatomies) = (history.verifications.len(), history.anatomies.len());
+    let counts = text::history_counts(history.runs, history.series, verifications, anatomies);
     let line = std::iter::once(counts).chain(period);
     let line = line.collect::<Vec<_>>().join(" · ");
     let ids: Vec<String> = history.ids.iter().map(|id| plain(id)).collect();
@@ -395,6 +404,23 @@ fn point_table(trend: &Trend) -> DataTable {
     };
     let heads = text::point_heads(unit);
     DataTable::new(heads, trend.points.iter().map(row)).without_empty_columns()
+}
+
+fn anatomy_table(anatomies: &[AnatomyPoint]) -> DataTable {
+    let row = |point: &AnatomyPoint| {
+        let rate = |rate: Option<f64>| rate.map(crate::anatomy::rate);
+        let figures = [
+            point.unit.map(|unit| unit.to_string()),
+            point.open_units.map(number::grouped),
+            rate(point.read_rate),
+            rate(point.write_rate),
+        ];
+        let id = plain(point.id.get(..8).unwrap_or(&point.id));
+        let mut row = vec![time::utc(point.at_unix_ms), id];
+        row.extend(figures.map(|figure| figure.unwrap_or_else(|| "–".to_owned())));
+        row
+    };
+    DataTable::new(text::anatomy_heads(), anatomies.iter().map(row))
 }
 
 fn verified_table(verifications: &[VerifiedPoint]) -> DataTable {

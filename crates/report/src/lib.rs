@@ -67,7 +67,9 @@ pub use escape::{columns_of, markup, padded, plain};
 pub use history::{history_html, history_markdown, history_terminal};
 pub use html::{EmbeddedPage, embedded, stylesheet};
 pub use ids::origin_id;
-pub use list::{ListedRate, ListedSeries, ListedVerification, list_terminal, listed_result};
+pub use list::{
+    ListedAnatomy, ListedRate, ListedSeries, ListedVerification, list_terminal, listed_result,
+};
 pub use naming::{caveat_of, foreign_workloads, workload_words};
 pub use path::{
     AddressPage, AddressWindow, path_addresses, path_charts, path_html, path_markdown,

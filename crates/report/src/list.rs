@@ -1,4 +1,4 @@
-//! The list of stored series and verifications for a terminal.
+//! The list of stored series, verifications and anatomies for a terminal.
 
 use crate::document::{Document, DocumentBlock, TableStyle};
 use crate::table::DataTable;
@@ -6,6 +6,7 @@ use crate::text::{Head, StateWord};
 use crate::verified::verified_target;
 use crate::workload::WorkloadKind;
 use crate::{number, text, time, workload};
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::integrity::Verification;
 use hakaru_model::job::Op;
 use hakaru_model::units::{BytesPerSec, Iops};
@@ -40,6 +41,15 @@ pub struct ListedVerification<'a> {
     pub id: String,
     /// The verification.
     pub verification: &'a Verification,
+}
+
+/// An anatomy in a list.
+#[derive(Clone, Debug)]
+pub struct ListedAnatomy<'a> {
+    /// Its shortest unique ID.
+    pub id: String,
+    /// The anatomy.
+    pub record: &'a AnatomyRecord,
 }
 
 /// Mean rate of one operation of a phase over the runs of a series.
@@ -150,10 +160,11 @@ fn in_words(rate: &ListedRate) -> Option<String> {
     workload::in_words(&rate.phase, Some(rate.op)).filter(|_| !rate.foreign)
 }
 
-/// Renders series and verifications, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
+/// Renders series, verifications and anatomies, one line each, for a terminal of `width` columns; `color` allows ANSI styles.
 pub fn list_terminal(
     series: &[ListedSeries],
     verifications: &[ListedVerification<'_>],
+    anatomies: &[ListedAnatomy<'_>],
     width: usize,
     color: bool,
 ) -> String {
@@ -177,7 +188,16 @@ pub fn list_terminal(
         ],
         verifications.iter().map(verification),
     );
-    let tables = [series, verifications].map(DataTable::nonempty);
+    let anatomies = DataTable::new(
+        [
+            Head::ListedAnatomy,
+            Head::ListedStart,
+            Head::ListedLabel,
+            Head::ListedFinding,
+        ],
+        anatomies.iter().map(anatomy),
+    );
+    let tables = [series, verifications, anatomies].map(DataTable::nonempty);
     let blocks = tables.into_iter().flatten();
     let blocks = blocks.map(|table| DocumentBlock::Table(TableStyle::Words, table));
     let document = Document {
@@ -228,6 +248,21 @@ fn verification(listed: &ListedVerification<'_>) -> Vec<String> {
         started(of.started_unix_ms),
         outcome.into(),
         verified_target(of),
+    ]
+}
+
+fn anatomy(listed: &ListedAnatomy<'_>) -> Vec<String> {
+    let of = listed.record;
+    let mut finding = crate::anatomy::headline(&of.anatomy);
+    if !of.completed {
+        finding += &format!(" ({})", StateWord::EndedEarly.text());
+    }
+    let started = started(of.started_unix_ms);
+    vec![
+        listed.id.clone(),
+        started,
+        of.target.display_name(),
+        finding,
     ]
 }
 
@@ -299,8 +334,8 @@ mod tests {
             unknown,
             deep,
         ];
-        insta::assert_snapshot!(list_terminal(&all, &[], usize::MAX, false));
-        insta::assert_snapshot!(list_terminal(&all, &[], 100, false));
+        insta::assert_snapshot!(list_terminal(&all, &[], &[], usize::MAX, false));
+        insta::assert_snapshot!(list_terminal(&all, &[], &[], 100, false));
     }
 
     #[test]

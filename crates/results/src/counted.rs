@@ -3,6 +3,8 @@
 /// What a message counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedNoun {
+    /// Anatomies of cards.
+    Anatomy,
     /// Labels, titles and notes.
     Annotation,
     /// Definitions of campaigns.
@@ -33,6 +35,10 @@ pub enum CountedNoun {
 pub fn counted(count: usize, what: CountedNoun) -> String {
     let s = if count == 1 { "" } else { "s" };
     match what {
+        CountedNoun::Anatomy => match count {
+            1 => both!("1 anatomy", "構造調査1件"),
+            _ => both!("{count} anatomies", "構造調査{count}件"),
+        },
         CountedNoun::Annotation => match count {
             1 => both!("1 label or note", "ラベルやメモ1件"),
             _ => both!("{count} labels and notes", "ラベルやメモ{count}件"),

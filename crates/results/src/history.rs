@@ -1,8 +1,9 @@
-//! The runs and verifications of one card.
+//! The runs, verifications and anatomies of one card.
 
 use crate::not_there;
 use crate::sides::{ResultSource, number_jobs};
 use anyhow::{Result, bail};
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::facts::Identity;
 use hakaru_model::integrity::Verification;
 use hakaru_model::job::Op;
@@ -29,7 +30,8 @@ fn is_called(identity: &Identity, name: &str) -> bool {
     names.any(|known| known.eq_ignore_ascii_case(&name))
 }
 
-/// Returns the runs and verifications of the card with this name, and of all others with one of its IDs, oldest first.
+/// Returns the runs, verifications and anatomies of the card with this name, and of all others with one of its IDs, runs
+/// oldest first.
 ///
 /// # Errors
 /// If no card or several cards have the name, or the database cannot be read.
@@ -37,23 +39,34 @@ pub fn of_card(
     source: &mut ResultSource<'_>,
     name: &str,
     verifications: Vec<Verification>,
-) -> Result<(Vec<RunRecord>, Vec<Verification>)> {
-    select_card(source.chosen(&[])?, name, verifications)
+    anatomies: Vec<AnatomyRecord>,
+) -> Result<CardResults> {
+    let all = CardResults {
+        records: source.chosen(&[])?,
+        verifications,
+        anatomies,
+        left_out: 0,
+    };
+    select_card(all, name)
 }
 
-/// Returns those of these runs and verifications that are of the card with this name, oldest first.
-fn select_card(
-    mut records: Vec<RunRecord>,
-    name: &str,
-    mut verifications: Vec<Verification>,
-) -> Result<(Vec<RunRecord>, Vec<Verification>)> {
+/// Returns those of these results that are of the card with this name, runs oldest first.
+fn select_card(all: CardResults, name: &str) -> Result<CardResults> {
+    let CardResults {
+        mut records,
+        mut verifications,
+        mut anatomies,
+        left_out,
+    } = all;
     let targets = || {
         let of_runs = records.iter().map(|record| &record.target);
-        of_runs.chain(
-            verifications
-                .iter()
-                .map(|verification| &verification.target),
-        )
+        of_runs
+            .chain(
+                verifications
+                    .iter()
+                    .map(|verification| &verification.target),
+            )
+            .chain(anatomies.iter().map(|anatomy| &anatomy.target))
     };
     let called: Vec<&Identity> = targets().filter(|target| is_called(target, name)).collect();
     if called.is_empty() {
@@ -63,8 +76,8 @@ fn select_card(
         known.extend(more.then(|| "…".to_owned()));
         return Err(not_there(match known.is_empty() {
             true => both!(
-                "no runs or verifications are stored yet; help: create one with `hakaru bench`",
-                "測定も検証もまだ保存されていません; help: hakaru benchで測定してください"
+                "no results are stored yet; help: create one with `hakaru bench`",
+                "結果がまだ保存されていません; help: hakaru benchで測定してください"
             ),
             false => unknown_card(name, &known),
         }));
@@ -96,7 +109,13 @@ fn select_card(
     records.retain(|record| is_it(&record.target));
     records.sort_by(|a, b| (a.started_unix_ms, &a.id).cmp(&(b.started_unix_ms, &b.id)));
     verifications.retain(|of| is_it(&of.target));
-    Ok((records, verifications))
+    anatomies.retain(|of| is_it(&of.target));
+    Ok(CardResults {
+        records,
+        verifications,
+        anatomies,
+        left_out,
+    })
 }
 
 /// The error for a name that no stored card has.
@@ -108,13 +127,15 @@ fn unknown_card(name: &str, known: &[String]) -> String {
     )
 }
 
-/// The newest results of a card, for its history.
+/// Results of a card, for its history.
 #[derive(Clone, Debug, Default)]
 pub struct CardResults {
-    /// Completed runs, oldest first, without the distributions of latencies: a history shows rates.
+    /// Runs, oldest first. Those of [`newest_of_card`] are without the distributions of latencies: a history shows rates.
     pub records: Vec<RunRecord>,
     /// Verifications, newest first.
     pub verifications: Vec<Verification>,
+    /// Anatomies, newest first.
+    pub anatomies: Vec<AnatomyRecord>,
     /// Number of older runs that are left out.
     pub left_out: usize,
 }
@@ -122,7 +143,7 @@ pub struct CardResults {
 /// Maximum number of runs of [`newest_of_card`]. A page with more says nothing that it does not say with these.
 const MOST_RUNS: usize = 300;
 
-/// Returns the newest runs and the verifications of the card with this name, and of all others with one of its IDs. Unlike
+/// Returns the newest runs, the verifications and the anatomies of the card with this name, and of all others with one of its IDs. Unlike
 /// [`of_card`], it reads no record of another card.
 ///
 /// # Errors
@@ -130,11 +151,13 @@ const MOST_RUNS: usize = 300;
 pub fn newest_of_card(store: &Store, name: &str) -> Result<CardResults> {
     let name = name.replace('\u{a0}', " ");
     let verifications = store.verifications(u32::MAX)?.records;
+    let anatomies = store.anatomies(u32::MAX)?.records;
     let (named, left_out) = newest(store, std::slice::from_ref(&name))?;
     // Other names of the same card: its runs may have had another label.
     let of_runs = named.iter().map(|record| &record.target);
     let of_verifications = verifications.iter().map(|of| &of.target);
-    let called = of_runs.chain(of_verifications);
+    let of_anatomies = anatomies.iter().map(|of| &of.target);
+    let called = of_runs.chain(of_verifications).chain(of_anatomies);
     let called = called.filter(|target| is_called(target, &name));
     let mut names = BTreeSet::from([name.clone()]);
     for target in called {
@@ -153,13 +176,15 @@ pub fn newest_of_card(store: &Store, name: &str) -> Result<CardResults> {
             newest(store, &names)?
         }
     };
-    let (mut records, verifications) = select_card(records, &name, verifications)?;
-    number_jobs(&mut records, &mut Vec::new());
-    Ok(CardResults {
+    let all = CardResults {
         records,
         verifications,
+        anatomies,
         left_out,
-    })
+    };
+    let mut found = select_card(all, &name)?;
+    number_jobs(&mut found.records, &mut Vec::new());
+    Ok(found)
 }
 
 /// Returns the newest readable runs of cards with one of these names, oldest first, and the number of older ones.

@@ -1,19 +1,21 @@
-//! Lists of stored series and verifications.
+//! Lists of stored series, verifications and anatomies.
 
 use anyhow::Result;
+use hakaru_model::anatomy::{CardFinding, CardProperty};
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::units::{BytesPerSec, Iops};
-use hakaru_report::{ListedRate, ListedSeries, ListedVerification};
+use hakaru_report::{ListedAnatomy, ListedRate, ListedSeries, ListedVerification};
 use hakaru_store::{Filter, OutcomeKind, PhaseRow, Readable, RunRow, Store};
 use serde::Serialize;
 
-/// Which series and verifications are listed.
+/// Which series, verifications and anatomies are listed.
 #[derive(Clone, Debug, Default)]
 pub struct ListQuery {
     /// Only targets whose label or name contains this text, in any case.
     pub target: Option<String>,
-    /// Maximum number of series, and of verifications.
+    /// Maximum number of series, of verifications, and of anatomies.
     pub limit: u32,
     /// Number of newer series to skip.
     pub skip: u32,
@@ -130,6 +132,17 @@ pub fn with_short_id<'a>(store: &Store, of: &'a Verification) -> Result<ListedVe
     })
 }
 
+/// Returns an anatomy with its shortest unique ID.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn listed_anatomy<'a>(store: &Store, of: &'a AnatomyRecord) -> Result<ListedAnatomy<'a>> {
+    Ok(ListedAnatomy {
+        id: store.short_anatomy_id(&of.id)?,
+        record: of,
+    })
+}
+
 /// Returns the mean rates of each phase and operation, in the order of phases.
 fn means<'a>(phases: impl Iterator<Item = &'a PhaseRow>) -> Vec<ListedRate> {
     let mut sums: Vec<(u32, ListedRate, f64)> = Vec::new();
@@ -198,11 +211,28 @@ pub fn verifications(store: &Store, query: &ListQuery) -> Result<Readable<Verifi
     Ok(found)
 }
 
+/// Returns the anatomies of targets with the wanted name, newest first; unreadable ones are listed separately.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn anatomies(store: &Store, query: &ListQuery) -> Result<Readable<AnatomyRecord>> {
+    let wanted = query.target.as_ref().map(|text| text.to_lowercase());
+    let is_wanted = |of: &AnatomyRecord| {
+        let name = of.target.display_name().to_lowercase();
+        wanted.as_ref().is_none_or(|wanted| name.contains(wanted))
+    };
+    let mut found = store.anatomies(u32::MAX)?;
+    found.records.retain(is_wanted);
+    found.records.truncate(query.limit as usize);
+    Ok(found)
+}
+
 /// Output of `hakaru list --json`.
 #[derive(Serialize)]
 pub struct ListJson {
     series: Vec<SeriesJson>,
     verifications: Vec<VerificationJson>,
+    anatomies: Vec<AnatomyJson>,
 }
 
 #[derive(Serialize)]
@@ -241,6 +271,18 @@ struct ListedRunJson {
 }
 
 #[derive(Serialize)]
+struct AnatomyJson {
+    id: String,
+    label: String,
+    started_unix_ms: i64,
+    completed: bool,
+    read_only: bool,
+    /// Numbers of properties that are known or absent, and of those that cannot be told.
+    known: usize,
+    unknown: usize,
+}
+
+#[derive(Serialize)]
 struct VerificationJson {
     id: String,
     label: String,
@@ -250,7 +292,7 @@ struct VerificationJson {
 }
 
 impl ListJson {
-    /// Returns the list of these series and verifications.
+    /// Returns the list of these series, verifications and anatomies.
     ///
     /// # Errors
     /// If the database cannot be read.
@@ -258,6 +300,7 @@ impl ListJson {
         store: &Store,
         series: &[StoredSeries],
         verifications: &[Verification],
+        anatomies: &[AnatomyRecord],
     ) -> Result<ListJson> {
         let series = series.iter().map(|series| series_json(store, series));
         let verification = |of: &Verification| VerificationJson {
@@ -270,7 +313,24 @@ impl ListJson {
         Ok(ListJson {
             series: series.collect::<Result<_>>()?,
             verifications: verifications.iter().map(verification).collect(),
+            anatomies: anatomies.iter().map(anatomy_json).collect(),
         })
+    }
+}
+
+fn anatomy_json(of: &AnatomyRecord) -> AnatomyJson {
+    let is_unknown = |property: &&CardProperty| {
+        matches!(of.anatomy.finding(**property), CardFinding::Unknown(_))
+    };
+    let unknown = CardProperty::ALL.iter().filter(is_unknown).count();
+    AnatomyJson {
+        id: of.id.clone(),
+        label: of.target.display_name(),
+        started_unix_ms: of.started_unix_ms,
+        completed: of.completed,
+        read_only: of.anatomy.read_only,
+        known: CardProperty::ALL.len() - unknown,
+        unknown,
     }
 }
 

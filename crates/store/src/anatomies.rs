@@ -1,10 +1,13 @@
 //! Stores anatomies of cards: each state until the last experiment has ended, then the complete record.
 
-use crate::append::check_id;
+use crate::append::{Appended, check_id};
 use crate::find::text;
-use crate::{AppendError, FindError, Readable, Store};
-use hakaru_model::anatomy_record::{AnatomyRecord, FORMAT};
+use crate::{AppendError, ExportError, FindError, Readable, Store, StoreError};
+use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope, FORMAT};
+use hakaru_model::facts::Fact;
 use rusqlite::{OptionalExtension, params};
+use serde::de::{Error as _, IgnoredAny};
+use std::path::PathBuf;
 
 /// The fields of an anatomy of any version.
 #[derive(serde::Deserialize)]
@@ -12,20 +15,76 @@ struct AnatomyHead {
     format: u32,
 }
 
-fn parse(id: &str, body: &str) -> Result<AnatomyRecord, FindError> {
+/// The fields that distinguish an anatomy from other records.
+#[derive(serde::Deserialize)]
+struct AnatomyMarker {
+    #[serde(rename = "anatomy")]
+    _anatomy: IgnoredAny,
+    #[serde(rename = "budget")]
+    _budget: IgnoredAny,
+    id: String,
+}
+
+/// Serializes an anatomy as one line of JSON, without a trailing newline. Invalid bytes in paths are replaced by U+FFFD.
+///
+/// # Errors
+/// [`ExportError`] when a value has no JSON form.
+pub fn export_anatomy(record: &AnatomyRecord) -> Result<String, ExportError> {
+    if let Ok(text) = serde_json::to_string(record) {
+        return Ok(text);
+    }
+    let mut printable = record.clone();
+    let target = &mut printable.target;
+    let mut paths = vec![&mut target.path];
+    paths.extend(target.filesystem.as_mut().map(|fs| &mut fs.mount_point));
+    if let Fact::Known(device) = &mut target.device {
+        paths.push(&mut device.node);
+    }
+    if let AnatomyScope::File { folder } = &mut printable.scope {
+        paths.push(folder);
+    }
+    for path in paths {
+        *path = PathBuf::from(path.to_string_lossy().into_owned());
+    }
+    serde_json::to_string(&printable).map_err(|source| ExportError {
+        id: record.id.clone(),
+        source,
+    })
+}
+
+/// Parses a line of JSON as an anatomy; `None` if it is something else, such as a run record.
+///
+/// # Errors
+/// [`FindError`]: newer format, damaged, or with values that no device has.
+pub fn import_anatomy(text: &str) -> Option<Result<AnatomyRecord, FindError>> {
+    // Most lines are records of runs, which are not parsed for this.
+    if !text.contains("\"anatomy\"") {
+        return None;
+    }
+    let kind: AnatomyMarker = hakaru_model::json::from_str(text).ok()?;
+    Some(parse(&kind.id, text))
+}
+
+pub(crate) fn parse(id: &str, body: &str) -> Result<AnatomyRecord, FindError> {
     let damaged = |source| FindError::Damaged {
+        what: "anatomy",
         id: id.to_owned(),
         source,
     };
     let head: AnatomyHead = hakaru_model::json::from_str(body).map_err(damaged)?;
     if head.format > FORMAT {
         return Err(FindError::Newer {
+            what: "anatomy",
             id: id.to_owned(),
             found: head.format,
             newest: FORMAT,
         });
     }
-    hakaru_model::json::from_str(body).map_err(damaged)
+    let record: AnatomyRecord = hakaru_model::json::from_str(body).map_err(damaged)?;
+    match record.check() {
+        Ok(()) => Ok(record),
+        Err(why) => Err(damaged(serde_json::Error::custom(why))),
+    }
 }
 
 impl Store {
@@ -37,10 +96,7 @@ impl Store {
     pub fn put_anatomy(&mut self, record: &AnatomyRecord) -> Result<(), AppendError> {
         let id = &record.id;
         check_id(id)?;
-        let body = serde_json::to_string(record).map_err(|source| crate::ExportError {
-            id: id.clone(),
-            source,
-        })?;
+        let body = export_anatomy(record)?;
         let stored = self.anatomy_state(id);
         let stored = stored.map_err(self.failed("look for an anatomy"))?;
         let sql = match stored {
@@ -60,6 +116,73 @@ impl Store {
         stored.map_err(self.failed("store an anatomy"))?;
         self.settle();
         Ok(())
+    }
+
+    /// Appends an anatomy, such as one of another database. When this returns, it survives a power cut. One that is equal
+    /// to the stored one with its ID, or an earlier state of it, has no effect; a later state replaces it.
+    ///
+    /// # Errors
+    /// [`AppendError`]; nothing is stored then.
+    pub fn append_anatomy(&mut self, record: &AnatomyRecord) -> Result<Appended, AppendError> {
+        let stored = match self.raw_anatomy(&record.id) {
+            Ok(stored) => stored,
+            Err(FindError::NotFound { .. }) => {
+                self.put_anatomy(record)?;
+                return Ok(Appended::Stored);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_same =
+            stored.started_unix_ms == record.started_unix_ms && stored.seed == record.seed;
+        if is_same && record.is_later_than(&stored) && !stored.completed {
+            self.put_anatomy(record)?;
+            return Ok(Appended::Stored);
+        }
+        match stored == *record || (is_same && stored.is_later_than(record)) {
+            true => Ok(Appended::AlreadyThere),
+            false => Err(AppendError::Conflict {
+                id: record.id.clone(),
+                path: self.path().to_owned(),
+            }),
+        }
+    }
+
+    /// Returns an anatomy as it was stored, without later labels, given its full ID.
+    ///
+    /// # Errors
+    /// [`FindError`]: no match, or unreadable.
+    pub fn raw_anatomy(&self, id: &str) -> Result<AnatomyRecord, FindError> {
+        let body = self
+            .anatomy_body(id)
+            .map_err(self.failed("read an anatomy"))?;
+        let body = body.ok_or_else(|| FindError::NotFound {
+            what: "anatomy",
+            prefix: id.to_owned(),
+            path: self.path().to_owned(),
+        })?;
+        parse(id, &body)
+    }
+
+    pub(crate) fn anatomy_body(&self, id: &str) -> rusqlite::Result<Option<String>> {
+        let sql = "SELECT body FROM anatomy WHERE id = ?1";
+        self.connection
+            .prepare_cached(sql)?
+            .query_row([id], |row| Ok(text(row.get_ref(0)?)))
+            .optional()
+    }
+
+    /// Returns the number of stored anatomies.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn count_anatomies(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM anatomy";
+        let counted = self
+            .connection
+            .query_row(sql, [], |row| row.get::<_, i64>(0));
+        counted
+            .map(i64::unsigned_abs)
+            .map_err(self.failed("count the anatomies"))
     }
 
     /// Returns whether the stored anatomy with an ID is complete; `None` if there is none.

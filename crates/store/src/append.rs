@@ -2,7 +2,9 @@
 //! with the same ID is refused.
 
 use crate::pack::{self, BODY, PackedBody};
-use crate::{ExportError, ImportError, RecordText, Store, StoreError, derive, export, import};
+use crate::{
+    ExportError, FindError, ImportError, RecordText, Store, StoreError, derive, export, import,
+};
 use hakaru_model::record::RunRecord;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::borrow::Cow;
@@ -34,8 +36,8 @@ pub enum AppendError {
     },
     /// A different record has the same ID.
     #[error(
-        "failed to store run {id}: the database {} has a different run with this ID; help: give \
-        the new run a unique ID (stored runs are never changed)", path.display()
+        "failed to store {id}: the database {} has a different result with this ID; help: give \
+        the new one a unique ID (stored results are never changed)", path.display()
     )]
     Conflict {
         /// The ID.
@@ -43,6 +45,9 @@ pub enum AppendError {
         /// The database.
         path: PathBuf,
     },
+    /// The stored record with this ID cannot be read.
+    #[error(transparent)]
+    Stored(#[from] FindError),
     /// The record cannot be written as JSON.
     #[error(transparent)]
     Export(#[from] ExportError),

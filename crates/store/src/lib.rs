@@ -34,6 +34,7 @@ mod spool;
 mod trust;
 mod verified;
 
+pub use anatomies::{export_anatomy, import_anatomy};
 pub use annotations::{split_annotations, with_annotations};
 pub use append::{AppendError, Appended};
 pub use archive::ArchiveError;

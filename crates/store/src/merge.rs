@@ -3,10 +3,11 @@
 //! Runs and verifications never change, so their union by ID has no conflicts. Labels, titles and notes are histories in
 //! order of time: the union of two histories has the same end, whichever database is merged into the other.
 
+use crate::anatomies::parse as parse_anatomy;
 use crate::annotations;
-use crate::append::check_id;
+use crate::append::{Appended, check_id};
 use crate::verified::parse as parse_verification;
-use crate::{ArchiveError, RecordText, Store, StoreError};
+use crate::{AppendError, ArchiveError, RecordText, Store, StoreError};
 use hakaru_model::annotation::AnnotationKind;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
@@ -20,13 +21,15 @@ pub struct Merged {
     pub runs: u64,
     /// Number of new verifications.
     pub verifications: u64,
+    /// Number of new anatomies, and of those with more experiments than before.
+    pub anatomies: u64,
     /// Number of new labels, titles and notes.
     pub annotations: u64,
     /// Number of new campaign definitions.
     pub campaigns: u64,
     /// Number of new prices of cards.
     pub prices: u64,
-    /// IDs of runs and verifications that differ in the two databases; none is changed.
+    /// IDs of runs, verifications and anatomies that differ in the two databases; none is changed.
     pub conflicts: Vec<String>,
     /// IDs of records that cannot be read, each with the reason.
     pub unreadable: Vec<(String, String)>,
@@ -38,15 +41,22 @@ impl Merged {
         let Merged {
             runs,
             verifications,
+            anatomies,
             annotations,
             campaigns,
             prices,
             conflicts: _,
             unreadable: _,
         } = self;
-        [runs, verifications, annotations, campaigns, prices]
-            .into_iter()
-            .all(|added| *added == 0)
+        let added = [
+            runs,
+            verifications,
+            anatomies,
+            annotations,
+            campaigns,
+            prices,
+        ];
+        added.into_iter().all(|added| *added == 0)
     }
 }
 
@@ -58,7 +68,7 @@ struct MergedRow {
 }
 
 impl Store {
-    /// Copies runs, verifications, annotations, campaign definitions and prices that `from` has and this database lacks.
+    /// Copies runs, verifications, anatomies, annotations, campaign definitions and prices that `from` has and this database lacks.
     ///
     /// Records are copied as they are written, and in transactions of some hundred: an interrupted merge is continued by
     /// the next one. `progress` is called with the number of runs that were examined, and their total.
@@ -78,6 +88,7 @@ impl Store {
         };
         self.merge_runs(from, &mut merged, progress)?;
         self.merge_verifications(from, &mut merged)?;
+        self.merge_anatomies(from, &mut merged)?;
         let copied = |table, rows: rusqlite::Result<u64>| rows.map_err(self.failed(table));
         merged.campaigns = copied(
             "copy the campaigns",
@@ -209,6 +220,40 @@ impl Store {
                         merged.conflicts.push(id);
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the anatomies that are missing here, and later states of unfinished ones.
+    fn merge_anatomies(&mut self, from: &Store, merged: &mut Merged) -> Result<(), ArchiveError> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut statement = from
+                .connection
+                .prepare("SELECT id, body FROM anatomy ORDER BY seq")?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        };
+        for (id, body) in read().map_err(from.failed("list the anatomies"))? {
+            let record = match parse_anatomy(&id, &body) {
+                Ok(record) if check_id(&id).is_ok() && record.id == id => record,
+                Ok(_) => {
+                    merged.unreadable.push((id, "invalid ID".to_owned()));
+                    continue;
+                }
+                Err(error) => {
+                    merged.unreadable.push((id, error.to_string()));
+                    continue;
+                }
+            };
+            match self.append_anatomy(&record) {
+                Ok(Appended::Stored) => merged.anatomies += 1,
+                Ok(Appended::AlreadyThere) => {}
+                Err(AppendError::Conflict { .. }) => merged.conflicts.push(id),
+                Err(AppendError::Stored(error)) if error.is_unreadable() => {
+                    merged.conflicts.push(id);
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())

@@ -286,6 +286,20 @@ impl Store {
             .map_err(self.failed("list the verifications"))
     }
 
+    /// Returns the shortest prefix of the ID of an anatomy that no other anatomy and no run has.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read.
+    pub fn short_anatomy_id(&self, id: &str) -> Result<String, StoreError> {
+        let neighbors = [
+            "SELECT id FROM anatomy WHERE id < ?1 ORDER BY id DESC LIMIT 1",
+            "SELECT id FROM anatomy WHERE id > ?1 ORDER BY id LIMIT 1",
+        ];
+        let neighbors = [neighbors, RUN_NEIGHBORS].concat();
+        self.prefix_beside(id, &neighbors)
+            .map_err(self.failed("list the anatomies"))
+    }
+
     /// Returns the shortest ID prefix that differs from the neighboring IDs.
     fn short_id(&self, id: &str) -> rusqlite::Result<String> {
         self.prefix_beside(id, &RUN_NEIGHBORS)

@@ -71,12 +71,14 @@ pub fn import_verification(text: &str) -> Option<Result<Verification, FindError>
 
 pub(crate) fn parse(id: &str, body: &str) -> Result<Verification, FindError> {
     let damaged = |source| FindError::Damaged {
+        what: "verification",
         id: id.to_owned(),
         source,
     };
     let head: VerificationHead = hakaru_model::json::from_str(body).map_err(damaged)?;
     if head.format > FORMAT {
         return Err(FindError::Newer {
+            what: "verification",
             id: id.to_owned(),
             found: head.format,
             newest: FORMAT,

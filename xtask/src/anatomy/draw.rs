@@ -9,7 +9,7 @@ const MIB: u64 = 1 << 20;
 
 /// Disturbance that is added to the models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Disturbance {
+pub(crate) enum Disturbance {
     /// None: noise of 1 to 5% and rare stalls.
     Usual,
     /// Noise of 20%.
@@ -26,7 +26,7 @@ pub(super) enum Disturbance {
 
 impl Disturbance {
     /// Returns whether the device model contains it, so that its workloads can be predicted.
-    pub(super) fn is_of_the_card(self) -> bool {
+    pub(crate) fn is_of_the_card(self) -> bool {
         matches!(
             self,
             Disturbance::Usual | Disturbance::Noise | Disturbance::Drift
@@ -35,7 +35,7 @@ impl Disturbance {
 }
 
 /// Draws from a seed.
-pub(super) struct Drawer(pub(super) Rng);
+pub(crate) struct Drawer(pub(crate) Rng);
 
 impl Drawer {
     fn between(&mut self, low: u64, high: u64) -> u64 {
@@ -63,7 +63,7 @@ impl Drawer {
         list[self.0.below(list.len() as u64) as usize]
     }
 
-    pub(super) fn model(&mut self, name: &str, disturbance: Disturbance) -> DeviceModel {
+    pub(crate) fn model(&mut self, name: &str, disturbance: Disturbance) -> DeviceModel {
         let gib = self.of(&[8u64, 16, 16, 32, 32, 64, 128]);
         let capacity = self.between(gib * 900, gib * 990) * MIB * 1024 / 1000 / (4 * MIB) * 4 * MIB;
         let mut model = DeviceModel::plain(name, Bytes(capacity));
@@ -98,6 +98,54 @@ impl Drawer {
             });
         }
         model.noise = Some(self.noise(disturbance));
+        model
+    }
+
+    /// Draws a card for the rig: slow enough for an emulated machine, without a fixed time of a command, of which one that
+    /// continues the last one is a part, and with consecutive small writes gathered for the same reason. Reads are not
+    /// parallel, as in every machine without a command queue.
+    pub(crate) fn rig_model(&mut self, name: &str) -> DeviceModel {
+        let mut model = self.model(name, Disturbance::Usual);
+        model.capacity = Bytes(8 << 30);
+        (model.read_overhead, model.write_overhead) = (Nanos(0), Nanos(0));
+        model.read_seek = self.micros(800.0, 1600.0);
+        model.write_seek = self.micros(1500.0, 4000.0);
+        model.read_rate = self.rate(4.0, 6.0);
+        model.write_rate = self.rate(4.0, 5.0);
+        for turn in [&mut model.write_to_read, &mut model.read_to_write] {
+            turn.0 = match turn.0 {
+                0 => 0,
+                _ => self.micros(800.0, 3000.0).0,
+            };
+        }
+        (model.flush, model.parallel_reads) = (Nanos(0), 1);
+        if let Some(cache) = &mut model.cache {
+            cache.size = Bytes(self.scaled(48e6, 80e6) as u64);
+            cache.write_rate = (model.write_rate as f64 * self.scaled(1.3, 1.6)) as u64;
+            cache.drain_rate = self.rate(2.0, 20.0);
+        }
+        model.noise = Some(Noise {
+            sigma_permille: self.between(10, 30) as u32,
+            ..Noise::default()
+        });
+        if let Some(flash) = &mut model.flash {
+            flash.gathers_writes = true;
+            flash.unit = Bytes(match flash.page.0 == 48 * KIB {
+                true => 3 * MIB,
+                false => self.of(&[1, 2, 4]) * MIB,
+            });
+            flash.sense = self.micros(400.0, 1000.0);
+            flash.open = self.micros(3000.0, 15_000.0);
+            if flash.unit_crossing.0 > 0 {
+                flash.unit_crossing = self.micros(600.0, 1500.0);
+            }
+            flash.random_write = self.micros(2000.0, 8_000.0);
+            flash.collection_rate = self.rate(8.0, 40.0);
+            if let Some(mapping) = &mut flash.mapping {
+                mapping.slots = self.scaled(4.0, 60.0) as u32;
+                mapping.load = self.micros(500.0, 1500.0);
+            }
+        }
         model
     }
 

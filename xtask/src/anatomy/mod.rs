@@ -1,8 +1,8 @@
 //! `cargo xtask anatomy`: anatomies of random simulated cards, compared with the truth.
 
-mod draw;
-mod score;
-mod table;
+pub(crate) mod draw;
+pub(crate) mod score;
+pub(crate) mod table;
 
 use anyhow::{Context, Result, bail};
 use draw::{Disturbance, Drawer};
@@ -120,10 +120,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 fn parse(args: &[String]) -> Result<TrialOptions> {
-    let clock = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let mut options = TrialOptions {
         models: 20,
-        seed: clock.as_nanos() as u64,
+        seed: fresh_seed()?,
         disturbance: Disturbance::Usual,
         verbose: false,
         read_only: false,
@@ -131,11 +130,7 @@ fn parse(args: &[String]) -> Result<TrialOptions> {
     };
     for arg in args {
         let (name, value) = arg.split_once('=').unwrap_or((arg, ""));
-        let number = || {
-            value
-                .parse()
-                .with_context(|| format!("{arg}: not a number"))
-        };
+        let number = || number(arg, value);
         match name {
             "--models" => options.models = number()?,
             "--seed" => options.seed = number()?,
@@ -158,6 +153,19 @@ fn parse(args: &[String]) -> Result<TrialOptions> {
         }
     }
     Ok(options)
+}
+
+/// Returns a seed that no earlier run had.
+pub(crate) fn fresh_seed() -> Result<u64> {
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    Ok(clock.as_nanos() as u64)
+}
+
+/// Parses the value of an option.
+pub(crate) fn number(arg: &str, value: &str) -> Result<u64> {
+    value
+        .parse()
+        .with_context(|| format!("{arg}: not a number"))
 }
 
 /// Draws models one after the other, and adds up the scores.

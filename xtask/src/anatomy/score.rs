@@ -8,7 +8,7 @@ const OPEN_UNITS_TRIED: u32 = 64;
 
 /// How a finding compares with the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Score {
+pub(crate) enum Score {
     /// Equal, or within 5%.
     Right,
     /// Within 10%.
@@ -73,7 +73,7 @@ fn truth(model: &DeviceModel, property: P) -> Option<f64> {
 }
 
 /// Compares one finding with the truth.
-pub(super) fn score(model: &DeviceModel, anatomy: &Anatomy, property: P) -> Score {
+pub(crate) fn score(model: &DeviceModel, anatomy: &Anatomy, property: P) -> Score {
     let truth = truth(model, property);
     let (truth, found) = match (truth, anatomy.finding(property)) {
         (None, CardFinding::Known(_)) => return Score::Wrong,

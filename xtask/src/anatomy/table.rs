@@ -48,7 +48,7 @@ struct PredictionCounts {
 
 /// Sums over all trials.
 #[derive(Debug, Default)]
-pub(super) struct Totals {
+pub(crate) struct Totals {
     scores: BTreeMap<CardProperty, ScoreCounts>,
     predictions: BTreeMap<&'static str, PredictionCounts>,
     minutes: Vec<f64>,
@@ -64,12 +64,12 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    pub(super) fn add(&mut self, property: CardProperty, score: Score) {
+    pub(crate) fn add(&mut self, property: CardProperty, score: Score) {
         self.scores.entry(property).or_default().add(score);
     }
 
     /// Adds what an anatomy spent, and what the card really copied.
-    pub(super) fn spent(&mut self, anatomy: &Anatomy, really_copied: Bytes, limit: &Spent) {
+    pub(crate) fn spent(&mut self, anatomy: &Anatomy, really_copied: Bytes, limit: &Spent) {
         let sum = |of: &dyn Fn(&Spent) -> f64, reads: bool| -> f64 {
             let records = anatomy.experiments.iter();
             records
@@ -91,7 +91,7 @@ impl Totals {
     }
 
     /// Counts whether the device fits a model, and whether a value is reported. Returns whether it was said to fit none.
-    pub(super) fn fits(&mut self, anatomy: &Anatomy) -> bool {
+    pub(crate) fn fits(&mut self, anatomy: &Anatomy) -> bool {
         let mut findings = anatomy.findings.values();
         let is_none = |finding: &CardFinding| {
             matches!(finding, CardFinding::Unknown(UnknownReason::NoModel { .. }))
@@ -104,25 +104,25 @@ impl Totals {
     }
 
     #[cfg(test)]
-    pub(super) fn over_budget(&self) -> u32 {
+    pub(crate) fn over_budget(&self) -> u32 {
         self.over_budget
     }
 
     #[cfg(test)]
-    pub(super) fn fits_none(&self) -> u32 {
+    pub(crate) fn fits_none(&self) -> u32 {
         self.fits_none
     }
 
     #[cfg(test)]
-    pub(super) fn with_values(&self) -> u32 {
+    pub(crate) fn with_values(&self) -> u32 {
         self.with_values
     }
 
-    pub(super) fn no_prediction(&mut self, workload: &'static str) {
+    pub(crate) fn no_prediction(&mut self, workload: &'static str) {
         self.predictions.entry(workload).or_default().none += 1;
     }
 
-    pub(super) fn prediction(&mut self, workload: &'static str, error: f64, covers: bool) {
+    pub(crate) fn prediction(&mut self, workload: &'static str, error: f64, covers: bool) {
         let counts = self.predictions.entry(workload).or_default();
         counts.given += 1;
         counts.within += u32::from(error.abs() <= 0.1);
@@ -135,18 +135,18 @@ impl Totals {
         rows.fold(ScoreCounts::default(), |sum, (_, counts)| sum.plus(*counts))
     }
 
-    #[cfg(test)]
-    pub(super) fn wrong_percent(&self) -> f64 {
+    /// Returns the share of wrong findings in percent.
+    pub(crate) fn wrong_percent(&self) -> f64 {
         self.sum(|_| true).percents()[3]
     }
 
     #[cfg(test)]
-    pub(super) fn right_percent(&self) -> f64 {
+    pub(crate) fn right_percent(&self) -> f64 {
         self.sum(|_| true).percents()[0]
     }
 
     /// Returns all tables as text.
-    pub(super) fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         let mut text = String::new();
         let mut row = |name: &str, counts: ScoreCounts| {
             let [right, near, declined, wrong] = counts.percents();

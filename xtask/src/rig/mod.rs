@@ -3,6 +3,7 @@
 //! `hakaru-rig` provides guests and cards; this module contains the checks.
 
 mod amplification;
+mod anatomy;
 mod areas;
 mod articles;
 mod campaign;
@@ -84,6 +85,11 @@ const PARTS: &[Part] = &[
         "questions",
         "why FAT32 costs what it costs, and three more questions, answered by traced runs; ten minutes",
         questions::main,
+    ),
+    (
+        "anatomy",
+        "anatomies of ten random cards through the MMC stack, compared with the truth; an hour and a half",
+        anatomy::main,
     ),
     (
         "run",

@@ -32,7 +32,7 @@ fn monthly(iops: &[f64]) -> Vec<RunRecord> {
 #[test]
 fn gives_no_verdict_from_two_or_three_series() {
     for iops in [&[900.0, 300.0][..], &[900.0, 600.0, 300.0]] {
-        let found = history(&monthly(iops), &[]);
+        let found = history(&monthly(iops), &[], &[]);
         assert_eq!(found.trends[0].comparison, None);
         assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
         let series = MissingProof::Series {
@@ -51,7 +51,11 @@ fn gives_no_verdict_from_two_or_three_series() {
 
 #[test]
 fn slower_writes_over_months_are_a_sign_of_wear() {
-    let found = history(&monthly(&[900.0, 905.0, 895.0, 600.0, 604.0, 598.0]), &[]);
+    let found = history(
+        &monthly(&[900.0, 905.0, 895.0, 600.0, 604.0, 598.0]),
+        &[],
+        &[],
+    );
     let comparison = found.trends[0].comparison.as_ref().unwrap();
     let (low, high) = comparison.ratio_ci95.unwrap();
     assert!(low < 0.667 && 0.667 < high && high < 0.7, "{low} {high}");
@@ -61,7 +65,11 @@ fn slower_writes_over_months_are_a_sign_of_wear() {
 
 #[test]
 fn a_slowdown_too_small_to_matter_is_no_sign_of_wear() {
-    let found = history(&monthly(&[900.0, 900.2, 899.8, 882.0, 882.2, 881.8]), &[]);
+    let found = history(
+        &monthly(&[900.0, 900.2, 899.8, 882.0, 882.2, 881.8]),
+        &[],
+        &[],
+    );
     let comparison = found.trends[0].comparison.as_ref().unwrap();
     assert_eq!(comparison.verdict, Verdict::Different);
     assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
@@ -69,7 +77,11 @@ fn a_slowdown_too_small_to_matter_is_no_sign_of_wear() {
 
 #[test]
 fn steady_writes_alone_do_not_prove_health() {
-    let found = history(&monthly(&[900.0, 905.0, 895.0, 900.0, 904.0, 898.0]), &[]);
+    let found = history(
+        &monthly(&[900.0, 905.0, 895.0, 900.0, 904.0, 898.0]),
+        &[],
+        &[],
+    );
     assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
     assert!(found.missing.contains(&MissingProof::Verification));
 }
@@ -80,7 +92,7 @@ fn faster_reads_or_other_hosts_are_trends_of_their_own() {
     for record in &mut records[3..] {
         record.environment.hostname = "pi5".to_owned();
     }
-    let found = history(&records, &[]);
+    let found = history(&records, &[], &[]);
     assert_eq!((found.trends.len(), found.outlook), (2, Outlook::Unknown));
     let names = vec!["pi4".to_owned(), "pi5".to_owned()];
     assert!(found.caveats.contains(&HistoryCaveat::Hosts { names }));
@@ -150,7 +162,7 @@ fn a_card_is_well_if_all_evidence_is_there() {
         percent_used: Some(3),
         ..Health::default()
     });
-    let found = history(&records, &[verification(0)]);
+    let found = history(&records, &[verification(0)], &[]);
     assert_eq!((found.signs.len(), found.missing.len()), (0, 0));
     assert_eq!(found.outlook, Outlook::NoSign);
 }
@@ -165,7 +177,7 @@ fn more_retries_are_a_sign_of_wear_and_fewer_are_none() {
         let mut records = steady();
         trace(&mut records[0], retries[0]);
         trace(&mut records[4], retries[1]);
-        let found = history(&records, &[verification(0)]);
+        let found = history(&records, &[verification(0)], &[]);
         let wanted = signs.iter();
         let wanted = wanted.map(|&(first, last)| WearSign::MoreRetries { first, last });
         assert_eq!(found.signs, wanted.collect::<Vec<_>>(), "{retries:?}");
@@ -186,7 +198,7 @@ fn retries_count_only_if_more_are_proven_on_one_host() {
         }
         trace(&mut records[0], retries[0]);
         trace(&mut records[5], retries[1]);
-        let found = history(&records, &[verification(0)]);
+        let found = history(&records, &[verification(0)], &[]);
         assert_eq!(found.signs, [], "{retries:?}");
         let alone = found.missing.contains(&MissingProof::Retries { have: 1 });
         assert_eq!(alone, other_host, "{retries:?}");
@@ -197,12 +209,13 @@ fn retries_count_only_if_more_are_proven_on_one_host() {
 #[test]
 fn a_fall_that_is_not_proven_is_not_called_well() {
     let records = monthly(&[30.0, 28.0, 20.0, 12.0]);
-    let found = history(&records, &[verification(0)]);
+    let found = history(&records, &[verification(0)], &[]);
     assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
     assert_eq!(found.missing[0], MissingProof::MoreSeries { have: 4 });
     let found = history(
         &monthly(&[900.0, 901.0, 900.0, 1_400.0]),
         &[verification(0)],
+        &[],
     );
     assert_eq!(found.outlook, Outlook::Unknown, "faster, but open");
 }
@@ -224,7 +237,7 @@ fn all_writes_must_keep_up_for_a_card_to_be_well() {
         let mut other = run_of(0, &[phase]);
         record.phases.append(&mut other.phases);
     }
-    let found = history(&records, &[verification(0)]);
+    let found = history(&records, &[verification(0)], &[]);
     assert_eq!(found.trends.len(), 2);
     assert_eq!((found.outlook, found.signs.len()), (Outlook::Unknown, 0));
     assert_eq!(found.missing[0], MissingProof::MoreSeries { have: 5 });
@@ -234,14 +247,14 @@ fn all_writes_must_keep_up_for_a_card_to_be_well() {
 fn one_traced_series_does_not_show_a_change_of_retries() {
     let mut records = steady();
     trace(&mut records[2], 900);
-    let found = history(&records, &[verification(0)]);
+    let found = history(&records, &[verification(0)], &[]);
     assert!(found.missing.contains(&MissingProof::Retries { have: 1 }));
     assert_eq!(found.signs, []);
 }
 
 #[test]
 fn bad_blocks_outweigh_everything_else() {
-    let found = history(&steady(), &[verification(4096)]);
+    let found = history(&steady(), &[verification(4096)], &[]);
     let bad = WearSign::BadBlocks {
         at_unix_ms: 1_710_000_000_000,
         bytes: Bytes(4096),
@@ -264,7 +277,7 @@ fn registers_of_life_time_are_read() {
             pre_eol: Fact::Known(pre_eol.to_owned()),
             ..CardRegisters::default()
         });
-        let found = history(&records, &[verification(0)]);
+        let found = history(&records, &[verification(0)], &[]);
         assert_eq!(found.outlook, outlook, "{percent} {pre_eol}: {found:?}");
         assert!(!found.missing.contains(&MissingProof::WearData));
     }

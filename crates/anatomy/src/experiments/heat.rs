@@ -171,11 +171,14 @@ fn throttled(
         other => other?,
     };
     found.set(CardProperty::ThrottleRecovery, recovery);
-    // A card that heats and cools at the same rate is back earlier: something else makes it slow.
-    if recovery
-        .known()
-        .is_some_and(|rest| rest.low > LONGER * after)
-    {
+    // A card that heats and cools at the same rate is back earlier, but not before it has rested as long as it worked
+    // while it was hot: something else makes it slow.
+    let is_contradiction = match recovery {
+        CardFinding::Known(rest) => rest.low > LONGER * after,
+        CardFinding::Unknown(reason) => reason == UnknownReason::Contradiction,
+        CardFinding::Absent { .. } => false,
+    };
+    if is_contradiction {
         let all = super::properties(Experiment::Heat);
         found.decline(all, UnknownReason::Contradiction);
     }
@@ -205,6 +208,9 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
     // The reference measurements warm the card. It was back at some time during the last step.
     let idle = f64::from(steps) * 1e9;
     let rested = idle - (lab.now() - begun - idle) - extra - 0.5e9;
+    if rested + 1e9 < 0.0 {
+        return Ok(CardFinding::Unknown(UnknownReason::Contradiction));
+    }
     Ok(CardFinding::Known(PropertyValue {
         value: rested.max(0.0),
         low: (rested - 1e9).max(0.0),

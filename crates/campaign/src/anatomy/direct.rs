@@ -69,7 +69,8 @@ impl<'a> DirectDevice<'a> {
     }
 
     /// Opens a file that is filled with data. Address 0 is the first one in the file whose place on the disk is a
-    /// multiple of all units that are told apart. An anatomy that is continued has the `capacity` of its first part.
+    /// multiple of all units that are told apart. An anatomy that is continued uses at most the `capacity` of its first
+    /// part, and less if the new file is in shorter pieces.
     ///
     /// # Errors
     /// [`DirectError`]: the file system moves data, or the file is in small pieces.
@@ -91,15 +92,11 @@ impl<'a> DirectDevice<'a> {
         let device = DirectDevice::open(path, folder, true, stop)?;
         let run = device.target.longest_run().ok_or_else(no_places)?;
         let (start, len) = aligned(run, partition);
-        let needed = capacity.unwrap_or(Bytes(LEAST));
-        if len < needed.0 {
-            return Err(DirectError::InPieces {
-                path: folder.to_owned(),
-                usable: Bytes(len),
-                needed,
-            });
-        }
-        let len = capacity.map_or(len, |capacity| capacity.0);
+        let len = usable(len, capacity).ok_or_else(|| DirectError::InPieces {
+            path: folder.to_owned(),
+            usable: Bytes(len),
+            needed: Bytes(LEAST),
+        })?;
         Ok(DirectDevice {
             target: device.target.within(start, len),
             ..device
@@ -158,6 +155,12 @@ fn aligned(run: FileRun, partition: u64) -> (u64, u64) {
     let on_disk = run.physical + partition;
     let skipped = on_disk.next_multiple_of(ALIGNMENT) - on_disk;
     (run.logical + skipped, run.len.saturating_sub(skipped))
+}
+
+/// Returns how much of the longest piece of a file is used; `None` if it is too short.
+fn usable(len: u64, capacity: Option<Bytes>) -> Option<u64> {
+    let most = capacity.map_or(u64::MAX, |capacity| capacity.0);
+    (len >= LEAST).then_some(len.min(most))
 }
 
 impl TimedDevice for DirectDevice<'_> {
@@ -238,6 +241,16 @@ mod tests {
             };
             assert!(aligned(run, 0).1 >= capacity.0, "{physical}");
         }
+    }
+
+    /// Regression: on a small file system, where the pieces of each file are others, nothing could be continued.
+    #[test]
+    fn a_file_in_shorter_pieces_continues_with_what_there_is() {
+        let first = Some(Bytes(896 << 20));
+        assert_eq!(usable(704 << 20, first), Some(704 << 20));
+        assert_eq!(usable(1 << 30, first), Some(896 << 20));
+        assert_eq!(usable(1 << 30, None), Some(1 << 30));
+        assert_eq!(usable(LEAST - 1, first), None);
     }
 
     #[test]

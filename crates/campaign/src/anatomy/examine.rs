@@ -312,6 +312,52 @@ mod tests {
         }
     }
 
+    /// Regression: of a busy host, it was said that the device fits no model.
+    #[test]
+    fn a_busy_host_is_the_reason_why_nothing_is_known() {
+        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        let (model, mut record) = record();
+        let mut rng = hakaru_model::rng::Rng::new(4);
+        let serve = move |device: &mut SimulatedDevice, request| {
+            let latency = device.serve(request)?;
+            let factor = if rng.below(8) == 0 { 9 } else { 0 };
+            device.idle(Nanos(latency.0 * factor))?;
+            Ok(Nanos(latency.0 * (factor + 1)))
+        };
+        let mut device = AlteredDevice {
+            device: SimulatedDevice::new(model, 1),
+            serve: Box::new(serve),
+        };
+        examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
+        assert!(record.completed);
+        for property in CardProperty::ALL {
+            let found = record.anatomy.finding(property);
+            let is_busy =
+                matches!(found, CardFinding::Unknown(UnknownReason::Busy { slow }) if slow > 0.05);
+            assert!(is_busy, "{property:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_slow_for_seconds_is_not_said_to_throttle() {
+        use hakaru_model::anatomy::{CardFinding, CardProperty};
+        for seconds in [3, 6] {
+            let slow = 60_000_000_000..60_000_000_000 + seconds * 1_000_000_000;
+            let is_slow = move |now: Nanos| slow.contains(&now.0);
+            let anatomy = of_two_speeds(AnatomyScope::ReadOnly, is_slow).anatomy;
+            for property in CardProperty::ALL {
+                if let CardFinding::Known(known) = anatomy.finding(property) {
+                    assert!(
+                        known.low <= known.value && known.value <= known.high,
+                        "{seconds} s {property:?}: {known:?}"
+                    );
+                }
+            }
+            let after = anatomy.finding(CardProperty::ThrottleAfter);
+            assert!(after.known().is_none(), "{seconds} s: {after:?}");
+        }
+    }
+
     #[test]
     fn a_device_that_is_slow_for_a_minute_is_not_said_to_throttle() {
         use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};

@@ -3,6 +3,8 @@
 mod direct;
 mod examine;
 mod predict;
+#[cfg(test)]
+mod resume_tests;
 mod simulated;
 
 pub use direct::{DirectDevice, DirectError, clock_name, file_size_for};

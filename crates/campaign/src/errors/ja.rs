@@ -231,10 +231,20 @@ fn find(error: &FindError) -> Option<String> {
                 candidates.join("\n  ")
             )
         }
-        FindError::Newer { id, found, newest } => format!(
-            "検証{id}の形式{found}は新しすぎます（対応は{newest}まで）; help: 保存したバージョン以降のhakaruを使ってください"
+        FindError::Newer {
+            what,
+            id,
+            found,
+            newest,
+        } => format!(
+            "{}{id}の形式{found}は新しすぎます（対応は{newest}まで）; help: 保存したバージョン以降のhakaruを使ってください",
+            stored(what)
         ),
-        FindError::Damaged { id, source: _ } => format!("検証{id}の記録が壊れています"),
+        FindError::Damaged {
+            what,
+            id,
+            source: _,
+        } => format!("{}{id}の記録が壊れています", stored(what)),
         FindError::Unreadable(_) | FindError::Store(_) => return None,
     })
 }
@@ -245,7 +255,7 @@ fn stored(what: &str) -> &str {
         "run" | "runs" => "測定",
         "series" => "測定シリーズ",
         "verification" | "verifications" => "検証",
-        "anatomy" | "anatomies" => "カードの構造",
+        "anatomy" | "anatomies" => "構造調査",
         what => what,
     }
 }

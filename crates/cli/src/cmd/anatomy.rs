@@ -13,6 +13,7 @@ use hakaru_device::guard::Erasable;
 use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::anatomy::Experiment;
 use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope, CardAdvice};
+use hakaru_model::annotation::Annotations;
 use hakaru_model::facts::Identity;
 use hakaru_model::units::Bytes;
 use hakaru_report::text;
@@ -373,13 +374,16 @@ struct AnatomyJson<'a> {
     #[serde(flatten)]
     record: &'a AnatomyRecord,
     advice: Vec<CardAdvice>,
+    #[serde(skip_serializing_if = "Annotations::is_empty")]
+    annotations: Annotations,
 }
 
 impl AnatomyJson<'_> {
-    fn of(record: &AnatomyRecord) -> AnatomyJson<'_> {
+    fn of(record: &AnatomyRecord, annotations: Annotations) -> AnatomyJson<'_> {
         AnatomyJson {
             record,
             advice: anatomy::advise(&record.anatomy),
+            annotations,
         }
     }
 }
@@ -396,7 +400,7 @@ fn show(args: &AnatomyArgs, store: &Store, record: &AnatomyRecord) -> Result<()>
     }
     let path = place::write_report(store, args.output.as_deref(), &record.id, &page)?;
     if args.json {
-        return json::print(json::ANATOMY, &AnatomyJson::of(record));
+        return json::print(json::ANATOMY, &AnatomyJson::of(record, annotations));
     }
     let summary = hakaru_report::anatomy_terminal(record, &advice, &annotations, width(), true);
     let report = text::report_at(&path.display().to_string());
@@ -420,10 +424,11 @@ fn export(record: &AnatomyRecord, file: &Path) -> Result<()> {
 
 /// Prints a stored anatomy.
 pub(crate) fn print_stored(store: &Store, record: &AnatomyRecord, as_json: bool) -> Result<()> {
-    if as_json {
-        return json::print(json::ANATOMY, &AnatomyJson::of(record));
-    }
     let annotations = store.annotations(&record.id)?;
+    if as_json {
+        let raw = store.raw_anatomy(&record.id)?;
+        return json::print(json::ANATOMY, &AnatomyJson::of(&raw, annotations));
+    }
     let advice = anatomy::advise(&record.anatomy);
     let (width, color) = (width(), true);
     print(&hakaru_report::anatomy_terminal(

@@ -1,4 +1,4 @@
-//! `hakaru export`: writes stored records and verifications as JSON lines, for another database or program, or runs as
+//! `hakaru export`: writes stored records, verifications and anatomies as JSON lines, for another database or program, or runs as
 //! Parquet files.
 
 mod dataset;
@@ -10,6 +10,7 @@ use crate::names;
 use crate::place;
 use anyhow::Result;
 use hakaru_model::record::RunRecord;
+use hakaru_results::lookup::only_anatomy;
 use hakaru_store::{Readable, Store};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `hakaru export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// Labels, ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]
+    /// Labels, ids of runs, verifications and anatomies, or unique prefixes; `latest` for the newest run [default: all]
     runs: Vec<String>,
     /// Include all repeats of the series of each run
     #[arg(long)]
@@ -75,11 +76,15 @@ fn write_all(
     unreadable: &mut Unreadable,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let mut verifications = Vec::new();
+    let (mut verifications, mut anatomies) = (Vec::new(), Vec::new());
     let mut seen = BTreeSet::new();
     for name in &args.runs {
         if let Some(found) = place::readable_verification(store, name)? {
             verifications.splice(0..0, unreadable.skip("verification", found));
+            continue;
+        }
+        if let Some(found) = only_anatomy(store, name)? {
+            anatomies.insert(0, found);
             continue;
         }
         for record in unreadable.skip("run", runs(store, name, args.series)?) {
@@ -91,6 +96,7 @@ fn write_all(
     if args.runs.is_empty() {
         imports::each_run(store, &mut |id| write_run(store, id, unreadable, out))?;
         verifications = unreadable.skip("verification", store.verifications(u32::MAX)?);
+        anatomies = unreadable.skip("anatomy", store.anatomies(u32::MAX)?);
         for id in store.unlisted()? {
             let because = anyhow::anyhow!(both!(
                 "cannot rebuild the derived tables of the database",
@@ -107,6 +113,11 @@ fn write_all(
             let annotations = store.annotations(&verification.id)?;
             let line = hakaru_store::with_annotations(line, &annotations);
             writeln!(out, "{line}")?;
+        }
+    }
+    for anatomy in anatomies.iter().rev() {
+        if seen.insert(anatomy.id.clone()) {
+            writeln!(out, "{}", imports::anatomy_line(store, &anatomy.id)?)?;
         }
     }
     Ok(())

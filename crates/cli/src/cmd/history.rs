@@ -1,4 +1,4 @@
-//! `hakaru history`: every run and verification of one card over time, and signs of wear.
+//! `hakaru history`: every run, verification and anatomy of one card over time, and signs of wear.
 
 use super::report::{Form, no_table};
 use super::unreadable::Unreadable;
@@ -30,12 +30,13 @@ pub(crate) fn main(args: &HistoryArgs, db: Option<&Path>) -> Result<Exit> {
     let mut unreadable = Unreadable::default();
     let store = place::read(db)?;
     let verifications = unreadable.skip("verification", store.verifications(u32::MAX)?);
+    let anatomies = unreadable.skip("anatomy", store.anatomies(u32::MAX)?);
     let mut source = ResultSource::of_store(&store);
-    let found = of_card(&mut source, &args.card, verifications);
+    let found = of_card(&mut source, &args.card, verifications, anatomies);
     sides::print_notes(&mut source);
-    let (mut records, verifications) = found?;
-    sides::number_jobs(&mut records, &mut Vec::new());
-    let history = hakaru_analysis::history(&records, &verifications);
+    let mut found = found?;
+    sides::number_jobs(&mut found.records, &mut Vec::new());
+    let history = hakaru_analysis::history(&found.records, &found.verifications, &found.anatomies);
     if args.json {
         json::print(json::HISTORY, &history)?;
         return Ok(unreadable.exit());

@@ -7,7 +7,7 @@ use super::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, usage};
 use crate::imports::{
     self, DuplicateResults, EqualResults, ImportNotes, Imported, ImportedIds, KnownLabels,
-    KnownRuns, LabelRules, OwnRecords, OwnSource, SHOWN, TextBatches,
+    KnownRuns, LabelRules, OwnCounts, OwnRecords, OwnSource, SHOWN, TextBatches,
 };
 use crate::names::{self, DescriptionArgs};
 use crate::place;
@@ -173,12 +173,12 @@ struct ForeignResults {
 #[derive(Default)]
 struct ImportedResults {
     notes: ImportNotes,
-    /// Number of runs and verifications found.
-    runs: usize,
-    verifications: usize,
-    /// The new runs and verifications.
+    /// Numbers of runs, verifications and anatomies found.
+    found: OwnCounts,
+    /// The new runs, verifications and anatomies.
     new: ImportedIds,
     new_verifications: ImportedIds,
+    new_anatomies: ImportedIds,
     /// Stored runs that were found again.
     known: ImportedIds,
     /// Series of new runs and of those found again, in order.
@@ -199,9 +199,9 @@ struct SeriesLine {
 impl ImportedResults {
     /// Prints how many runs an import that failed has stored.
     fn warn_of_stored(&self) {
-        let count = self.new.count + self.new_verifications.count;
+        let count = self.new_counts().total();
         if count > 0 {
-            let results = counted(count, CountedNoun::Run);
+            let results = counted(count, CountedNoun::Result);
             anstream::eprintln!(
                 "{}",
                 both!(
@@ -213,16 +213,23 @@ impl ImportedResults {
     }
 
     fn found(&self) -> usize {
-        self.runs + self.verifications
+        self.found.total()
+    }
+
+    fn new_counts(&self) -> OwnCounts {
+        OwnCounts {
+            runs: self.new.count,
+            verifications: self.new_verifications.count,
+            anatomies: self.new_anatomies.count,
+        }
     }
 
     /// Stores records of hakaru that are new, and counts them.
     fn store_own(&mut self, target: &mut ImportTarget<'_>, own: OwnRecords) -> Result<()> {
-        let count = (own.records.len(), own.verifications.len());
-        self.runs += count.0;
-        self.verifications += count.1;
+        let counts = OwnCounts::of(&own);
+        self.found.add(counts);
         let args = target.args;
-        if args.dry_run || count == (0, 0) {
+        if args.dry_run || counts.total() == 0 {
             return Ok(());
         }
         let store = target.open()?;
@@ -235,6 +242,12 @@ impl ImportedResults {
             if store.append_verification(verification)? == Appended::Stored {
                 self.new_verifications.add(&verification.id, "", args.json);
                 new.push(verification.id.as_str());
+            }
+        }
+        for anatomy in &own.anatomies {
+            if store.append_anatomy(anatomy)? == Appended::Stored {
+                self.new_anatomies.add(&anatomy.id, "", args.json);
+                new.push(anatomy.id.as_str());
             }
         }
         annotate_missing(store, &own.annotations)?;
@@ -276,7 +289,7 @@ impl ImportedResults {
         foreign: Vec<Imported>,
         of: &mut ForeignResults,
     ) -> Result<()> {
-        self.runs += foreign.len();
+        self.found.runs += foreign.len();
         let args = target.args;
         if args.dry_run || foreign.is_empty() {
             return Ok(());
@@ -312,32 +325,23 @@ impl ImportedResults {
 
     /// Describes how many results were new.
     fn outcome(&self) -> String {
-        let (new, verified) = (self.new.count, self.new_verifications.count);
-        let rest = match self.found() - verified - new {
+        let new = self.new_counts();
+        let rest = match self.found() - new.total() {
             0 => String::new(),
             1 => both!(", 1 was stored already", "（1件は保存済み）"),
             there => both!(", {there} were stored already", "（{there}件は保存済み）"),
         };
-        let (runs, verified) = (
-            counted(new, CountedNoun::Run),
-            imports::and_verified(verified),
-        );
-        both!(
-            "{runs}{verified} imported{rest}.",
-            "{runs}{verified}を取り込みました{rest}。"
-        )
+        let new = new.text(CountedNoun::Run);
+        both!("{new} imported{rest}.", "{new}を取り込みました{rest}。")
     }
 
     /// Describes an import that stored nothing.
     fn nothing_stored(&self, is_dry_run: bool) -> String {
-        let (runs, verified) = (
-            counted(self.runs, CountedNoun::Run),
-            imports::and_verified(self.verifications),
-        );
+        let found = self.found.text(CountedNoun::Run);
         match is_dry_run {
             true => both!(
-                "{runs}{verified} found; nothing was stored.",
-                "{runs}{verified}を検出しました。何も保存していません。"
+                "{found} found; nothing was stored.",
+                "{found}を検出しました。何も保存していません。"
             ),
             false => both!(
                 "No results were found; `hakaru import --help` lists the formats.",
@@ -384,6 +388,7 @@ impl ImportedResults {
                 new: &self.new.ids,
                 known: &self.known.ids,
                 new_verifications: &self.new_verifications.ids,
+                new_anatomies: &self.new_anatomies.ids,
                 series: &self.series,
                 notes: self.notes.text.lines().collect(),
             };
@@ -409,6 +414,9 @@ impl ImportedResults {
         for id in &self.new_verifications.ids {
             text += &both!("{id}  verification\n", "{id}  検証\n");
         }
+        for id in &self.new_anatomies.ids {
+            text += &both!("{id}  anatomy\n", "{id}  構造調査\n");
+        }
         text += &self.next();
         print(&format!("{text}{end}\n"))
     }
@@ -417,7 +425,13 @@ impl ImportedResults {
     fn next(&self) -> String {
         let short = |series: &SeriesLine| series.short.clone();
         match &self.series[..] {
-            [] => match self.new_verifications.ids.first() {
+            [] => match self
+                .new_verifications
+                .ids
+                .iter()
+                .chain(&self.new_anatomies.ids)
+                .next()
+            {
                 Some(id) => both!("Next: `hakaru show {id}`\n", "次: hakaru show {id}\n"),
                 None => String::new(),
             },
@@ -456,6 +470,7 @@ struct ImportJson<'a> {
     new: &'a [String],
     known: &'a [String],
     new_verifications: &'a [String],
+    new_anatomies: &'a [String],
     series: &'a [SeriesLine],
     notes: Vec<&'a str>,
 }

@@ -10,8 +10,9 @@ use anyhow::{Result, bail};
 use hakaru_model::annotation::{Annotation, AnnotationKind, Annotations};
 use hakaru_report::plain;
 use hakaru_report::text::{self, MessagePrefix};
+use hakaru_results::lookup::only_anatomy;
 use hakaru_results::select::{self, Term};
-use hakaru_store::Store;
+use hakaru_store::{FindError, Store};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -47,7 +48,7 @@ struct RelabelJson {
     results: Vec<NamedJson>,
 }
 
-/// The names of a series or a verification.
+/// The names of a series, a verification or an anatomy.
 #[derive(Serialize)]
 struct NamedJson {
     id: String,
@@ -104,7 +105,7 @@ pub(crate) fn main(args: &RelabelArgs, db: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// Returns the series and verifications that the words name.
+/// Returns the series, verifications and anatomies that the words name.
 fn subjects(store: &Store, words: &[String]) -> Result<Vec<String>> {
     let terms: Vec<Term> = words.iter().filter_map(|word| Term::read(word)).collect();
     if !terms.is_empty() {
@@ -126,7 +127,10 @@ fn subjects(store: &Store, words: &[String]) -> Result<Vec<String>> {
     for word in words {
         let found = match place::verification(store, word)? {
             Some(verification) => vec![verification.id],
-            None => names::series_named(store, word)?,
+            None => match only_anatomy(store, word)? {
+                Some(anatomy) => vec![anatomy.id],
+                None => names::series_named(store, word)?,
+            },
         };
         for subject in found {
             if !subjects.contains(&subject) {
@@ -182,15 +186,18 @@ fn shown(store: &Store, subjects: &[String]) -> Result<String> {
     Ok(text)
 }
 
-/// Short ID and label of a series or a verification.
+/// Short ID and label of a series, a verification or an anatomy.
 fn id_and_label(store: &Store, subject: &str) -> Result<(String, String)> {
     let rows = names::rows_of(store, subject)?;
     Ok(match rows.iter().min_by_key(|row| row.repeat) {
         Some(row) => (row.short.clone(), row.target.clone()),
-        None => (
-            subject.to_owned(),
-            store.verification(subject)?.target.display_name(),
-        ),
+        None => {
+            let target = match store.verification(subject) {
+                Err(FindError::NotFound { .. }) => store.anatomy(subject)?.target,
+                found => found?.target,
+            };
+            (subject.to_owned(), target.display_name())
+        }
     })
 }
 

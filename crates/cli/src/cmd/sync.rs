@@ -40,6 +40,7 @@ struct SyncJson {
 struct MergedJson {
     runs: u64,
     verifications: u64,
+    anatomies: u64,
     annotations: u64,
     campaigns: u64,
     prices: u64,
@@ -60,6 +61,7 @@ impl From<&Merged> for MergedJson {
         MergedJson {
             runs: merged.runs,
             verifications: merged.verifications,
+            anatomies: merged.anatomies,
             annotations: merged.annotations,
             campaigns: merged.campaigns,
             prices: merged.prices,
@@ -201,6 +203,7 @@ fn parts(merged: &Merged) -> String {
     let all = [
         (merged.runs, CountedNoun::Run),
         (merged.verifications, CountedNoun::Verification),
+        (merged.anatomies, CountedNoun::Anatomy),
         (merged.annotations, CountedNoun::Annotation),
         (merged.campaigns, CountedNoun::CampaignDefinition),
         (merged.prices, CountedNoun::Price),

@@ -191,7 +191,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("Name of the device under test; X=NAME applies to the heading X, the file X or the disk X (repeatable) [default: the name of each file without the number of the run]", "測定したデバイスの名前。X=NAMEは見出しX、ファイルXまたはディスクXに付ける（複数指定可） [既定値: 測定番号を除いた各ファイルの名前]"),
     ("TOML file that maps the columns of a CSV table (see below)", "CSVの表の列を対応付けるTOMLファイル（下記）"),
     ("Show what would be imported, and exit", "取り込む内容を表示して終了する"),
-    ("Labels, ids of runs and verifications, or unique prefixes; `latest` for the newest run [default: all]", "ラベル、測定や検証のID、またはその一意な先頭部分。latestは最新の測定 [既定値: すべて]"),
+    ("Labels, ids of runs, verifications and anatomies, or unique prefixes; `latest` for the newest run [default: all]", "ラベル、測定・検証・構造調査のIDか一意な先頭部分。latestは最新の測定 [既定値: すべて]"),
     ("Write Parquet files by date and device to DIR, for programs such as DuckDB", "DuckDBなどのプログラム向けに、日付とデバイスで分けたParquetファイルをDIRに書き出す"),
     ("Include all repeats of the series of each run", "各測定の測定シリーズの全回を含める"),
     ("Write to FILE; `-` for standard output (the default)", "FILEに書き出す。「-」は標準出力（既定）"),

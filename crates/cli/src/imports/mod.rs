@@ -25,11 +25,12 @@ use crate::cmd::{CountedNoun, counted};
 use crate::exit::NamedPath;
 use anyhow::{Context, Result};
 use hakaru_dialects::import::{FoundRun, ImportResult, SourceText, Unread, csv, import};
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
 use hakaru_report::plain;
-use hakaru_store::RecordText;
+use hakaru_store::{RecordText, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -76,7 +77,8 @@ pub(crate) struct OwnRecords {
     pub(crate) texts: BTreeSet<usize>,
     pub(crate) records: Vec<RecordText>,
     pub(crate) verifications: Vec<Verification>,
-    /// Labels, titles and notes, by series or verification.
+    pub(crate) anatomies: Vec<AnatomyRecord>,
+    /// Labels, titles and notes, by series, verification or anatomy.
     pub(crate) annotations: BTreeMap<String, Annotations>,
 }
 
@@ -87,21 +89,23 @@ struct AnnotatedRecord {
     annotations: Annotations,
 }
 
-/// Parses records and verifications written by `hakaru export` and `hakaru show --json`, with
+/// Fields that only a record, a verification or an anatomy has.
+pub(crate) const OWN_FIELDS: [&str; 3] = ["\"scenario\":", "\"verdict\":", "\"anatomy\":"];
+
+/// Parses records, verifications and anatomies written by `hakaru export` and `hakaru show --json`, with
 /// notes.
 pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
     let (mut own, mut notes) = (OwnRecords::default(), String::new());
     for (index, ImportText { name, text, .. }) in texts.iter().enumerate() {
         let trimmed = text.trim_start();
         let lines = trimmed.starts_with("{\"format\":");
-        let keys = ["\"scenario\":", "\"verdict\":"];
-        let ours = keys.iter().any(|key| text.contains(key));
+        let ours = OWN_FIELDS.iter().any(|key| text.contains(key));
         let pretty = trimmed.starts_with(['{', '[']) && ours && text.contains("\"format\":");
         if !lines && !pretty {
             continue;
         }
         own.texts.insert(index);
-        let before = (own.records.len(), own.verifications.len());
+        let before = OwnCounts::of(&own);
         let lines = match lines {
             true => text.clone(),
             false => one_a_line(trimmed),
@@ -114,9 +118,7 @@ pub(crate) fn own_results(texts: &[ImportText]) -> (OwnRecords, String) {
                 )) + "\n");
             }
         }
-        let verified = and_verified(own.verifications.len() - before.1);
-        let records = counted(own.records.len() - before.0, CountedNoun::Record);
-        notes += &both!("{}: {records}{verified} of hakaru\n", "{}: hakaruの{records}{verified}\n"; plain(name));
+        notes += &OwnCounts::of(&own).since(before).note(name);
     }
     (own, notes)
 }
@@ -152,8 +154,17 @@ impl OwnRecords {
         }
     }
 
-    /// Parses a record or verification; returns what its annotations belong to.
+    /// Parses a record, verification or anatomy; returns what its annotations belong to.
     fn read_one(&mut self, line: &str) -> Result<String, String> {
+        match hakaru_store::import_anatomy(line) {
+            Some(Ok(anatomy)) => {
+                let subject = anatomy.id.clone();
+                self.anatomies.push(anatomy);
+                return Ok(subject);
+            }
+            Some(Err(error)) => return Err(error.to_string()),
+            None => {}
+        }
         match hakaru_store::import_verification(line) {
             Some(Ok(verification)) => {
                 let subject = verification.id.clone();
@@ -235,11 +246,69 @@ pub(crate) fn find(
     found
 }
 
-/// Formats the number of verifications; empty if there are none.
-pub(crate) fn and_verified(count: usize) -> String {
-    if count == 0 {
-        String::new()
-    } else {
-        both!(" and {}", "と{}"; counted(count, CountedNoun::Verification))
+/// Numbers of results of hakaru.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OwnCounts {
+    pub(crate) runs: usize,
+    pub(crate) verifications: usize,
+    pub(crate) anatomies: usize,
+}
+
+impl OwnCounts {
+    pub(crate) fn of(own: &OwnRecords) -> OwnCounts {
+        OwnCounts {
+            runs: own.records.len(),
+            verifications: own.verifications.len(),
+            anatomies: own.anatomies.len(),
+        }
     }
+
+    pub(crate) fn total(self) -> usize {
+        self.runs + self.verifications + self.anatomies
+    }
+
+    pub(crate) fn add(&mut self, more: OwnCounts) {
+        self.runs += more.runs;
+        self.verifications += more.verifications;
+        self.anatomies += more.anatomies;
+    }
+
+    fn since(self, before: OwnCounts) -> OwnCounts {
+        OwnCounts {
+            runs: self.runs - before.runs,
+            verifications: self.verifications - before.verifications,
+            anatomies: self.anatomies - before.anatomies,
+        }
+    }
+
+    /// Formats the numbers: `2 records and 1 verification`. Without other results, a number of 0 runs is given, too.
+    pub(crate) fn text(self, runs: CountedNoun) -> String {
+        let others = [
+            (self.verifications, CountedNoun::Verification),
+            (self.anatomies, CountedNoun::Anatomy),
+        ];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        let others: Vec<String> = others.map(|(count, what)| counted(count, what)).collect();
+        let runs = (self.runs > 0 || others.is_empty()).then(|| counted(self.runs, runs));
+        let all: Vec<String> = runs.into_iter().chain(others).collect();
+        match all.split_last() {
+            Some((last, first @ [_, ..])) => {
+                both!("{} and {last}", "{}と{last}"; first.join(&both!(", ", "、")))
+            }
+            _ => all.concat(),
+        }
+    }
+
+    /// What was read from a file.
+    pub(crate) fn note(self, name: &str) -> String {
+        let found = self.text(CountedNoun::Record);
+        both!("{}: {found} of hakaru\n", "{}: hakaruの{found}\n"; plain(name))
+    }
+}
+
+/// Formats a stored anatomy as a line of an export.
+pub(crate) fn anatomy_line(store: &Store, id: &str) -> Result<String> {
+    let line = hakaru_store::export_anatomy(&store.raw_anatomy(id)?)?;
+    let annotations = store.annotations(id)?;
+    Ok(hakaru_store::with_annotations(line, &annotations))
 }

@@ -1,7 +1,6 @@
 //! Reads exported records of hakaru one by one, so that an export of any length needs little memory.
 
-use super::{OwnRecords, and_verified};
-use crate::cmd::{CountedNoun, counted};
+use super::{OWN_FIELDS, OwnCounts, OwnRecords, anatomy_line};
 use crate::exit::NamedPath;
 use anyhow::{Context, Result};
 use hakaru_model::annotation::Annotations;
@@ -107,8 +106,7 @@ fn form(start: &[u8]) -> Option<OwnForm> {
     if text.starts_with("{\"format\":") {
         return Some(OwnForm::Lines);
     }
-    let keys = ["\"scenario\":", "\"verdict\":"];
-    let is_record = text.contains("\"format\":") && keys.iter().any(|key| text.contains(key));
+    let is_record = text.contains("\"format\":") && OWN_FIELDS.iter().any(|key| text.contains(key));
     (text.starts_with('[') && is_record).then_some(OwnForm::Array)
 }
 
@@ -118,8 +116,7 @@ struct BatchReader<'a> {
     batch: OwnRecords,
     /// Length of the text of the batch.
     length: usize,
-    records: usize,
-    verifications: usize,
+    counts: OwnCounts,
     notes: String,
     /// Number of records that cannot be read.
     unread: usize,
@@ -167,8 +164,7 @@ impl BatchReader<'_> {
 
     fn pass_on(&mut self) -> Result<()> {
         self.length = 0;
-        self.records += self.batch.records.len();
-        self.verifications += self.batch.verifications.len();
+        self.counts.add(OwnCounts::of(&self.batch));
         (self.each)(std::mem::take(&mut self.batch))
     }
 }
@@ -183,8 +179,7 @@ impl OwnSource {
             name: &self.name,
             batch: OwnRecords::default(),
             length: 0,
-            records: 0,
-            verifications: 0,
+            counts: OwnCounts::default(),
             notes: String::new(),
             unread: 0,
             each,
@@ -202,14 +197,12 @@ impl OwnSource {
             OwnForm::Database => database(&Store::read(&self.path)?, &mut reader)?,
         }
         reader.pass_on()?;
-        let verified = and_verified(reader.verifications);
-        let records = counted(reader.records, CountedNoun::Record);
         let mut notes = reader.notes;
         if reader.unread > MOST_NOTES {
             let others = reader.unread - MOST_NOTES;
             notes += &both!("and {others} more lines\n", "ほか{others}行\n");
         }
-        notes += &both!("{}: {records}{verified} of hakaru\n", "{}: hakaruの{records}{verified}\n"; plain(&self.name));
+        notes += &reader.counts.note(&self.name);
         Ok(notes)
     }
 }
@@ -316,6 +309,10 @@ fn database(store: &Store, reader: &mut BatchReader<'_>) -> Result<()> {
         let annotations = store.annotations(&verification.id)?;
         let line = with_annotations(export_verification(&verification)?, &annotations);
         reader.add(number, &line)?;
+    }
+    for anatomy in store.anatomies(u32::MAX)?.records.iter().rev() {
+        number += 1;
+        reader.add(number, &anatomy_line(store, &anatomy.id)?)?;
     }
     Ok(())
 }

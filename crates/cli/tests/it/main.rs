@@ -4,6 +4,7 @@
 //! their own beside this directory.
 
 mod anatomy;
+mod anatomy_kept;
 mod archives;
 mod articles;
 mod bench;

@@ -33,28 +33,32 @@ pub(super) fn picture(anatomy: &Anatomy) -> Chart {
         name: "card".to_owned(),
         section: Section::Map,
         title: text::anatomy_of(&anatomy.name),
-        note: String::new(),
+        note: legend(anatomy),
         table: DataTable::new(head, cells),
         plot: Plot::Card(CardPicture { rows }),
     }
 }
 
+/// What the boxes of the open units mean; empty if their number is unknown or has no limit.
+fn legend(anatomy: &Anatomy) -> String {
+    let Some(units) = anatomy.size(P::OpenUnits) else {
+        return String::new();
+    };
+    let random = anatomy.size(P::RandomUnits).map(|random| random.min(units));
+    let fat = anatomy.size(P::FatUnits).unwrap_or(0);
+    text::open_units_legend(fat, random.unwrap_or(0), units - random.unwrap_or(0))
+}
+
 fn unit_row(anatomy: &Anatomy) -> CardRow {
     let (unit, page) = (anatomy.size(P::Unit), anatomy.size(P::Page));
-    let parts = [(Label::Unit, unit), (Label::Page, page)];
-    let texts: Vec<String> = parts
-        .iter()
-        .map(|(label, size)| {
-            let size = match size {
-                Some(size) => bytes(*size as f64),
-                None => text::anatomy_label(Label::NotKnown).to_owned(),
-            };
-            format!("{} {size}", text::anatomy_label(*label))
-        })
-        .collect();
+    let shown = |size: Option<u64>| match size {
+        Some(size) => bytes(size as f64),
+        None => text::anatomy_label(Label::NotKnown).to_owned(),
+    };
+    let label = text::anatomy_label(Label::Page);
     CardRow {
         label: text::anatomy_label(Label::Unit).to_owned(),
-        text: texts.join(" · "),
+        text: format!("{} · {label} {}", shown(unit), shown(page)),
         shape: match unit {
             Some(unit) => CardShape::Pages(page.map(|page| unit / page.max(1))),
             None => CardShape::Unknown,

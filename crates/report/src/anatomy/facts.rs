@@ -19,7 +19,7 @@ pub(super) fn sentences(anatomy: &Anatomy) -> Vec<String> {
         .zip(anatomy.size(P::MappingChunk));
     if let Some(((slots, chunk), load)) = reach.zip(anatomy.value(P::MappingLoad)) {
         say(AnatomyFact::Reach {
-            size: &bytes((slots * chunk) as f64),
+            size: &bytes(slots as f64 * chunk as f64),
             load: &number::nanos(load),
         });
     }
@@ -32,6 +32,12 @@ pub(super) fn sentences(anatomy: &Anatomy) -> Vec<String> {
             percent: &number::significant(percent),
         });
     }
+    if let Some(read) = anatomy.value(P::ReadRate) {
+        say(AnatomyFact::Reads {
+            rate: &rate(read),
+            latency: &number::nanos(anatomy.noise.latency.0 as f64),
+        });
+    }
     let is_unknown = |property: &&P| matches!(anatomy.finding(**property), CardFinding::Unknown(_));
     let count = P::ALL.iter().filter(is_unknown).count() as u64;
     let of = P::ALL.len() as u64;
@@ -39,6 +45,12 @@ pub(super) fn sentences(anatomy: &Anatomy) -> Vec<String> {
         say(AnatomyFact::Unknown { count, of });
     }
     all
+}
+
+/// The most important sentence about the card.
+pub(crate) fn headline(anatomy: &Anatomy) -> String {
+    let first = sentences(anatomy).into_iter().next();
+    first.unwrap_or_else(|| text::anatomy_empty().to_owned())
 }
 
 fn open_units(anatomy: &Anatomy, say: &mut impl FnMut(AnatomyFact<'_>)) {
@@ -52,7 +64,7 @@ fn open_units(anatomy: &Anatomy, say: &mut impl FnMut(AnatomyFact<'_>)) {
             });
             if let Some(factor) = slowdown(anatomy) {
                 say(AnatomyFact::TooManyWriters {
-                    writers: units + 1,
+                    writers: units.saturating_add(1),
                     factor: &number::significant_digits(factor, 2),
                 });
             }

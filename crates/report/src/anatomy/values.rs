@@ -26,7 +26,7 @@ pub(super) fn bytes(value: f64) -> String {
 }
 
 /// Formats bytes per second.
-pub(super) fn rate(value: f64) -> String {
+pub(crate) fn rate(value: f64) -> String {
     format!("{} MB/s", number::significant(value / 1e6))
 }
 

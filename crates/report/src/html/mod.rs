@@ -16,7 +16,7 @@ use crate::document::{
     AnswerBlock, ColumnStyle, Document, DocumentBlock, Fold, Pair, TableStyle, Tile, VerdictBlock,
     VerdictTone,
 };
-use crate::escape::{markup, prose};
+use crate::escape::{markup, prose, with_commands};
 use crate::findings;
 use crate::svg;
 use crate::table::DataTable;
@@ -303,7 +303,7 @@ fn answer(answer: &AnswerBlock) -> String {
 fn points(points: &[String]) -> String {
     let items: String = points
         .iter()
-        .map(|point| format!("<li>{}</li>\n", markup(point)))
+        .map(|point| format!("<li>{}</li>\n", with_commands(point)))
         .collect();
     format!("<ol class=\"limits\">\n{items}</ol>\n")
 }

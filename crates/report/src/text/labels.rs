@@ -163,6 +163,8 @@ labels! {
         ListedResult: "RESULT (READ/WRITE)", "結果（読み込み/書き込み）";
         ListedLastRun: "LAST RUN (UTC)", "最終測定（UTC）";
         ListedVerification: "VERIFICATION", "検証";
+        ListedAnatomy: "ANATOMY", "構造調査";
+        ListedFinding: "FINDING", "判明した構造";
         ListedStart: "STARTED (UTC)", "開始（UTC）";
         ListedOutcome: "OUTCOME", "判定";
         ListedTarget: "TARGET", "測定対象";

@@ -32,12 +32,14 @@ pub enum FindError {
     /// The record exists, but this version cannot read it.
     #[error(transparent)]
     Unreadable(#[from] ImportError),
-    /// A verification that a newer version stored.
+    /// A verification or anatomy that a newer version stored.
     #[error(
-        "verification {id} has format {found}, and this build reads formats up to {newest}: a newer hakaru stored it, \
+        "{what} {id} has format {found}, and this build reads formats up to {newest}: a newer hakaru stored it, \
          so use that version or a later one"
     )]
     Newer {
+        /// `verification` or `anatomy`.
+        what: &'static str,
         /// Its ID.
         id: String,
         /// Its format.
@@ -45,9 +47,11 @@ pub enum FindError {
         /// The newest format this version reads.
         newest: u32,
     },
-    /// A verification with missing or invalid fields.
-    #[error("verification {id} is damaged: {source}")]
+    /// A verification or anatomy with missing or invalid fields.
+    #[error("{what} {id} is damaged: {source}")]
     Damaged {
+        /// `verification` or `anatomy`.
+        what: &'static str,
         /// Its ID.
         id: String,
         /// The error of the JSON parser.

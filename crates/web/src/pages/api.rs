@@ -18,7 +18,7 @@ use hakaru_results::campaign::documents::{CampaignReportJson, StatusJson, journa
 use hakaru_results::compare::{CompareJson, PairOfSets, compared, side_names};
 use hakaru_results::explain::{ExplainJson, traced_runs};
 use hakaru_results::history::newest_of_card;
-use hakaru_results::list::{ListJson, ListQuery, StoredSeries, verifications};
+use hakaru_results::list::{ListJson, ListQuery, StoredSeries, anatomies, verifications};
 use hakaru_results::lookup::AnnotatedResult;
 use hakaru_results::report::ReportJson;
 use hakaru_results::{devices, findings, json, lookup, references, summarize};
@@ -115,7 +115,9 @@ async fn list(
         };
         let series = StoredSeries::all(store, &query)?;
         let verifications = verifications(store, &query)?.records;
-        json::text(json::LIST, &ListJson::of(store, &series, &verifications)?)
+        let anatomies = anatomies(store, &query)?.records;
+        let list = ListJson::of(store, &series, &verifications, &anatomies)?;
+        json::text(json::LIST, &list)
     })
     .await
 }
@@ -250,7 +252,8 @@ async fn card(
     let key = format!("card {name}");
     send_kept(&state, viewer, key, move |store| {
         let found = newest_of_card(store, &name)?;
-        let history = hakaru_analysis::history(&found.records, &found.verifications);
+        let history =
+            hakaru_analysis::history(&found.records, &found.verifications, &found.anatomies);
         json::text(json::HISTORY, &history)
     })
     .await

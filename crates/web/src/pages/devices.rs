@@ -178,7 +178,7 @@ pub(crate) async fn card(
     show(&state, viewer, move |state, store| {
         let content = kept(state, &viewer, key, || {
             let found = newest_of_card(store, &name)?;
-            let history = hakaru_analysis::history(&found.records, &found.verifications);
+            let history = hakaru_analysis::history(&found.records, &found.verifications, &found.anatomies);
             let page = hakaru_report::history_html(&history);
             let mut first = Html::new();
             if found.left_out > 0 {

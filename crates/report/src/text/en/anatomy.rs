@@ -210,10 +210,26 @@ pub(in crate::text) fn anatomy_fact(fact: &AnatomyFact<'_>) -> String {
         AnatomyFact::Throttles { after, percent } => format!(
             "It throttles after {after} of work: requests then take {percent}% of their usual time."
         ),
+        AnatomyFact::Reads { rate, latency } => {
+            format!("It reads at {rate}; a small read takes {latency}.")
+        }
         AnatomyFact::Unknown { count, of } => {
             format!("{count} of {of} properties cannot be told; the table says why.")
         }
     }
+}
+
+pub(in crate::text) fn open_units_legend(fat: u64, random: u64, linear: u64) -> String {
+    let parts = [
+        (fat, "of the FAT area"),
+        (random, "for writes in any order"),
+        (linear, "for writes in order"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    format!("Open units from left to right: {}.", parts.join(", "))
 }
 
 pub(in crate::text) fn anatomy_empty() -> &'static str {
@@ -233,7 +249,7 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
         }
         CardAdvice::Cluster { size } => {
             let sectors = size.0 / 512;
-            format!("vfat and exFAT: clusters of {size} (`mkfs.vfat -s {sectors}`).")
+            format!("Clusters of {size} for vfat and exFAT: `mkfs.vfat -s {sectors}`.")
         }
         CardAdvice::FatArea { size } => {
             format!("vfat: keep both FATs within the first {size}, which are always open.")
@@ -271,6 +287,25 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
             "Discard: not while files are written, because it saves no copying or takes long; `fstrim` at night is enough."
                 .to_owned()
         }
+        CardAdvice::FillLevel {
+            needs: Some(property),
+            ..
+        } => format!(
+            "Fill level: cannot be told, because a property is unknown: {}.",
+            card_property(*property).to_lowercase()
+        ),
+        CardAdvice::FillLevel {
+            free: Some(free),
+            collection: Some(collection),
+            ..
+        } => format!(
+            "Fill level: keep at least {free} free in whole units, one for each that can be open. With less, a write may \
+             have to close a partly used unit, which takes {}. The spare area is unknown, because no experiment fills the card.",
+            number::nanos(collection.0 as f64)
+        ),
+        CardAdvice::FillLevel { .. } => "Fill level: scattered free space costs nothing, because no limit of open units \
+             was seen. The spare area is unknown, because no experiment fills the card."
+            .to_owned(),
         CardAdvice::Bursts { size, rest } => {
             let rest = rest.map_or(String::new(), |rest| {
                 format!("; a full cache is empty again after {}", number::nanos(rest.0 as f64))

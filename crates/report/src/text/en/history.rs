@@ -11,9 +11,19 @@ pub(in crate::text) fn history_title(name: &str) -> String {
     format!("History of {name}")
 }
 
-pub(in crate::text) fn history_counts(runs: u32, series: u32, verifications: usize) -> String {
+pub(in crate::text) fn history_counts(
+    runs: u32,
+    series: u32,
+    verifications: usize,
+    anatomies: usize,
+) -> String {
+    let anatomies = match anatomies {
+        0 => String::new(),
+        1 => ", 1 anatomy".to_owned(),
+        n => format!(", {n} anatomies"),
+    };
     format!(
-        "{} in {series} series, {}",
+        "{} in {series} series, {}{anatomies}",
         counted(u64::from(runs), "run"),
         counted(verifications as u64, "verification")
     )
@@ -56,6 +66,10 @@ pub(in crate::text) fn points_title() -> &'static str {
 
 pub(in crate::text) fn verifications_title() -> &'static str {
     "Verifications"
+}
+
+pub(in crate::text) fn anatomies_title() -> &'static str {
+    "Anatomies"
 }
 
 pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
@@ -189,6 +203,17 @@ pub(in crate::text) fn point_heads(unit: &str) -> [String; 5] {
 
 pub(in crate::text) fn verified_heads() -> [&'static str; 4] {
     ["Start", "Verification", "Checked", "Bad"]
+}
+
+pub(in crate::text) fn anatomy_heads() -> [&'static str; 6] {
+    [
+        "Start",
+        "Anatomy",
+        "Allocation unit",
+        "Open units",
+        "Read rate",
+        "Write rate",
+    ]
 }
 
 pub(in crate::text) fn trend_verdict(verdict: TrendVerdict) -> String {

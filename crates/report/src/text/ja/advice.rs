@@ -115,7 +115,7 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
         }
         CardAdvice::Cluster { size } => {
             let sectors = size.0 / 512;
-            format!("vfat、exFAT: クラスタを{size}にしてください（mkfs.vfat -s {sectors}）。")
+            format!("クラスタを{size}にしてください（vfat、exFAT: mkfs.vfat -s {sectors}）。")
         }
         CardAdvice::FatArea { size } => {
             format!("vfat: 2つのFATを、常に開いている先頭の{size}に収めてください。")
@@ -151,6 +151,23 @@ pub(in crate::text) fn card_advice(advice: &CardAdvice) -> String {
         CardAdvice::Discard { worthwhile: false } => {
             "書き込み中のdiscardは避けてください。コピーが減らないか、時間がかかります。夜間のfstrimで足ります。".to_owned()
         }
+        CardAdvice::FillLevel {
+            needs: Some(property),
+            ..
+        } => format!(
+            "空き容量: {}が不明なため、必要な量は分かりません。",
+            super::anatomy::card_property(*property)
+        ),
+        CardAdvice::FillLevel {
+            free: Some(free),
+            collection: Some(collection),
+            ..
+        } => format!(
+            "空き容量: ユニット単位で{free}以上（同時に開ける各ユニットに1つずつ）を空けておいてください。不足すると、使用中のユニットを閉じる書き込みに{}かかることがあります。カードを満杯にする実験はないため、予備領域の量は不明です。",
+            number::nanos(collection.0 as f64)
+        ),
+        CardAdvice::FillLevel { .. } => "空き容量: 同時に開けるユニットの上限が見られないため、空き領域が分散していても遅くなりません。カードを満杯にする実験はないため、予備領域の量は不明です。"
+            .to_owned(),
         CardAdvice::Bursts { size, rest } => {
             let rest = rest.map_or(String::new(), |rest| {
                 format!(

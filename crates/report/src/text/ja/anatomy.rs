@@ -201,10 +201,26 @@ pub(in crate::text) fn anatomy_fact(fact: &AnatomyFact<'_>) -> String {
         AnatomyFact::Throttles { after, percent } => {
             format!("{after}の動作でスロットリングが起き、所要時間は通常の{percent}%になる。")
         }
+        AnatomyFact::Reads { rate, latency } => {
+            format!("読み込みは{rate}で、小さな読み込みには{latency}かかる。")
+        }
         AnatomyFact::Unknown { count, of } => {
             format!("{of}項目のうち{count}項目は判定できない（理由は表にある）。")
         }
     }
+}
+
+pub(in crate::text) fn open_units_legend(fat: u64, random: u64, linear: u64) -> String {
+    let parts = [
+        (fat, "FAT領域"),
+        (random, "任意の順の書き込み用"),
+        (linear, "順番どおりの書き込み用"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, what)| format!("{what}{count}個"))
+        .collect();
+    format!("同時に開けるユニットは、左から{}である。", parts.join("、"))
 }
 
 pub(in crate::text) fn anatomy_empty() -> &'static str {

@@ -12,8 +12,17 @@ pub(in crate::text) fn history_title(name: &str) -> String {
     format!("{name}の履歴")
 }
 
-pub(in crate::text) fn history_counts(runs: u32, series: u32, verifications: usize) -> String {
-    format!("測定{runs}回（{series}シリーズ）、検証{verifications}回")
+pub(in crate::text) fn history_counts(
+    runs: u32,
+    series: u32,
+    verifications: usize,
+    anatomies: usize,
+) -> String {
+    let anatomies = match anatomies {
+        0 => String::new(),
+        n => format!("、構造調査{n}回"),
+    };
+    format!("測定{runs}回（{series}シリーズ）、検証{verifications}回{anatomies}")
 }
 
 pub(in crate::text) fn outlook(outlook: Outlook) -> &'static str {
@@ -45,6 +54,10 @@ pub(in crate::text) fn points_title() -> &'static str {
 
 pub(in crate::text) fn verifications_title() -> &'static str {
     "検証"
+}
+
+pub(in crate::text) fn anatomies_title() -> &'static str {
+    "構造調査"
 }
 
 pub(in crate::text) fn trends_note(fewest: usize, once: usize) -> String {
@@ -171,6 +184,17 @@ pub(in crate::text) fn point_heads(unit: &str) -> [String; 5] {
 
 pub(in crate::text) fn verified_heads() -> [&'static str; 4] {
     ["開始", "検証", "検証した量", "不良"]
+}
+
+pub(in crate::text) fn anatomy_heads() -> [&'static str; 6] {
+    [
+        "開始",
+        "構造調査",
+        "アロケーションユニット",
+        "同時に開けるユニット",
+        "読み込み速度",
+        "書き込み速度",
+    ]
 }
 
 pub(in crate::text) fn trend_verdict(verdict: TrendVerdict) -> String {

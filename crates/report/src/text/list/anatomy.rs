@@ -27,6 +27,8 @@ pub(crate) enum AnatomyFact<'a> {
     Reach { size: &'a str, load: &'a str },
     /// Busy time until the card throttles, and how many percent of the time requests take then.
     Throttles { after: &'a str, percent: &'a str },
+    /// Read rate, and latency of a small read.
+    Reads { rate: &'a str, latency: &'a str },
     /// Number of findings that are unknown.
     Unknown { count: u64, of: u64 },
 }
@@ -85,6 +87,8 @@ texts! {
     pub(crate) fn property_absent(property: CardProperty, up_to: &str) -> String;
     /// A sentence about the card.
     pub(crate) fn anatomy_fact(fact: &AnatomyFact<'_>) -> String;
+    /// What the boxes of the open units mean, in their order: those of the FAT, for any order, and only in order.
+    pub(crate) fn open_units_legend(fat: u64, random: u64, linear: u64) -> String;
     /// Nothing is known about the card.
     pub(crate) fn anatomy_empty() -> &'static str;
     /// The anatomy is incomplete.

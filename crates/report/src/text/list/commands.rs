@@ -200,8 +200,8 @@ texts! {
     // history
     /// Title of the history of a card.
     pub(crate) fn history_title(name: &str) -> String;
-    /// Numbers of runs, series and verifications.
-    pub(crate) fn history_counts(runs: u32, series: u32, verifications: usize) -> String;
+    /// Numbers of runs, series, verifications and anatomies.
+    pub(crate) fn history_counts(runs: u32, series: u32, verifications: usize, anatomies: usize) -> String;
     /// The conclusion on a card.
     pub(crate) fn outlook(outlook: Outlook) -> &'static str;
     /// What to do; empty if nothing.
@@ -216,6 +216,8 @@ texts! {
     pub(crate) fn points_title() -> &'static str;
     /// Title of the verifications.
     pub(crate) fn verifications_title() -> &'static str;
+    /// Title of the anatomies.
+    pub(crate) fn anatomies_title() -> &'static str;
     /// Explanation of the trends; `fewest` is the number of series that one needs, `once` workloads have a single one.
     pub(crate) fn trends_note(fewest: usize, once: usize) -> String;
     /// What the figures of the trends are.
@@ -238,6 +240,8 @@ texts! {
     pub(crate) fn point_heads(unit: &str) -> [String; 5];
     /// Heads of the table of verifications.
     pub(crate) fn verified_heads() -> [&'static str; 4];
+    /// Heads of the table of anatomies.
+    pub(crate) fn anatomy_heads() -> [&'static str; 6];
     /// Verdict on a trend.
     pub(crate) fn trend_verdict(verdict: TrendVerdict) -> String;
     /// A sign of wear as a sentence.
