@@ -283,16 +283,19 @@ impl TwoWayLayout<'_> {
         let card_differs = card_contrasts.iter().any(|of| of.is_proven(level));
         let depends = combinations.iter().any(|of| of.is_proven(level));
         let ratio_of_host = |host| self.hosts(0, host).ratio(level);
-        let shares = self.shares(&combinations);
-        // A tiny effect can be proven; it is no cause of the differences.
-        let explains = |share: fn(&VariationShares) -> f64| {
-            shares
-                .as_ref()
-                .is_none_or(|of| share(of) >= NEGLIGIBLE_SHARE)
+        // Effects below 5% can be proven, too; beside a larger one, they are no cause.
+        let is_large = |of: &Contrast| of.is_proven(level) && of.estimate.abs() >= SAME.ln();
+        let mut large_pairs = (0..hosts).flat_map(|a| (a + 1..hosts).map(move |b| (a, b)));
+        let large = (
+            combinations.iter().any(is_large),
+            large_pairs.any(|(a, b)| is_large(&self.hosts(a, b))),
+            card_contrasts.iter().any(is_large),
+        );
+        let proven = (depends, host_differs, card_differs);
+        let causes = match large {
+            (false, false, false) => proven,
+            large => large,
         };
-        let depends = depends && explains(|of| of.combination);
-        let host_differs = host_differs && explains(|of| of.host);
-        let card_differs = card_differs && explains(|of| of.card);
         HostComparison {
             layer: self.layer.to_owned(),
             phase: self.phase.to_owned(),
@@ -303,8 +306,8 @@ impl TwoWayLayout<'_> {
             cells: self.cells.iter().map(|row| self.row(row)).collect(),
             host_ratios: (0..hosts).map(ratio_of_host).collect(),
             card_ratios: card_contrasts.iter().map(|of| of.ratio(level)).collect(),
-            shares,
-            cause: match (depends, host_differs, card_differs) {
+            shares: self.shares(&combinations),
+            cause: match causes {
                 _ if !has_spread => DifferenceCause::TooFewRuns,
                 (true, ..) => DifferenceCause::Combination,
                 (_, true, true) => DifferenceCause::HostAndCard,
@@ -351,8 +354,8 @@ impl TwoWayLayout<'_> {
     }
 }
 
-/// Share of the variation below which an effect, though proven, is no cause of it.
-const NEGLIGIBLE_SHARE: f64 = 0.01;
+/// Ratio below which results are the same for practical purposes.
+const SAME: f64 = 1.05;
 
 /// 1 if it is so.
 fn sign(is_so: bool) -> f64 {

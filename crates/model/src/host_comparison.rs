@@ -67,9 +67,9 @@ pub struct VariationShares {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceCause {
-    /// The hosts differ; the cards are not proven to, or explain less than 1% of the variation.
+    /// The hosts differ; the cards are not proven to, or by less than 5%.
     Host,
-    /// The cards differ; the hosts are not proven to, or explain less than 1% of the variation.
+    /// The cards differ; the hosts are not proven to, or by less than 5%.
     Card,
     /// Both differ, and the ratio of the hosts is the same for all cards as far as it is known.
     HostAndCard,

@@ -196,7 +196,7 @@ mod tests {
             answer: 301,
             figure: 500,
             chart: 700,
-            height: 2_401,
+            height: 2_451,
             words: 10,
             printed: 7,
             bytes: 10,

@@ -216,3 +216,23 @@ fn a_table_has_only_cards_that_all_its_hosts_measured() {
     cards.retain(|card| (card.host == "pi-0") == card.key.starts_with("0x0"));
     assert_eq!(compare(&cards), []);
 }
+
+/// Regression: where cards differ tenfold and all else by 2%, "the combination" was the cause.
+#[test]
+fn a_small_proven_effect_is_no_cause_beside_a_large_one() {
+    let truth = Truth {
+        hosts: &[1.0, 1.01],
+        cards: &[1.0, 0.1, 0.5],
+        combination: 1.02,
+        spread: 0.0005,
+        runs: 5,
+    };
+    let small = Truth {
+        cards: &[1.0; 3],
+        ..truth
+    };
+    for seed in 0..20 {
+        assert_eq!(truth.compare(seed).cause, DifferenceCause::Card);
+        assert_eq!(small.compare(seed).cause, DifferenceCause::Combination);
+    }
+}

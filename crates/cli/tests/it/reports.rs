@@ -166,7 +166,7 @@ fn published_figures_are_reported_like_measured_ones() {
     ];
     let page = ok(&run(&home, &words));
     assert!(
-        page.contains("480 published runs") && page.contains("| kingston | 22.2 ± 0.1 |"),
+        page.contains("480 published runs") && page.contains("| kingston | 23.3 ± 0.1 |"),
         "{page}"
     );
     let printed = refused(&run(&home, &["campaign", "report", "article-a"]));

@@ -28,7 +28,7 @@ enum Shown {
 impl Shown {
     fn text(self, show: fn(f64) -> String) -> String {
         match self {
-            Shown::TooFew => text::too_few_ios().to_owned(),
+            Shown::TooFew => "–".to_owned(),
             Shown::One(value) => show(value),
             Shown::Range(low, high) => text::span(&show(low), &show(high)),
         }
@@ -108,6 +108,10 @@ fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
             let known = [a, b].map(|p| percentile(of(p), q));
             let shown = [(a, known[0]), (b, known[1])];
             let shown = shown.map(|(p, known)| known.or_else(|| too_few(of(p).0.as_ref(), q)));
+            let name = match shown.contains(&Some(Shown::TooFew)) {
+                true => text::too_few_ios(&name),
+                false => name,
+            };
             all.push((name, ns, shown));
         }
     }

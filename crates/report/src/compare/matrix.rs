@@ -63,7 +63,9 @@ fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
     if (2..=FEW_RUNS).contains(&this.values.len()) {
         let scale = readable(of).1;
         let runs = this.values.iter().map(|run| number::quantity(run / scale));
-        cell.note = Some(runs.collect::<Vec<_>>().join(", "));
+        let runs = format!("({})", runs.collect::<Vec<_>>().join(", "));
+        let deviation = cell.note.take().into_iter();
+        cell.note = Some(deviation.chain([runs]).collect::<Vec<_>>().join(" "));
     }
     cell
 }

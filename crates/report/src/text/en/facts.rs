@@ -291,11 +291,11 @@ fn cliff(cliff: &Cliff) -> String {
 }
 
 pub(in crate::text) fn device_moved(op: Op, ratio: &MeanText) -> String {
-    let verb = match op {
-        Op::Read => "read from",
-        Op::Write | Op::Trim => "wrote to",
+    let (verb, way) = match op {
+        Op::Read => ("read", "from"),
+        Op::Write | Op::Trim => ("wrote", "to"),
     };
-    format!("the host {verb} the device {ratio} bytes per byte of the application")
+    format!("the host {verb} {ratio} bytes {way} the device per byte of the application")
 }
 
 pub(in crate::text) fn laid_out(bytes: Bytes) -> String {

@@ -91,8 +91,8 @@ pub(in crate::text) fn figure_of_mix(of: Figure) -> String {
     format!("{} of a mix", figure(of))
 }
 
-pub(in crate::text) fn too_few_ios() -> &'static str {
-    "too few I/Os"
+pub(in crate::text) fn too_few_ios(name: &str) -> String {
+    format!("{name} (too few I/Os)")
 }
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {

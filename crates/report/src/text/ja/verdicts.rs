@@ -90,8 +90,8 @@ pub(in crate::text) fn figure_of_mix(of: Figure) -> String {
     format!("{}（読み書き混合時）", figure(of))
 }
 
-pub(in crate::text) fn too_few_ios() -> &'static str {
-    "I/O不足"
+pub(in crate::text) fn too_few_ios(name: &str) -> String {
+    format!("{name}（I/O不足）")
 }
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {

@@ -370,8 +370,8 @@ texts! {
     pub(crate) fn layer_cost_about(reference: &str) -> String;
     /// A figure of one operation in a mix of reads and writes.
     pub(crate) fn figure_of_mix(figure: Figure) -> String;
-    /// In place of a percentile for which there are too few I/Os.
-    pub(crate) fn too_few_ios() -> &'static str;
+    /// A percentile for which there are too few I/Os.
+    pub(crate) fn too_few_ios(name: &str) -> String;
     /// In how many of the figures that two sides have one is better.
     pub(crate) fn better_in(name: &str, count: usize, of: usize) -> String;
     /// A start time whose time zone was assumed.

@@ -109,6 +109,7 @@ pub(crate) fn worn_card() -> CardHistory {
     };
     let names = || vec!["pi4".to_owned(), "pi5".to_owned()];
     CardHistory {
+        anatomies: Vec::new(),
         name: "kingston".to_owned(),
         ids: vec!["0x12345678".to_owned()],
         runs: 12,
