@@ -1,7 +1,6 @@
 //! Quantities with units, and the parser for sizes as typed by users.
 //!
-//! Counts and sizes are integers in all records; rates ([`Iops`], [`BytesPerSec`]) are derived and are floats. The
-//! meaning of a suffix depends on the dialect, so the caller passes the rules.
+//! Counts and sizes are integers; rates are derived floats. The meaning of a suffix depends on the rules of the caller.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -62,14 +61,9 @@ impl Quantile {
         }
     }
 
-    /// Whether there are enough samples for this percentile.
-    ///
-    /// The distribution-free 95% confidence interval of the quantile `q` has both ends among the samples only if `q^n`
-    /// and `(1-q)^n` are at most 2.5%: 6 samples for the median, 368 for the 99th percentile, 3,688 for the 99.9th,
-    /// 36,887 for the 99.99th. Consecutive I/Os are correlated, so this is a minimum. Source: David and Nagaraja (2003),
-    /// section 7.1.
+    /// Whether a distribution-free 95% interval fits into so many samples, 368 for P99 (David and Nagaraja 2003, 7.1).
     pub fn has_enough(self, samples: u64) -> bool {
-        let outer = self.share().max(1.0 - self.share());
+        let outer = self.0.max(1.0 - self.0);
         outer >= 1.0 || samples as f64 * outer.ln() <= 0.025_f64.ln()
     }
 

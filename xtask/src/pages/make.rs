@@ -396,10 +396,8 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
         shape.write(home)?;
     }
     std::fs::write(place("fake.json"), fake::record()?).context("cannot write a verification")?;
-    let root = workspace::root();
-    let root = root
-        .to_str()
-        .context("the workspace lies at a path that is no text")?;
+    let root = workspace::root().to_str();
+    let root = root.context("the workspace lies at a path that is no text")?;
     let table = format!("{root}/testdata/published/figures.csv");
     let logs = format!("{root}/crates/dialects/tests/logs");
     std::fs::write(place("aged.jsonl"), aged(home, &program)?).context("cannot write a history")?;
@@ -442,8 +440,9 @@ pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
 fn on_host(host: &str, program: &Path) -> Command {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--uts", "sh", "-c"]);
-    command.args([r#"hostname "$0" && exec "$@""#, host]);
-    command.arg(program);
+    command
+        .args([r#"hostname "$0" && exec "$@""#, host])
+        .arg(program);
     command
 }
 

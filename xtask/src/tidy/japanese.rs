@@ -1,7 +1,7 @@
 //! Checks the style of Japanese texts: each kind of text has one register and the same terms.
 //!
-//! Verdicts, findings, tables, charts, pages and the help are plain (体言止め or である); what speaks to a person, such
-//! as answers, messages, errors and advice, is polite (です・ます).
+//! Answers, verdicts, findings, tables, charts, pages and the help are plain (体言止め or である); what speaks to a
+//! person, such as messages, errors and advice, is polite (です・ます).
 
 use super::scan::strings;
 use super::{Problem, TextFile};
@@ -16,7 +16,6 @@ enum Register {
 /// Registers by the beginning of the path; the first that fits applies.
 const REGISTERS: &[(&str, Register)] = &[
     ("crates/report/src/text/ja/advice.rs", Register::Polite),
-    ("crates/report/src/text/ja/answers.rs", Register::Polite),
     ("crates/report/src/text/ja/commands.rs", Register::Polite),
     ("crates/report/src/text/ja/links.rs", Register::Polite),
     ("crates/report/src/text/", Register::Plain),
@@ -193,7 +192,7 @@ mod tests {
         };
         let files = [
             "crates/report/src/text/ja/pages.rs",
-            "crates/report/src/text/ja/answers.rs",
+            "crates/report/src/text/ja/advice.rs",
             "crates/cli/src/help/ja.rs",
             "crates/cli/src/cmd/list.rs",
             "crates/model/src/run.rs",

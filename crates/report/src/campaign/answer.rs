@@ -230,7 +230,7 @@ fn of_layers(view: &View<'_>) -> Option<AnswerBlock> {
 fn proven_loss(cost: &LayerCost) -> Option<f64> {
     let comparison = &cost.comparison;
     let lost = comparison.verdict == Verdict::Different && comparison.ratio < 1.0;
-    // The title says "every card loses more than": that is proven up to the upper end of the ratio.
+    // Proven up to the upper end of the ratio.
     comparison
         .ratio_ci95
         .filter(|_| lost)

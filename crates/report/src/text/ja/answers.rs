@@ -106,7 +106,7 @@ pub(in crate::text) fn highest_of_layers(
 }
 
 pub(in crate::text) fn layers_not_tested() -> &'static str {
-    "有意差は、各レイヤと基準のレイヤの間で検定しました。"
+    "有意差は、各レイヤと基準のレイヤの間で検定した。"
 }
 
 pub(in crate::text) fn series_not_tested() -> &'static str {
@@ -312,7 +312,7 @@ pub(in crate::text) fn rounds_answer(
     figures: &[(String, String)],
 ) -> String {
     let state = match steady {
-        true => format!("{rounds}ラウンドで定常状態に達しました（上限{at_most}）。"),
+        true => format!("{rounds}ラウンドで定常状態に達した（上限{at_most}）。"),
         false => format!("{rounds}ラウンドでは定常状態に達していない（上限{at_most}）。"),
     };
     let figures = figures.iter();
