@@ -50,8 +50,8 @@ fn runs(comparisons: &[&Comparison]) -> Option<u64> {
     runs.all(|n| n == first).then_some(first)
 }
 
-/// Most runs whose figures are printed one by one.
-const FEW_RUNS: usize = 3;
+/// Number of runs whose figures are printed one by one; a phone has no room for more.
+const FEW_RUNS: usize = 2;
 
 /// A side's rate; the faster side of a proven difference is the best.
 fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
@@ -60,7 +60,7 @@ fn side(of: &Comparison, this: &Estimate, other: &Estimate) -> MatrixCell {
     let mut cell = MatrixCell::of(&spread, shade(this.mean, best));
     cell.best = this.mean > other.mean && of.verdict == Verdict::Different;
     // Of so few runs, each is worth seeing.
-    if (2..=FEW_RUNS).contains(&this.values.len()) {
+    if this.values.len() == FEW_RUNS {
         let scale = readable(of).1;
         let runs = this.values.iter().map(|run| number::quantity(run / scale));
         let runs = format!("({})", runs.collect::<Vec<_>>().join(", "));
