@@ -273,27 +273,25 @@ impl TwoWayLayout<'_> {
         let places = (0..cards).flat_map(|card| (0..hosts).map(move |host| (card, host)));
         let combinations: Vec<Contrast> = places.map(|place| self.combination(place)).collect();
         let card_contrasts: Vec<Contrast> = (0..cards).map(|card| self.cards(card)).collect();
-        let mut pairs = (0..hosts).flat_map(|a| (a + 1..hosts).map(move |b| (a, b)));
+        let pairs = (0..hosts).flat_map(|a| (a + 1..hosts).map(move |b| (a, b)));
+        let host_contrasts: Vec<Contrast> = pairs.map(|(a, b)| self.hosts(a, b)).collect();
         let has_spread = self
             .cells
             .iter()
             .flatten()
             .all(|cell| cell.log_variance.is_some());
-        let host_differs = pairs.any(|(a, b)| self.hosts(a, b).is_proven(level));
-        let card_differs = card_contrasts.iter().any(|of| of.is_proven(level));
-        let depends = combinations.iter().any(|of| of.is_proven(level));
         let ratio_of_host = |host| self.hosts(0, host).ratio(level);
         // Effects below 5% can be proven, too; beside a larger one, they are no cause.
-        let is_large = |of: &Contrast| of.is_proven(level) && of.estimate.abs() >= SAME.ln();
-        let mut large_pairs = (0..hosts).flat_map(|a| (a + 1..hosts).map(move |b| (a, b)));
-        let large = (
-            combinations.iter().any(is_large),
-            large_pairs.any(|(a, b)| is_large(&self.hosts(a, b))),
-            card_contrasts.iter().any(is_large),
-        );
-        let proven = (depends, host_differs, card_differs);
-        let causes = match large {
-            (false, false, false) => proven,
+        let causes_from = |size: f64| {
+            let is_cause = |of: &Contrast| of.is_proven(level) && of.estimate.abs() >= size;
+            (
+                combinations.iter().any(is_cause),
+                host_contrasts.iter().any(is_cause),
+                card_contrasts.iter().any(is_cause),
+            )
+        };
+        let causes = match causes_from(SAME.ln()) {
+            (false, false, false) => causes_from(0.0),
             large => large,
         };
         HostComparison {

@@ -437,7 +437,7 @@ mod tests {
     use super::*;
     use crate::campaign::testing::campaign;
 
-    /// Regression: a campaign on two hosts was "180 of 90 runs", and never unfinished.
+    /// Regression: a campaign on two hosts was reported as "180 of 90 runs", and as complete when one host had not ended.
     #[test]
     fn each_host_that_measures_a_card_carries_out_the_plan() {
         let campaign = campaign("repeats = 2");
