@@ -3,6 +3,7 @@
 //! Each rule is a function that returns its findings; nothing is fixed automatically. Counts in `xtask/ratchet.toml`
 //! may only fall.
 
+mod features;
 mod japanese;
 mod layers;
 mod manifests;
@@ -67,6 +68,7 @@ pub(crate) fn main(_args: &[String]) -> Result<()> {
     let mut problems = layers::check(&metadata);
     problems.extend(layers::check_restricted(&metadata));
     problems.extend(manifests::check(&files));
+    problems.extend(features::check()?);
     problems.extend(sources::check(&files));
     problems.extend(sources::check_ratchets(&files)?);
     problems.extend(words::check(&files));
