@@ -1,13 +1,14 @@
 //! `cargo xtask ci`: all checks required before a change is accepted, in one command.
 //!
 //! Every step runs, even after a failure. Checks that the host does not support are skipped with a reason, and counted.
-//! The list at the end has the time of each step, the slowest steps and the slowest test binaries.
+//! Many tests wait, so steps that mostly compile run beside them, with the lowest priority. The list at the end has the
+//! time of each step, the slowest steps and the slowest test binaries.
 
 use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Outcome of a step that did not fail.
@@ -46,7 +47,7 @@ const STEPS: &[Step] = &[
     ("rig", rig::step),
     ("documentation", || {
         cargo(
-            &["doc", "--workspace", "--no-deps"],
+            &["doc", "--workspace", "--no-deps", "--quiet"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         )
     }),
@@ -58,6 +59,9 @@ const STEPS: &[Step] = &[
     ("fuzz", || fuzz::quick().map(|()| StepOutcome::Passed)),
     ("arm", || cross::check(cross::TARGETS)),
 ];
+
+/// Steps that run beside the tests. They change nothing that a test reads.
+const BESIDE_TESTS: &[&str] = &["documentation", "dependencies", "fuzz", "arm"];
 
 /// Debian packages needed by the steps, with a program that shows whether each is installed.
 const PACKAGES: &[(&str, &str)] = &[
@@ -95,33 +99,87 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             known.join(", ")
         );
     }
-    let mut list = Vec::new();
-    for (name, step) in STEPS
-        .iter()
-        .filter(|(name, _)| args.is_empty() || args.iter().any(|arg| arg == name))
-    {
-        eprintln!("=== {name}");
-        let (begun, cpu) = (Instant::now(), cpu_time_of_children());
-        let outcome = step();
-        if let Err(error) = &outcome {
-            eprintln!("error: {error:#}");
+    let wanted = |(name, _): &&Step| args.is_empty() || args.iter().any(|arg| arg == name);
+    let wanted: Vec<&Step> = STEPS.iter().filter(wanted).collect();
+    let has_tests = wanted.iter().any(|(name, _)| *name == "tests");
+    let is_beside = |(name, _): &&Step| has_tests && BESIDE_TESTS.contains(name);
+    let (beside, in_turn): (Vec<&Step>, Vec<&Step>) = wanted.into_iter().partition(is_beside);
+    let begun = Instant::now();
+    let mut list = std::thread::scope(|scope| {
+        let beside = scope.spawn(|| run_beside_tests(&beside));
+        let mut list = Vec::new();
+        for (name, step) in in_turn {
+            list.push(run_step(name, *step));
+            if *name == "tests" {
+                // If none ran, the other steps still do.
+                set_tests_begun();
+            }
         }
+        set_tests_begun();
+        list.extend(beside.join().unwrap_or_default());
+        list
+    });
+    let place = |step: &FinishedStep| STEPS.iter().position(|(name, _)| *name == step.name);
+    list.sort_by_key(place);
+    conclude(&list, begun.elapsed())
+}
+
+fn run_step(name: &'static str, step: fn() -> Result<StepOutcome>) -> FinishedStep {
+    eprintln!("=== {name}");
+    let begun = Instant::now();
+    let outcome = step();
+    if let Err(error) = &outcome {
+        eprintln!("error: {name}: {error:#}");
+    }
+    FinishedStep {
+        name,
+        elapsed: begun.elapsed(),
+        beside_tests: false,
+        outcome,
+    }
+}
+
+/// Whether a test binary runs: until then, cargo keeps other commands from the target directory, and they keep the tests
+/// from it.
+static TESTS_BEGUN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+
+fn set_tests_begun() {
+    *TESTS_BEGUN.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    TESTS_BEGUN.1.notify_all();
+}
+
+/// Runs steps in turn with the lowest priority once the tests run.
+fn run_beside_tests(steps: &[&Step]) -> Vec<FinishedStep> {
+    let begun = TESTS_BEGUN.0.lock();
+    drop(
+        TESTS_BEGUN
+            .1
+            .wait_while(begun.unwrap_or_else(PoisonError::into_inner), |begun| {
+                !*begun
+            }),
+    );
+    // Linux gives a priority to a single thread, and its child processes inherit it.
+    if let Err(error) = rustix::process::setpriority_process(None, LOWEST_PRIORITY) {
+        eprintln!("steps beside the tests have the usual priority: {error}");
+    }
+    let mut list = Vec::new();
+    for (name, step) in steps {
         list.push(FinishedStep {
-            name,
-            elapsed: begun.elapsed(),
-            cpu: cpu_time_of_children().saturating_sub(cpu),
-            outcome,
+            beside_tests: true,
+            ..run_step(name, *step)
         });
     }
-    conclude(&list)
+    list
 }
+
+/// The nice value of the lowest priority.
+const LOWEST_PRIORITY: i32 = 19;
 
 /// A step that ran.
 struct FinishedStep {
     name: &'static str,
     elapsed: Duration,
-    /// CPU time of its processes.
-    cpu: Duration,
+    beside_tests: bool,
     outcome: Result<StepOutcome>,
 }
 
@@ -132,14 +190,14 @@ const SLOWEST: usize = 5;
 static TEST_BINARIES: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
 
 /// Prints the list of steps, the slowest ones, and the final summary.
-fn conclude(list: &[FinishedStep]) -> Result<()> {
+fn conclude(list: &[FinishedStep], elapsed: Duration) -> Result<()> {
     let (mut passed, mut failed, mut skipped, mut not_judged) = (0, 0, 0, 0);
     println!();
     for step in list {
         let FinishedStep {
             name,
             elapsed,
-            cpu,
+            beside_tests,
             outcome,
         } = step;
         let (word, why) = match outcome {
@@ -154,19 +212,19 @@ fn conclude(list: &[FinishedStep]) -> Result<()> {
             Ok(StepOutcome::NotJudged(_)) => &mut not_judged,
             Err(_) => &mut failed,
         } += 1;
-        let (elapsed, cpu) = (elapsed.as_secs_f64(), cpu.as_secs_f64());
-        println!("{word:<10} {elapsed:>7.1} s  {cpu:>7.1} CPU s  {name}{why}");
+        let elapsed = elapsed.as_secs_f64();
+        let beside = match beside_tests {
+            true => " (beside the tests)",
+            false => "",
+        };
+        println!("{word:<10} {elapsed:>7.1} s  {name}{beside}{why}");
     }
     let seconds = |step: &FinishedStep| (step.name.to_owned(), step.elapsed.as_secs_f64());
     print_slowest("slowest steps", list.iter().map(seconds).collect());
     let binaries = TEST_BINARIES.lock().map(|list| list.clone());
     print_slowest("slowest test binaries", binaries.unwrap_or_default());
-    let total = |of: fn(&FinishedStep) -> Duration| list.iter().map(of).sum::<Duration>();
-    println!(
-        "{:.0} s, {:.0} CPU s",
-        total(|step| step.elapsed).as_secs_f64(),
-        total(|step| step.cpu).as_secs_f64()
-    );
+    let (elapsed, cpu) = (elapsed.as_secs_f64(), cpu_time_of_children().as_secs_f64());
+    println!("{elapsed:.0} s, {cpu:.0} CPU s");
     println!("{passed} passed, {failed} failed, {skipped} skipped, {not_judged} not judged");
     if failed > 0 {
         bail!("{failed} of {} steps failed", list.len());
@@ -217,6 +275,9 @@ fn tests() -> Result<StepOutcome> {
         let line = line.context("cannot read what cargo prints")?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
+        if line.trim_start().starts_with("Running ") {
+            set_tests_begun();
+        }
         if let Some(finished) = names.read(&line)
             && let Ok(mut list) = TEST_BINARIES.lock()
         {

@@ -80,7 +80,7 @@ fn compile(targets: &[&str], crates: &[&str]) -> Result<()> {
     let check = |targets: &[&str]| {
         let mut cargo = workspace::cargo();
         cargo
-            .arg("check")
+            .args(["check", "--quiet"])
             .args(crates)
             .args(targets.iter().flat_map(|target| ["--target", target]));
         // SQLite is assumed to be installed: a check never links it, and its C code is the same on every host.
