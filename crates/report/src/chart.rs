@@ -204,14 +204,18 @@ impl Chart {
         [vec![self.note.clone()], self.values()].concat().join("; ")
     }
 
-    /// The rows of the table, if it is short.
+    /// The rows of the table, if it is short enough to listen to.
     fn values(&self) -> Vec<String> {
-        match self.table.rows.len() {
-            0..=16 => self.table.rows.iter().map(|row| row.join(", ")).collect(),
+        let rows = &self.table.rows;
+        match rows.iter().map(Vec::len).sum() {
+            0..=MOST_SPOKEN => rows.iter().map(|row| row.join(", ")).collect(),
             _ => Vec::new(),
         }
     }
 }
+
+/// Maximum number of cells in the description of a chart.
+const MOST_SPOKEN: usize = 48;
 
 /// Whether the main figure of a phase is its IOPS.
 pub(crate) fn by_iops(phase: &PhaseSummary) -> bool {

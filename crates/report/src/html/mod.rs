@@ -49,12 +49,14 @@ impl Document {
             heading: self.title.clone(),
             painted: false,
             regions: BTreeSet::new(),
+            explained: BTreeSet::new(),
             footer: String::new(),
             key_width: KEY,
             room: FULL,
             folded: false,
         };
         let body = units::joined(&page.blocks(&self.blocks));
+        let body = units::without_implied_end_tags(&body);
         let menu = menu(&self.blocks);
         let footer = units::joined(&page.footer);
         let (rules, patterns) = match page.painted {
@@ -121,6 +123,8 @@ struct HtmlPage {
     painted: bool,
     /// Names of the regions so far; each region has its own.
     regions: BTreeSet<String>,
+    /// Notes of charts that are printed so far.
+    explained: BTreeSet<String>,
     /// What follows the main content.
     footer: String,
     /// Width of a chart of the first screen.
@@ -243,21 +247,35 @@ impl HtmlPage {
 
     /// Charts side by side, each with its data; a note that all share is printed once.
     fn charts(&mut self, all: &[Chart]) -> String {
-        let note = shared_note(all);
+        let shared = shared_note(all);
+        // A long explanation is printed where its first chart is.
+        let is_known = shared.is_some_and(|note| self.explained.contains(note));
+        self.explain(shared);
+        let note = match shared.filter(|_| !is_known) {
+            Some(note) => format!("<p class=\"quiet\">{}</p>\n", markup(note)),
+            None => String::new(),
+        };
         let width = match all {
             [_] => self.room,
             _ => WIDE.min(self.room),
         };
         let figures = all.iter();
         let figures: String = figures
-            .map(|chart| self.figure(chart, note.is_empty(), width))
+            .map(|chart| self.figure(chart, shared.is_none(), width))
             .collect();
         let small = if self.folded { " small" } else { "" };
         format!("{note}<div class=\"charts{small}\">\n{figures}</div>\n")
     }
 
+    /// Remembers a note that is printed; what is collapsed is not seen.
+    fn explain(&mut self, note: Option<&str>) {
+        let seen = note.filter(|_| !self.folded).map(str::to_owned);
+        self.explained.extend(seen);
+    }
+
     fn figure(&mut self, chart: &Chart, with_note: bool, width: u32) -> String {
         self.painted |= chart.is_painted();
+        self.explain(with_note.then_some(chart.note.as_str()));
         let note = match with_note {
             true => format!("<small>{}</small>", markup(&chart.note)),
             false => String::new(),
@@ -404,13 +422,11 @@ fn pairs(pairs: &[Pair]) -> String {
     format!("<table class=\"pairs wide\"><tbody>\n{rows}</tbody></table>\n")
 }
 
-/// The common note of several charts; empty if the notes differ.
-fn shared_note(all: &[Chart]) -> String {
+/// The common note of several charts; `None` if the notes differ.
+fn shared_note(all: &[Chart]) -> Option<&str> {
     match all {
-        [first, _, ..] if all.iter().all(|chart| chart.note == first.note) => {
-            format!("<p class=\"quiet\">{}</p>\n", markup(&first.note))
-        }
-        _ => String::new(),
+        [first, _, ..] if all.iter().all(|chart| chart.note == first.note) => Some(&first.note),
+        _ => None,
     }
 }
 

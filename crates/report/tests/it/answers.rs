@@ -162,7 +162,7 @@ fn a_campaign_of_one_card_compares_its_layers() {
         2,
         "rates, and costs"
     );
-    assert!(page.contains("<tr><th scope=\"row\">Raw device</th>"));
+    assert!(page.contains("<tr><th scope=\"row\">Raw device"));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn the_section_of_a_card_states_once_what_its_layers_share() {
     let page = campaign_html(&campaign());
     let (_, cards) = page.split_once("Each card</h2>").unwrap();
     let first = cards.split("<details class=\"page\">").nth(1).unwrap();
-    for once in ["<th scope=\"row\">Kernel</th>", "Target, device and host"] {
+    for once in ["<th scope=\"row\">Kernel", "Target, device and host"] {
         assert_eq!(first.matches(once).count(), 1, "{once}");
     }
     // Both layers have the same verdicts.

@@ -23,7 +23,7 @@ fn a_history_answers_whether_the_card_is_slower_and_wears_out() {
     let wanted =
         "Sequential writes became slower: later half of the series at 79% of the earlier half";
     assert_eq!(chart_titles(&page), [wanted]);
-    assert!(page.contains("<td class=\"h0\"><b>−21%</b> <small>slower (proven)</small></td>"));
+    assert!(page.contains("<td class=\"h0\"><b>−21%</b> <small>slower (proven)</small>"));
     for wrong in ["seq-write", "not measured"] {
         assert!(!page.contains(wrong), "{wrong}");
     }

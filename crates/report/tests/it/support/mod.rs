@@ -592,7 +592,8 @@ pub(crate) fn small() -> Summary {
     summary
 }
 
-/// Checks that all tags are closed in order and all attributes are quoted, as XML requires.
+/// Checks that all tags are closed in order and all attributes are quoted, as XML requires; only the end tags of cells and
+/// rows may be left out.
 pub(crate) fn well_formed(text: &str) -> Result<(), String> {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -606,6 +607,9 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
         }
         let mut words = tag.trim_start_matches('/').split([' ', '/']);
         let name = words.next().unwrap_or_default();
+        for implied in implied_ends(tag.starts_with('/'), name) {
+            open.pop_if(|last| implied.contains(last));
+        }
         match (tag.starts_with('/'), tag.ends_with('/')) {
             _ if tag.starts_with('!') || ["meta", "wbr"].contains(&name) => {}
             (true, _) if open.pop() != Some(name) => {
@@ -618,5 +622,14 @@ pub(crate) fn well_formed(text: &str) -> Result<(), String> {
     match open.is_empty() {
         true => Ok(()),
         false => Err(format!("never closed: {open:?}")),
+    }
+}
+
+/// Elements that a tag ends if they are still open, in order.
+fn implied_ends(is_end: bool, name: &str) -> &'static [&'static [&'static str]] {
+    match (is_end, name) {
+        (false, "td" | "th") | (true, "tr") => &[&["td", "th"]],
+        (false, "tr") | (true, "thead" | "tbody" | "table") => &[&["td", "th"], &["tr"]],
+        _ => &[],
     }
 }
