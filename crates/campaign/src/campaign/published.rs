@@ -39,6 +39,9 @@ pub struct PublishedTable {
     pub foreign: u64,
 }
 
+/// Columns that the header must have.
+const COLUMNS: [&str; 3] = ["card", "layer", "workload"];
+
 /// A row of the table.
 struct PublishedRow<'a> {
     card: &'a str,
@@ -65,6 +68,16 @@ pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedT
     let cells = |line| str::split(line, ',').map(str::trim).collect::<Vec<&str>>();
     let head = lines.next().map(|(_, line)| cells(line));
     let head = head.unwrap_or_default();
+    if let Some(absent) = COLUMNS.iter().find(|column| !head.contains(*column)) {
+        return Err(TableError {
+            line: 1,
+            message: both!(
+                "the header has no column `{absent}`; help: it needs {}",
+                "見出し行に列{absent}なし; help: 必要な列: {}";
+                COLUMNS.join(", ")
+            ),
+        });
+    }
     let mut found = PublishedTable::default();
     let mut rows = Vec::new();
     for (index, line) in lines {

@@ -88,6 +88,27 @@ fn reports_a_unit_that_contradicts_the_iops() {
     );
 }
 
+/// Regression: a log or a table of something else was read as a table without rows of this campaign.
+#[test]
+fn refuses_a_file_without_the_columns_of_a_table() {
+    let campaign = article();
+    for text in [
+        "",
+        "hello\n",
+        "card;layer;workload\n",
+        "card,workload,runs\n",
+    ] {
+        let refused = published::table(text, "x.csv", &campaign).unwrap_err();
+        assert_eq!(refused.line, 1, "{text:?}");
+        let refused = refused.to_string();
+        assert!(refused.contains("the header has no column `"), "{refused}");
+        assert!(
+            refused.contains("it needs card, layer, workload"),
+            "{refused}"
+        );
+    }
+}
+
 /// Returns the cells of the table below a heading of the Markdown page, row by row.
 fn table<'a>(page: &'a str, part: &str, title: &str) -> Vec<Vec<&'a str>> {
     let after = page
