@@ -138,6 +138,10 @@ impl Canvas {
     }
 
     pub(super) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, class: &str, text: &str) {
+        // The name of a bar or a series may be empty.
+        if text.trim().is_empty() {
+            return;
+        }
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -156,6 +160,9 @@ impl Canvas {
         let parts = parts.iter().filter(|(_, text)| !text.is_empty());
         let parts: Vec<&(&str, &str)> = parts.collect();
         let whole: String = parts.iter().map(|(_, text)| *text).collect();
+        if whole.trim().is_empty() {
+            return;
+        }
         // Otherwise the renderer removes spaces at the ends and repeated ones.
         let space = match whole.trim() != whole || whole.contains("  ") {
             true => " xml:space=\"preserve\"",

@@ -275,6 +275,29 @@ fn the_extremes_of_every_series_are_drawn_and_the_others_counted() {
     assert_eq!(counted.sum::<usize>(), 100 - drawn);
 }
 
+/// Regression: the empty name of a bar was written to the left of the chart.
+#[test]
+fn an_empty_name_is_no_text() {
+    let data = Bars {
+        unit: "IOPS".to_owned(),
+        series: vec!["a".to_owned()],
+        groups: vec![BarGroup {
+            label: String::new(),
+            bars: vec![None],
+        }],
+        missing: "not measured",
+    };
+    for width in WIDTHS {
+        let drawn = bars(&data, &frame(width));
+        assert!(!texts(&drawn).is_empty());
+        let shown = boxes(&drawn).into_iter().map(|found| found.4);
+        assert!(
+            shown.into_iter().all(|text| !text.trim().is_empty()),
+            "{drawn}"
+        );
+    }
+}
+
 /// Width on a desk, and on a phone.
 const WIDTHS: [u32; 3] = [720, 540, 332];
 
