@@ -1,8 +1,10 @@
 //! Concludes a comparison of two sides: the largest proven difference, or what would prove one.
 
 use crate::compare::rate_pair;
-use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
+use crate::summarize::SHORT;
+use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion, SingleRuns};
 use hakaru_model::finding::{Comparison, PhaseSummary, Verdict};
+use hakaru_model::units::Nanos;
 
 /// A phase of both sides.
 type PhasePair<'a> = (&'a PhaseSummary, &'a PhaseSummary);
@@ -57,12 +59,37 @@ pub fn conclude_pair(
         return None;
     };
     let runs = |phase: &PhaseSummary| crate::campaign::runs_of(phase);
+    if runs(phase.0).min(runs(phase.1)) <= 1 {
+        return single(&rates).map(PairConclusion::Single);
+    }
     Some(PairConclusion::Open {
         rate: concluded(*phase, comparison, &rates),
-        runs: runs(phase.0).min(runs(phase.1)),
         needed,
         level: count(rates.iter().filter(|(_, c)| is_level(c)).count()),
         of,
+    })
+}
+
+/// The range of the ratios of sides with a single run; `None` without a positive ratio.
+fn single(rates: &[(PhasePair<'_>, &Comparison)]) -> Option<SingleRuns> {
+    let long_enough = |phase: &PhaseSummary| {
+        let measured = phase.detail.measured;
+        measured == Nanos(0) || measured >= SHORT
+    };
+    let usable = |(_, c): &&(PhasePair<'_>, &Comparison)| c.ratio > 0.0;
+    let long = |((a, b), _): &&(PhasePair<'_>, &Comparison)| long_enough(a) && long_enough(b);
+    let mut ends: Vec<_> = rates.iter().filter(usable).filter(long).collect();
+    if ends.is_empty() {
+        ends = rates.iter().filter(usable).collect();
+    }
+    ends.sort_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+    let end =
+        |&&(phase, comparison): &&(PhasePair<'_>, &Comparison)| concluded(phase, comparison, rates);
+    Some(SingleRuns {
+        lowest: ends.first().map(end)?,
+        highest: ends.last().map(end)?,
+        higher: count(rates.iter().filter(|(_, c)| c.ratio > 1.0).count()),
+        of: count(rates.len()),
     })
 }
 
@@ -178,17 +205,39 @@ mod tests {
     #[test]
     fn claims_nothing_from_one_run_each() {
         let (a, b) = (series(&A[..1]), series(&[(2000.0, 400.0)]));
-        let Some(PairConclusion::Open {
-            rate,
-            runs,
-            needed,
-            level: 0,
-            of,
-        }) = concluded(&a, &b)
-        else {
+        let Some(PairConclusion::Single(found)) = concluded(&a, &b) else {
             panic!("one run proves nothing")
         };
-        assert_eq!((rate.phase.as_str(), runs, needed, of), ("r", 1, None, 2));
+        assert_eq!((found.higher, found.of), (1, 2));
+        let ends = [&found.lowest, &found.highest].map(|rate| rate.phase.as_str());
+        assert_eq!(ends, ["w", "r"]);
+    }
+
+    #[test]
+    fn a_brief_workload_is_not_at_an_end_of_the_range() {
+        let run = |times: f64| {
+            let fake = |name, seconds, iops| Fake {
+                name,
+                op: Op::Write,
+                random: true,
+                block: 4096,
+                iops,
+                seconds,
+                sync_ms: None,
+            };
+            let phases = [
+                fake("brief", 1, 400.0 * times * times),
+                fake("long", 20, 400.0 * times),
+                fake("longer", 30, 400.0),
+            ];
+            summarize(&[run_of(0, &phases)])
+        };
+        let Some(PairConclusion::Single(found)) = concluded(&run(1.0), &run(3.0)) else {
+            panic!("one run proves nothing")
+        };
+        let ends = [&found.lowest, &found.highest].map(|rate| rate.phase.as_str());
+        assert_eq!(ends, ["longer", "long"]);
+        assert_eq!((found.higher, found.of), (2, 3));
     }
 
     #[test]

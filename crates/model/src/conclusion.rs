@@ -13,12 +13,12 @@ pub enum PairConclusion {
         /// Number of compared rates.
         of: u32,
     },
+    /// A single run of a side, so nothing is tested.
+    Single(SingleRuns),
     /// No rate is proven to differ.
     Open {
         /// The rate with the largest ratio.
         rate: ConcludedRate,
-        /// Fewest runs of a side.
-        runs: u32,
         /// Runs per side that would be enough for the observed difference; `None` if unknown.
         needed: Option<u32>,
         /// Rates that are equivalent within the margin.
@@ -41,6 +41,22 @@ pub struct FasterSide {
     pub faster: u32,
     /// Rates in which this side is proven slower.
     pub slower: u32,
+    /// Number of compared rates.
+    pub of: u32,
+}
+
+/// The range of the ratios of two sides, at least one of which has a single run.
+///
+/// Ratios are those of the second side to the first. Workloads that were measured too briefly are not at the ends of the
+/// range, unless all were.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SingleRuns {
+    /// The rate with the smallest ratio.
+    pub lowest: ConcludedRate,
+    /// The rate with the largest ratio; the same as the smallest if there is only one.
+    pub highest: ConcludedRate,
+    /// Rates in which the second side is higher.
+    pub higher: u32,
     /// Number of compared rates.
     pub of: u32,
 }

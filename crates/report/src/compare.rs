@@ -184,6 +184,11 @@ pub(crate) fn delta(c: &Comparison) -> String {
 }
 
 fn side(estimate: &Estimate, scale: f64) -> String {
+    let mean = estimate.mean / scale;
+    // fio prints long percentiles as whole milliseconds. More digits than it printed would claim a precision.
+    if estimate.deviation.is_none() && mean.fract() == 0.0 {
+        return number::in_groups(&number::exact(mean, 0));
+    }
     number::in_groups(&MeanText::of(estimate, scale).to_string())
 }
 

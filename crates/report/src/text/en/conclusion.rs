@@ -4,7 +4,7 @@ use super::counted;
 use crate::escape::plain;
 use crate::number;
 use crate::workload::in_words;
-use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
+use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion, SingleRuns};
 use hakaru_model::job::Op;
 
 pub(in crate::text) fn conclusion_of_pair() -> &'static str {
@@ -19,9 +19,9 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             counted(u64::from(*of), "rate"),
             if *of == 1 { "is" } else { "are" }
         ),
+        PairConclusion::Single(found) => single(found, names),
         PairConclusion::Open {
             rate,
-            runs,
             needed,
             level,
             of,
@@ -29,15 +29,6 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             let ratio = number::significant(rate.ratio);
             let workload = workload(rate);
             let (first, second) = names;
-            if *runs <= 1 {
-                let largest = match of {
-                    1 => String::new(),
-                    of => format!(", the largest difference of {of}"),
-                };
-                return format!(
-                    "{second} measured {ratio}× {first} for {workload}{largest}; a single run tests nothing: use --repeat=5"
-                );
-            }
             let several = match (of, level) {
                 (1, _) => String::new(),
                 (of, 0) => format!(" for any of {of} rates; largest"),
@@ -55,6 +46,25 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             )
         }
     }
+}
+
+fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
+    let SingleRuns {
+        lowest,
+        highest,
+        higher,
+        of,
+    } = found;
+    let ratio = |rate: &ConcludedRate| format!("{}×", number::significant(rate.ratio));
+    let (low, of_low) = (ratio(lowest), workload(lowest));
+    let mut text = format!("{second} measured {low} {first} for {of_low}");
+    if lowest != highest {
+        text += &format!(", up to {} for {}", ratio(highest), workload(highest));
+    }
+    if *of > 1 {
+        text += &format!("; higher in {higher} of {of} workloads");
+    }
+    text + "; a single run tests nothing: use --repeat=5"
 }
 
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {

@@ -3,7 +3,7 @@
 use crate::escape::plain;
 use crate::number;
 use crate::workload::in_words;
-use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion};
+use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion, SingleRuns};
 use hakaru_model::job::Op;
 
 pub(in crate::text) fn conclusion_of_pair() -> &'static str {
@@ -20,9 +20,9 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             };
             format!("差なし: {all}5%以内で同等（検定で有意）")
         }
+        PairConclusion::Single(found) => single(found, names),
         PairConclusion::Open {
             rate,
-            runs,
             needed,
             level,
             of,
@@ -30,15 +30,6 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             let ratio = number::significant(rate.ratio);
             let workload = workload(rate);
             let (first, second) = names;
-            if *runs <= 1 {
-                let largest = match of {
-                    1 => String::new(),
-                    of => format!("（{of}項目中最大の差）"),
-                };
-                return format!(
-                    "{workload}では{second}が{first}の{ratio}倍{largest}。1回のみの測定では検定不可。--repeat=5を推奨"
-                );
-            }
             let (several, largest) = match (of, level) {
                 (1, _) => (String::new(), ""),
                 (of, 0) => (format!("（{of}項目）"), "最大の差は"),
@@ -57,6 +48,27 @@ pub(in crate::text) fn pair_conclusion(conclusion: &PairConclusion, names: (&str
             )
         }
     }
+}
+
+fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
+    let SingleRuns {
+        lowest,
+        highest,
+        higher,
+        of,
+    } = found;
+    let ratio = |rate: &ConcludedRate| {
+        let ratio = number::significant(rate.ratio);
+        format!("{ratio}倍（{}）", workload(rate))
+    };
+    let mut text = format!("{second}は{first}の{}", ratio(lowest));
+    if lowest != highest {
+        text += &format!("から{}", ratio(highest));
+    }
+    if *of > 1 {
+        text += &format!("。{of}項目中{higher}項目で高速");
+    }
+    text + "。1回のみの測定では検定不可。--repeat=5を推奨"
 }
 
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
