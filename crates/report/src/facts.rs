@@ -139,13 +139,34 @@ pub(crate) fn circumstances(summary: &Summary) -> Vec<FactLine> {
 }
 
 impl RunFacts {
-    /// States the disks that an imported result has counters of, where its device is unknown otherwise.
+    /// States the disks that an imported result has counters of, where its device is unknown otherwise. Their bus stays
+    /// unknown.
     fn name_disks(&mut self, disks: &str) {
-        let device = |line: &&mut FactLine<FactKey>| line.key == FactKey::Device && !line.known;
-        if let Some(line) = self.0.iter_mut().find(device).filter(|_| !disks.is_empty()) {
-            line.value = plain(&text::disks_of_result(disks));
-            (line.known, line.brief) = (true, true);
-        }
+        let is_unknown = |line: &FactLine<FactKey>| line.key == FactKey::Device && !line.known;
+        let Some(at) = self
+            .0
+            .iter()
+            .position(is_unknown)
+            .filter(|_| !disks.is_empty())
+        else {
+            return;
+        };
+        let named = FactLine {
+            key: FactKey::Device,
+            value: plain(&text::disks_of_result(disks)),
+            known: true,
+            brief: true,
+        };
+        let unknown = std::mem::replace(&mut self.0[at], named);
+        let of_bus: &[FactKey] = match disks.contains("mmcblk") {
+            true => &[FactKey::BusWidth, FactKey::BusClock],
+            false => &[FactKey::Bus],
+        };
+        let of_bus = of_bus.iter().map(|&key| FactLine {
+            key,
+            ..unknown.clone()
+        });
+        self.0.splice(at + 1..at + 1, of_bus);
     }
 }
 
@@ -164,7 +185,7 @@ fn filesystem_words(filesystem: &Filesystem) -> String {
     let Filesystem { size, free, .. } = filesystem;
     // Published figures name the file system, but not its mount point or size.
     match filesystem.mount_point.as_os_str().is_empty() {
-        true => filesystem.fs_type.clone(),
+        true => type_name(filesystem).to_owned(),
         false => text::with_space(&mounted(filesystem), *size, *free),
     }
 }
@@ -172,7 +193,14 @@ fn filesystem_words(filesystem: &Filesystem) -> String {
 /// Type, mount point and source of a file system, as far as they are known.
 pub(crate) fn mounted(filesystem: &Filesystem) -> String {
     let at = filesystem.mount_point.display().to_string();
-    text::mounted(&filesystem.fs_type, &at, &filesystem.source)
+    text::mounted(type_name(filesystem), &at, &filesystem.source)
+}
+
+fn type_name(filesystem: &Filesystem) -> &str {
+    match &*filesystem.fs_type {
+        Filesystem::UNNAMED => text::unnamed_filesystem(),
+        known => known,
+    }
 }
 
 /// The devices below a device, if there are any.

@@ -47,15 +47,20 @@ impl std::fmt::Display for MeanText {
 impl MeanText {
     /// Formats an estimate in units of `unit` (1e6 for MB/s from bytes per second).
     pub(crate) fn of(estimate: &Estimate, unit: f64) -> MeanText {
+        MeanText::with_more_places(estimate, unit, 0)
+    }
+
+    /// Formats an estimate with this many more decimal places than usual, unless its source printed fewer.
+    pub(crate) fn with_more_places(estimate: &Estimate, unit: f64, more: usize) -> MeanText {
         let mean = estimate.mean / unit;
         let printed = printed_places(estimate.rounding / unit);
         let Some(deviation) = estimate.deviation.map(|d| d / unit) else {
             return MeanText {
-                mean: fixed(mean, printed.unwrap_or(decimals(mean))),
+                mean: fixed(mean, printed.unwrap_or(decimals(mean) + more)),
                 ..MeanText::default()
             };
         };
-        let coarse = decimals(mean);
+        let coarse = decimals(mean) + more;
         let vanishes = |places| fixed(deviation, places).parse() == Ok(0.0);
         // Uses one more digit if the deviation would otherwise be displayed as zero, and if that digit shows it.
         let places = match (printed, vanishes(coarse)) {
@@ -300,6 +305,18 @@ mod tests {
         assert_eq!(show(2.1151, Some(0.0002)), "2.12 ± <0.005");
         assert_eq!(show(0.0, Some(0.0)), "0 ± <0.5");
         assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± <0.5");
+    }
+
+    #[test]
+    fn one_more_place_is_not_more_than_the_source_printed() {
+        let finer = |of: &Estimate| MeanText::with_more_places(of, 1.0, 1).to_string();
+        assert_eq!(finer(&estimate(105.4, Some(0.9))), "105.4 ± 0.9");
+        assert_eq!(finer(&estimate(22.412, None)), "22.41");
+        let rounded = Estimate {
+            rounding: 0.05,
+            ..estimate(22.4, Some(0.1))
+        };
+        assert_eq!(finer(&rounded), "22.4 ± 0.1");
     }
 
     /// Regression: `3.7 ± 0` of a published table became `3.70 ± <0.005`.

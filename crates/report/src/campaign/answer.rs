@@ -1,7 +1,8 @@
 //! The answer of a campaign: the card that is proven to be the fastest, and what a layer costs.
 
+use super::titles::losses;
 use super::view::{View, Work};
-use super::words::{held_by_host, spread};
+use super::words::{finer_spread, held_by_host, spread};
 use crate::answer;
 use crate::document::{AnswerBlock, Aside, AsideContent, DocumentBlock};
 use crate::escape::plain;
@@ -99,7 +100,9 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     let ranked_workloads = ranked_workloads(view, view.main_layer());
     let fastest = fastest(view, &ranked_workloads);
     let cost = layer_cost(view);
-    let sentences: Vec<String> = fastest.into_iter().chain(cost).collect();
+    let reached = super::rated::reached(view);
+    let reached = reached.map(|(low, high)| text::rated_reached((&low, &high)));
+    let sentences: Vec<String> = fastest.into_iter().chain(cost).chain(reached).collect();
     (!sentences.is_empty()).then(|| AnswerBlock {
         text: text::paragraph(&sentences),
         proof: proof(view),
@@ -242,15 +245,8 @@ fn layer_cost(view: &View<'_>) -> Option<String> {
     let all = view.held_layers().into_iter().flat_map(|layer| {
         let works = view.works.iter();
         works.filter_map(move |work| {
-            let cards = 0..view.names.len();
-            let losses = cards.map(|card| {
-                let cost = view.cost(card, layer, work)?;
-                proven_loss(cost).map(|_| 1.0 - cost.comparison.ratio)
-            });
-            let losses: Vec<f64> = losses.collect::<Option<_>>()?;
-            let least = losses.iter().copied().reduce(f64::min)?;
-            let most = losses.iter().copied().reduce(f64::max)?;
-            (least >= NOTABLE_LOSS).then_some((least, most, layer, work))
+            let (least, most) = losses(view, layer, work)?;
+            Some((least, most, layer, work))
         })
     });
     let (least, most, layer, work) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -261,9 +257,6 @@ fn layer_cost(view: &View<'_>) -> Option<String> {
         (&least, &most),
     ))
 }
-
-/// Smallest loss through a layer that the answer mentions.
-const NOTABLE_LOSS: f64 = 0.1;
 
 fn proof(view: &View<'_>) -> String {
     let rankings = &view.of.rankings;
@@ -406,7 +399,9 @@ fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<Matrix
         .flatten()
         .map(|phase| mean(phase))
         .fold(0.0, f64::max);
-    let mut cell = MatrixCell::of(&spread(work, phase), shade(mean(phase), best));
+    let more_places = usize::from(is_printed_like_another(view, layer, work, card));
+    let printed = finer_spread(work, phase, more_places);
+    let mut cell = MatrixCell::of(&printed, shade(mean(phase), best));
     let Some(ranking) = view.ranking(layer, work) else {
         return Some(cell);
     };
@@ -423,6 +418,26 @@ fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<Matrix
         cell.best = view.leaders(ranking).contains(&card);
     }
     Some(cell)
+}
+
+/// Whether a figure has the digits of a card that is proven to differ, and one more digit tells them apart.
+fn is_printed_like_another(view: &View<'_>, layer: &str, work: &Work, card: usize) -> bool {
+    let Some(ranking) = view.ranking(layer, work) else {
+        return false;
+    };
+    let printed = |card: u32, more| {
+        let phase = view.cell(card as usize, layer, work)?;
+        Some(finer_spread(work, phase, more).mean)
+    };
+    let mut proven = ranking
+        .pairs
+        .iter()
+        .filter(|pair| pair.comparison.verdict == Verdict::Different);
+    proven.any(|pair| {
+        let is_of_card = [pair.a, pair.b].contains(&(card as u32));
+        let is_same = |more| printed(pair.a, more) == printed(pair.b, more);
+        is_of_card && is_same(0) && !is_same(1)
+    })
 }
 
 /// The fastest card of each workload, as a box; `None` for a single card.

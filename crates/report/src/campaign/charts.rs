@@ -1,7 +1,7 @@
 //! The charts of a campaign: bars by card and layer, sweeps, cost of the layers, latency, speed over time, amplification.
 
 use super::rated;
-use super::titles::{in_text, least_loss, only_card_title, speed_title};
+use super::titles::{self, in_text, losses, only_card_title, speed_title};
 use super::view::{View, Work, shared_hosts};
 use crate::chart::{
     self, BarChart, Chart, ChartTitle, Plot, RatioChart, Section, SweepItem, slug, sweep_charts,
@@ -135,12 +135,8 @@ fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
             Some(chart::ratio_row(view.name(card), &cost.comparison))
         });
         let shown = in_text(layer);
-        let title = match least_loss(view, layer, work) {
-            Some(percent) => ChartTitle::LayerCosts {
-                work: work.title(),
-                layer: shown.clone(),
-                percent,
-            },
+        let title = match losses(view, layer, work) {
+            Some(lost) => titles::layer_costs(work.title(), layer, lost),
             None => ChartTitle::LayerRatios {
                 work: work.title(),
                 layer: shown.clone(),

@@ -21,14 +21,8 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
             .any(|card| rated_speed(card, *op).is_some())
     };
     let ops: Vec<Op> = ops.filter(is_known).collect();
-    let all: Vec<RatedSpeed<'_>> = view
-        .of
-        .cards
-        .iter()
-        .flat_map(|card| ops.iter().filter_map(|op| rated_speed(card, *op)))
-        .collect();
-    let shares = || all.iter().map(|speed| speed.measured.value / speed.rated);
-    let (low, high) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+    let all = rated_speeds(view);
+    let (low, high) = reached(view)?;
     let bar = |card: usize, op: Op| {
         let rated = rated_speed(&view.of.cards[card], op).map(RatedSpeed::bar);
         rated.or_else(|| unrated(view, card, op))
@@ -51,8 +45,8 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
             missed: judged(ClaimVerdict::Missed),
             untested: judged(ClaimVerdict::NotShown),
             of: all.len(),
-            low: words::percent(low),
-            high: words::percent(high),
+            low,
+            high,
         }),
         unit: "MB/s",
         quantity: text::rated_quantity().to_owned(),
@@ -60,6 +54,24 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
         rows: text::card_column(),
     };
     Some(about.of(series.collect(), groups.collect()))
+}
+
+/// Sequential reads and writes of all cards with a rated speed.
+fn rated_speeds<'v>(view: &'v View<'_>) -> Vec<RatedSpeed<'v>> {
+    let of_card = |card| {
+        [Op::Read, Op::Write]
+            .into_iter()
+            .filter_map(move |op| rated_speed(card, op))
+    };
+    view.of.cards.iter().flat_map(of_card).collect()
+}
+
+/// The smallest and the largest share of the rated speeds, in percent; `None` without a rated speed.
+pub(super) fn reached(view: &View<'_>) -> Option<(String, String)> {
+    let all = rated_speeds(view);
+    let shares = || all.iter().map(|speed| speed.measured.value / speed.rated);
+    let (low, high) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
+    Some((words::percent(low), words::percent(high)))
 }
 
 /// A rated speed of a card that was measured.

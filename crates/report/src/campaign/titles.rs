@@ -28,17 +28,10 @@ pub(super) fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
         return plateau;
     }
     let held = view.held_layers().into_iter();
-    let costs = held.filter_map(|layer| Some((layer, least_loss(view, layer, work)?)));
-    if let Some((layer, percent)) = costs
-        .max_by_key(|cost| cost.1)
-        .filter(|_| !reference.is_empty())
-    {
-        let layer = in_text(layer);
-        return ChartTitle::LayerCosts {
-            work: label,
-            layer,
-            percent,
-        };
+    let losses = held.filter_map(|layer| Some((layer, losses(view, layer, work)?)));
+    let largest = losses.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    if let Some((layer, lost)) = largest.filter(|_| !reference.is_empty()) {
+        return layer_costs(label, layer, lost);
     }
     fastest_title(view, work, main)
 }
@@ -170,24 +163,31 @@ pub(super) fn only_card_title(view: &View<'_>, work: &Work, main: &str) -> Chart
     }
 }
 
-/// The smallest loss of a layer over all cards, rounded down to tens of a percent so that it holds for each; `None` if
-/// some card has no significant loss, or one under 10%.
-pub(super) fn least_loss(view: &View<'_>, layer: &str, work: &Work) -> Option<u32> {
-    let measured = (0..view.names.len()).filter(|&card| view.cell(card, layer, work).is_some());
-    let measured: Vec<usize> = measured.collect();
-    let costs = measured.iter().map(|&card| {
+/// Smallest loss through a layer that answers and titles mention.
+const NOTABLE_LOSS: f64 = 0.1;
+
+/// The smallest and the largest measured loss of a layer over all cards, as shares. `None` if some card has no figure, no
+/// proven loss, or one under 10%.
+pub(super) fn losses(view: &View<'_>, layer: &str, work: &Work) -> Option<(f64, f64)> {
+    let of_card = |card| {
         let comparison = &view.cost(card, layer, work)?.comparison;
-        let (_, highest) = comparison.ratio_ci95?;
-        (comparison.verdict == Verdict::Different).then_some(highest)
-    });
-    let ratios: Vec<f64> = costs.collect::<Option<_>>()?;
-    // The title says every card.
-    if ratios.len() < view.names.len() {
-        return None;
+        let is_lost = comparison.verdict == Verdict::Different && comparison.ratio < 1.0;
+        (is_lost && comparison.ratio_ci95.is_some()).then_some(1.0 - comparison.ratio)
+    };
+    let losses: Vec<f64> = (0..view.names.len()).map(of_card).collect::<Option<_>>()?;
+    let least = losses.iter().copied().reduce(f64::min)?;
+    let most = losses.iter().copied().reduce(f64::max)?;
+    (least >= NOTABLE_LOSS).then_some((least, most))
+}
+
+/// Title with what a layer costs every card.
+pub(super) fn layer_costs(work: String, layer: &str, (low, high): (f64, f64)) -> ChartTitle {
+    ChartTitle::LayerCosts {
+        work,
+        layer: in_text(layer),
+        low: number::percent(low),
+        high: number::percent(high),
     }
-    let worst = ratios.into_iter().reduce(f64::max)?;
-    let percent = ((1.0 - worst) * 10.0 - 1e-9).floor() as u32 * 10;
-    (percent >= 10).then_some(percent.min(90))
 }
 
 /// Which card is the fastest through a layer, if that is shown.

@@ -106,11 +106,16 @@ fn with_unit(view: &View<'_>, layer: &str, work: &Work, place: &RankedCard) -> S
 
 /// Formats mean and deviation in the unit of the workload: `33.6 ± 0.2`.
 pub(super) fn spread(work: &Work, phase: &PhaseSummary) -> MeanText {
-    if work.small {
-        MeanText::of(&phase.iops, 1.0)
-    } else {
-        MeanText::megabytes(&phase.bandwidth)
-    }
+    finer_spread(work, phase, 0)
+}
+
+/// The same with this many more decimal places.
+pub(super) fn finer_spread(work: &Work, phase: &PhaseSummary, more: usize) -> MeanText {
+    let (estimate, unit) = match work.small {
+        true => (&phase.iops, 1.0),
+        false => (&phase.bandwidth, 1e6),
+    };
+    MeanText::with_more_places(estimate, unit, more)
 }
 
 /// The finding that the host limits the throughput of a workload, if that finding is based on this workload.

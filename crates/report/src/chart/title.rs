@@ -29,11 +29,12 @@ pub(crate) enum ChartTitle {
         low: String,
         high: String,
     },
-    /// A layer costs every card at least this share of its speed.
+    /// A layer costs every card a share of its speed: the smallest and the largest one, in percent.
     LayerCosts {
         work: String,
         layer: String,
-        percent: u32,
+        low: String,
+        high: String,
     },
     /// Ratios of a layer to another, without a common loss.
     LayerRatios { work: String, layer: String },

@@ -143,6 +143,11 @@ pub(in crate::text) fn layer_costs_all(
     format!("Through {layer}, {workload} fall by {lost}%.")
 }
 
+pub(in crate::text) fn rated_reached((low, high): (&str, &str)) -> String {
+    let share = super::span(low, high);
+    format!("Sequential speeds are {share}% of the rated ones.")
+}
+
 pub(in crate::text) fn layer_costs_card(
     card: &str,
     layer: &str,

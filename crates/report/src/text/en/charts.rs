@@ -64,12 +64,11 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::LayerCosts {
             work,
             layer,
-            percent,
+            low,
+            high,
         } => {
-            format!(
-                "{work}: {layer} costs every {} more than {percent}%",
-                thing()
-            )
+            let lost = super::span(low, high);
+            format!("{work}: {layer} costs every {} {lost}%", thing())
         }
         ChartTitle::LayerRatios { work, layer } => {
             format!("{work}: what {layer} leaves of the speed")

@@ -199,6 +199,10 @@ pub(in crate::text) fn space(size: Bytes, free: Bytes) -> String {
     format!("{size}, {free} free")
 }
 
+pub(in crate::text) fn unnamed_filesystem() -> &'static str {
+    "an unnamed file system"
+}
+
 pub(in crate::text) fn mounted(fs_type: &str, at: &str, source: &str) -> String {
     match (at, source) {
         ("", "") => fs_type.to_owned(),

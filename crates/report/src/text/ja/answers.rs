@@ -122,6 +122,11 @@ pub(in crate::text) fn layer_costs_all(
     format!("{layer}を介すと{workload}は{lost}%低下する。")
 }
 
+pub(in crate::text) fn rated_reached((low, high): (&str, &str)) -> String {
+    let share = super::span(low, high);
+    format!("シーケンシャル速度は公称速度の{share}%である。")
+}
+
 pub(in crate::text) fn layer_costs_card(
     card: &str,
     layer: &str,

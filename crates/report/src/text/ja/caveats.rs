@@ -107,7 +107,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             range(*count)
         ),
         Drift { change_permille } => format!(
-            "最初から最後の測定までに速度が{}変化。同一状態の繰り返しではない",
+            "最初から最後の測定までの速度の変化は{}。同一状態の繰り返しではない",
             percent(MinMax::of(*change_permille))
         ),
         Dependent { lag1_permille } => format!(

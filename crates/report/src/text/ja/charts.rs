@@ -61,12 +61,11 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::LayerCosts {
             work,
             layer,
-            percent,
+            low,
+            high,
         } => {
-            format!(
-                "{work}: {layer}を介すと、どの{}も{percent}%を超えて低下",
-                things().0
-            )
+            let lost = super::span(low, high);
+            format!("{work}: {layer}を介すと、どの{}も{lost}%低下", things().0)
         }
         ChartTitle::LayerRatios { work, layer } => format!("{work}: {layer}を介したときの速度の比"),
         ChartTitle::Fastest { work, card, lead } => {

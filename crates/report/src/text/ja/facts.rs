@@ -201,6 +201,10 @@ pub(in crate::text) fn space(size: Bytes, free: Bytes) -> String {
     format!("{size}（空き{free}）")
 }
 
+pub(in crate::text) fn unnamed_filesystem() -> &'static str {
+    "不明なファイルシステム"
+}
+
 pub(in crate::text) fn mounted(fs_type: &str, at: &str, source: &str) -> String {
     match (at, source) {
         ("", "") => fs_type.to_owned(),

@@ -121,6 +121,8 @@ texts! {
     pub(crate) fn unknown(because: &UnknownReason) -> String;
     /// Tool overhead per I/O, and as percent of the shortest median latency.
     pub(crate) fn overhead(per_io: &str, percent_of_median: Option<&str>) -> String;
+    /// Type of a file system that an imported result does not name.
+    pub(crate) fn unnamed_filesystem() -> &'static str;
     /// A mounted file system with its size.
     pub(crate) fn with_space(mounted: &str, size: Bytes, free: Bytes) -> String;
     /// Size and free space of a file system.

@@ -218,6 +218,8 @@ texts! {
     pub(crate) fn series_not_tested() -> &'static str;
     /// A layer makes every card slower; `percent` is less than each loss.
     pub(crate) fn layer_costs_all(layer: &str, workload: &str, percent: (&str, &str)) -> String;
+    /// The smallest and the largest share of the rated speeds, in percent.
+    pub(crate) fn rated_reached(percent: (&str, &str)) -> String;
     /// A layer makes the only card slower.
     pub(crate) fn layer_costs_card(card: &str, layer: &str, workload: &str, percent: &str) -> String;
     /// How many pairs of cards differ, and how that was tested.
