@@ -100,9 +100,7 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     let ranked_workloads = ranked_workloads(view, view.main_layer());
     let fastest = fastest(view, &ranked_workloads);
     let cost = layer_cost(view);
-    let reached = super::rated::reached(view);
-    let reached = reached.map(|(low, high)| text::rated_reached((&low, &high)));
-    let sentences: Vec<String> = fastest.into_iter().chain(cost).chain(reached).collect();
+    let sentences: Vec<String> = fastest.into_iter().chain(cost).collect();
     (!sentences.is_empty()).then(|| AnswerBlock {
         text: text::paragraph(&sentences),
         proof: proof(view),
@@ -272,6 +270,8 @@ fn proof(view: &View<'_>) -> String {
         (_, 0) => {}
         (_, family) => said.push(text::pairs_proven(proven, pairs().count(), family)),
     }
+    let reached = super::rated::reached(view);
+    said.extend(reached.map(|(low, high)| text::rated_reached((&low, &high))));
     said.extend(host_limits(view));
     text::paragraph(&said)
 }

@@ -3,9 +3,10 @@
 
 use super::{BarChart, Chart, Section, slug};
 use crate::naming::PhaseName;
-use crate::number::MeanText;
+use crate::number::{self, MeanText};
 use crate::svg::{Bar, BarGroup};
-use crate::text::{self, SlowestInterval};
+use crate::table::DataTable;
+use crate::text::{self, Head, SlowestInterval};
 use hakaru_model::finding::{PhaseSummary, Sustained};
 
 /// The chart of a phase; `None` if no series has these figures.
@@ -39,11 +40,27 @@ pub(crate) fn spread_over_time(
         unit: "MB/s",
         quantity: String::new(),
         runs: String::new(),
-        rows: text::Head::Series.text(),
+        rows: Head::Series.text(),
     };
     let mut chart = about.of(vec![phase.label.to_owned()], groups.collect());
     text::range_note().clone_into(&mut chart.note);
+    add_ranges(&mut chart.table, &all);
     Some(chart)
+}
+
+/// Adds the slowest and the fastest interval, which the chart draws as lines.
+fn add_ranges(table: &mut DataTable, all: &[(String, f64, Sustained)]) {
+    let heads = [Head::SlowestRate, Head::FastestRate];
+    table.head.extend(heads.map(|head| head.text().to_owned()));
+    for row in &mut table.rows {
+        let of_row = all.iter().find(|(name, ..)| row.first() == Some(name));
+        let ends = of_row.map(|(.., of)| [of.min, of.max]);
+        row.extend(
+            ends.into_iter()
+                .flatten()
+                .map(|speed| number::significant(speed.0 / 1e6)),
+        );
+    }
 }
 
 /// The bar ends at the bytes divided by the time, which every other chart and table shows as well: a mean of intervals,

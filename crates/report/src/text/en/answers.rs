@@ -165,11 +165,14 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
             things()
         ),
     };
-    let tests = counted(u64::from(family), "comparison");
+    let tests = match u64::from(family) {
+        tests if tests == of as u64 => String::new(),
+        tests => format!(" over {}", counted(tests, "comparison")),
+    };
     match different {
-        0 => format!("Not proven: {pairs} (Welch’s t test, Bonferroni correction over {tests})."),
+        0 => format!("Not proven: {pairs} (Welch’s t test, Bonferroni correction{tests})."),
         _ => format!(
-            "Proven: {pairs} (Welch’s t test, Bonferroni correction over {tests}, 5% false alarms in all)."
+            "Proven: {pairs} (Welch’s t test, Bonferroni correction{tests}, 5% false alarms in all)."
         ),
     }
 }

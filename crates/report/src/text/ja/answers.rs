@@ -138,7 +138,11 @@ pub(in crate::text) fn layer_costs_card(
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let (thing, counter) = things();
-    let method = format!("ウェルチのt検定、{family}件の比較に対するボンフェローニ補正");
+    let tests = match usize::try_from(family) {
+        Ok(tests) if tests == of => String::new(),
+        _ => format!("{family}件の比較に対する"),
+    };
+    let method = format!("ウェルチのt検定、{tests}ボンフェローニ補正");
     match different {
         0 => format!("2{counter}の{thing}の比較{of}件に有意差はない（{method}）。"),
         _ => format!(
