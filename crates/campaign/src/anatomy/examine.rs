@@ -139,52 +139,8 @@ pub fn trial_bytes(capacity: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_anatomy::TimedRequest;
+    use crate::anatomy::AlteredDevice;
     use hakaru_model::anatomy::Experiment;
-
-    /// A simulated device that serves requests in its own way.
-    struct AlteredDevice {
-        device: SimulatedDevice,
-        serve: ServeRequest,
-    }
-
-    type ServeRequest =
-        Box<dyn FnMut(&mut SimulatedDevice, TimedRequest) -> Result<Nanos, DeviceError>>;
-
-    impl TimedDevice for AlteredDevice {
-        fn capacity(&self) -> Bytes {
-            self.device.capacity()
-        }
-
-        fn block(&self) -> u64 {
-            self.device.block()
-        }
-
-        fn now(&self) -> Nanos {
-            self.device.now()
-        }
-
-        fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
-            (self.serve)(&mut self.device, request)
-        }
-
-        fn read_at_depth(
-            &mut self,
-            offsets: &[u64],
-            len: u64,
-            depth: usize,
-        ) -> Result<Vec<Nanos>, DeviceError> {
-            self.device.read_at_depth(offsets, len, depth)
-        }
-
-        fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
-            self.device.idle(time)
-        }
-
-        fn can_discard(&self) -> bool {
-            self.device.can_discard()
-        }
-    }
 
     fn record() -> (DeviceModel, AnatomyRecord) {
         let model = DeviceModel::plain("card", Bytes(16 << 30));
@@ -198,13 +154,11 @@ mod tests {
         let (model, mut record) = record();
         let mut stored = Vec::new();
         let mut left = 30_000_u64;
-        let mut device = AlteredDevice {
-            device: SimulatedDevice::new(model, 1),
-            serve: Box::new(move |device, request| {
-                left = left.checked_sub(1).ok_or(DeviceError::Stopped)?;
-                device.serve(request)
-            }),
-        };
+        let card = SimulatedDevice::new(model, 1);
+        let mut device = AlteredDevice::new(card, move |card, request| {
+            left = left.checked_sub(1).ok_or(DeviceError::Stopped)?;
+            card.serve(request)
+        });
         let ended = examine(&mut device, &mut record, &mut |step, so_far| {
             if matches!(step, RunStep::Ended(_)) {
                 stored.push(so_far.clone());
@@ -218,7 +172,7 @@ mod tests {
         assert!(continues(&kept, &new));
         let before = kept.anatomy.experiments.clone();
         let mut rest = kept;
-        device.serve = Box::new(|device, request| device.serve(request));
+        device.serve = Box::new(|card, request| card.serve(request));
         examine(&mut device, &mut rest, &mut |_, _| {}).unwrap();
         assert!(rest.completed);
         assert_eq!(rest.anatomy.experiments[..before.len()], before[..]);
@@ -254,19 +208,12 @@ mod tests {
         let model = DeviceModel::plain("card", Bytes(16 << 30));
         let identity = simulated_identity(&model);
         let mut record = new_record(identity, scope, model.capacity, 3);
-        let serve = move |device: &mut SimulatedDevice, request| {
-            let latency = device.serve(request)?;
-            let extra = match is_slow(device.now()) {
+        let card = SimulatedDevice::new(model, 1);
+        let mut device =
+            AlteredDevice::slower(card, move |card, latency| match is_slow(card.now()) {
                 true => Nanos(latency.0 / 5 * 3),
                 false => Nanos(0),
-            };
-            device.idle(extra)?;
-            Ok(Nanos(latency.0 + extra.0))
-        };
-        let mut device = AlteredDevice {
-            device: SimulatedDevice::new(model, 1),
-            serve: Box::new(serve),
-        };
+            });
         examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
         assert!(record.completed);
         record
@@ -318,16 +265,11 @@ mod tests {
         use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
         let (model, mut record) = record();
         let mut rng = hakaru_model::rng::Rng::new(4);
-        let serve = move |device: &mut SimulatedDevice, request| {
-            let latency = device.serve(request)?;
+        let card = SimulatedDevice::new(model, 1);
+        let mut device = AlteredDevice::slower(card, move |_, latency| {
             let factor = if rng.below(8) == 0 { 9 } else { 0 };
-            device.idle(Nanos(latency.0 * factor))?;
-            Ok(Nanos(latency.0 * (factor + 1)))
-        };
-        let mut device = AlteredDevice {
-            device: SimulatedDevice::new(model, 1),
-            serve: Box::new(serve),
-        };
+            Nanos(latency.0 * factor)
+        });
         examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
         assert!(record.completed);
         for property in CardProperty::ALL {
