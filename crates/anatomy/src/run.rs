@@ -1,5 +1,6 @@
 //! All experiments in order, with repeats for heat, and the widening of intervals for drift.
 
+use crate::budget::deadline;
 use crate::device::{DeviceError, TimedDevice};
 use crate::experiments::{perform, properties};
 use crate::fit::fit;
@@ -76,10 +77,12 @@ fn all(
     anatomy: &mut Anatomy,
     observe: &mut dyn FnMut(RunStep<'_>),
 ) -> Result<(), (DeviceError, Spent)> {
+    let limit = lab.limit;
     for experiment in Experiment::ALL {
         if anatomy.has_run(experiment) || (anatomy.read_only && experiment.writes()) {
             continue;
         }
+        lab.limit.time = deadline(experiment, &limit);
         observe(RunStep::Begins(experiment));
         let before = lab.spent;
         let mut repeats = 0;

@@ -268,6 +268,7 @@ mod tests {
         assert!(totals.wrong_percent() <= 2.0, "{told}");
         assert!(totals.right_percent() >= 85.0, "{told}");
         assert_eq!(totals.over_budget(), 0, "{told}");
+        assert!(totals.longest_reads() <= 300.0, "{told}");
         assert!(totals.fits_none() <= FALSE_ALARMS, "{told}");
     }
 

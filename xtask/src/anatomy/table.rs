@@ -103,6 +103,12 @@ impl Totals {
         fits_none
     }
 
+    /// Returns the longest time of the experiments that only read, in seconds.
+    #[cfg(test)]
+    pub(crate) fn longest_reads(&self) -> f64 {
+        self.read_only_seconds.iter().copied().fold(0.0, f64::max)
+    }
+
     #[cfg(test)]
     pub(crate) fn over_budget(&self) -> u32 {
         self.over_budget

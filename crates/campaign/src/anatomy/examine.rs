@@ -200,6 +200,31 @@ mod tests {
         assert!(!continues(&of(&device, 900), &of(&device, 700)));
     }
 
+    /// Experiments that only read stop in time, whatever they measure: also on a device that is so slow that their samples
+    /// take minutes.
+    #[test]
+    fn reads_end_after_5_minutes_on_slow_devices() {
+        for (scope, factor) in [
+            (AnatomyScope::ReadOnly, 30),
+            (AnatomyScope::Simulated, 0),
+            (AnatomyScope::Simulated, 3),
+            (AnatomyScope::Simulated, 30),
+        ] {
+            let (model, mut record) = record();
+            record.scope = scope;
+            record.anatomy.read_only = record.scope == AnatomyScope::ReadOnly;
+            record.budget = budget(model.capacity, record.anatomy.read_only);
+            let card = SimulatedDevice::new(model, 1);
+            let extra = move |_: &SimulatedDevice, latency: Nanos| Nanos(latency.0 * factor);
+            let mut device = AlteredDevice::slower(card, extra);
+            examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
+            let ended = record.anatomy.experiments.iter();
+            let reads = ended.filter(|of| !of.experiment.writes());
+            let time: u64 = reads.map(|of| of.spent.time.0).sum();
+            assert!(time <= 300_000_000_000, "factor {factor}: {time} ns");
+        }
+    }
+
     /// Returns the anatomy of a device some of whose requests are 1.6 times as slow, for no reason that a request shows.
     fn of_two_speeds(
         scope: AnatomyScope,
