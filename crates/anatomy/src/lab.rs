@@ -5,7 +5,7 @@ use crate::location::SampleLocation;
 use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, NoiseLevel, Spent, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, NoiseLevel, Spent};
 use hakaru_model::anatomy_resume::{AnatomyResume, CacheWrite};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -36,7 +36,7 @@ pub(crate) enum Halt {
     /// The budget of written or copied bytes is spent.
     Budget,
     /// The experiment cannot tell these properties for one reason.
-    Declined(UnknownReason),
+    Declined(DeclineReason),
 }
 
 impl From<DeviceError> for Halt {
@@ -59,7 +59,7 @@ impl Findings {
         self.findings.insert(property, finding);
     }
 
-    pub(crate) fn decline(&mut self, properties: &[CardProperty], reason: UnknownReason) {
+    pub(crate) fn decline(&mut self, properties: &[CardProperty], reason: DeclineReason) {
         for property in properties {
             self.set(*property, CardFinding::Unknown(reason));
         }
@@ -261,7 +261,7 @@ impl<'a> Lab<'a> {
             Err(Halt::Device(DeviceError::Io { cause, .. }))
                 if cause.kind() == std::io::ErrorKind::Unsupported =>
             {
-                Err(Halt::Declined(UnknownReason::Unsupported))
+                Err(Halt::Declined(DeclineReason::Unsupported))
             }
             served => served,
         }
@@ -341,7 +341,7 @@ impl<'a> Lab<'a> {
             at = first.next_multiple_of(align);
         }
         if at + len > self.capacity() {
-            return Err(Halt::Declined(UnknownReason::TooSmall));
+            return Err(Halt::Declined(DeclineReason::TooSmall));
         }
         self.fresh = at + len;
         Ok(at)

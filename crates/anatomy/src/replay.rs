@@ -6,7 +6,7 @@ use crate::fit::fit;
 use crate::predict::Simulate;
 use crate::run::WANDERS;
 use hakaru_model::anatomy::{
-    Anatomy, CardFinding, CardProperty as P, Experiment, PropertyValue, UnknownReason,
+    Anatomy, CardFinding, CardProperty as P, DeclineReason, Experiment, PropertyValue,
 };
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
@@ -278,7 +278,7 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
     }
     let is_told = |property: &P| match anatomy.finding(*property) {
         // What does not exist needs no cost.
-        CardFinding::Unknown(UnknownReason::Needs(other)) => {
+        CardFinding::Unknown(DeclineReason::Needs(other)) => {
             matches!(anatomy.finding(other), CardFinding::Absent { .. })
         }
         finding => finding.rough().is_some(),

@@ -3,7 +3,7 @@
 use super::score::Score;
 use hakaru_analysis::stats::median;
 use hakaru_anatomy::seconds_of;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Spent, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, Spent};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,7 +94,7 @@ impl Totals {
     pub(crate) fn fits(&mut self, anatomy: &Anatomy) -> bool {
         let mut findings = anatomy.findings.values();
         let is_none = |finding: &CardFinding| {
-            matches!(finding, CardFinding::Unknown(UnknownReason::NoModel { .. }))
+            matches!(finding, CardFinding::Unknown(DeclineReason::NoModel { .. }))
         };
         self.anatomies += 1;
         let fits_none = findings.clone().any(is_none);

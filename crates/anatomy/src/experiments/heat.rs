@@ -4,7 +4,7 @@ use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{
-    Anatomy, CardFinding, CardProperty, Experiment, PropertyValue, UnknownReason,
+    Anatomy, CardFinding, CardProperty, DeclineReason, Experiment, PropertyValue,
 };
 
 /// Size of a read.
@@ -88,7 +88,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         found.points.push((chunk[0].0, middle(chunk)));
     }
     if limit > SEEN {
-        let reason = UnknownReason::Noisy {
+        let reason = DeclineReason::Noisy {
             value: 0.0,
             relative_error: lab.sigma(),
         };
@@ -186,7 +186,7 @@ fn throttled(
         }),
     );
     let recovery = match recovery(lab, after, ratio.value / 100.0, usual) {
-        Err(Halt::Budget) => CardFinding::Unknown(UnknownReason::Budget),
+        Err(Halt::Budget) => CardFinding::Unknown(DeclineReason::Budget),
         other => other?,
     };
     found.set(CardProperty::ThrottleRecovery, recovery);
@@ -194,12 +194,12 @@ fn throttled(
     // while it was hot: something else makes it slow.
     let is_contradiction = match recovery {
         CardFinding::Known(rest) => rest.low > LONGER * after,
-        CardFinding::Unknown(reason) => reason == UnknownReason::Contradiction,
+        CardFinding::Unknown(reason) => reason == DeclineReason::Contradiction,
         CardFinding::Absent { .. } => false,
     };
     if is_contradiction {
         let all = super::properties(Experiment::Heat);
-        found.decline(all, UnknownReason::Contradiction);
+        found.decline(all, DeclineReason::Contradiction);
     }
     lab.state.warmth.throttles_at = Some(after);
     lab.forget_references(1);
@@ -216,8 +216,8 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
         if lab.time_left() < STEP {
             let is_contradiction = f64::from(steps) * 1e9 - extra > LONGER * after;
             return Ok(CardFinding::Unknown(match is_contradiction {
-                true => UnknownReason::Contradiction,
-                false => UnknownReason::Budget,
+                true => DeclineReason::Contradiction,
+                false => DeclineReason::Budget,
             }));
         }
         lab.idle(1e9)?;
@@ -228,14 +228,14 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
             break;
         }
         if f64::from(steps) * 1e9 > REST {
-            return Ok(CardFinding::Unknown(UnknownReason::Heat));
+            return Ok(CardFinding::Unknown(DeclineReason::Heat));
         }
     }
     // The reference measurements warm the card. It was back at some time during the last step.
     let idle = f64::from(steps) * 1e9;
     let rested = idle - (lab.now() - begun - idle) - extra - 0.5e9;
     if rested + 1e9 < 0.0 {
-        return Ok(CardFinding::Unknown(UnknownReason::Contradiction));
+        return Ok(CardFinding::Unknown(DeclineReason::Contradiction));
     }
     Ok(CardFinding::Known(PropertyValue {
         value: rested.max(0.0),

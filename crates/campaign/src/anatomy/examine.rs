@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_device_of_two_speeds_fits_no_model_and_gets_no_numbers() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         for scope in [AnatomyScope::Simulated, AnatomyScope::ReadOnly] {
             let mut rng = hakaru_model::rng::Rng::new(9);
             let record = of_two_speeds(scope, move |_| rng.below(5) == 0);
@@ -254,7 +254,7 @@ mod tests {
             for property in CardProperty::ALL {
                 let found = record.anatomy.finding(property);
                 assert!(
-                    matches!(found, CardFinding::Unknown(UnknownReason::NoModel { share }) if share > 0.1),
+                    matches!(found, CardFinding::Unknown(DeclineReason::NoModel { share }) if share > 0.1),
                     "{property:?}: {found:?}"
                 );
             }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_device_whose_speed_switches_gets_no_numbers() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         for seconds in [11, 17, 40] {
             let period = seconds * 1_000_000_000;
             let is_slow = move |now: Nanos| now.0 % period > period / 2;
@@ -275,7 +275,7 @@ mod tests {
                     matches!(
                         found,
                         CardFinding::Unknown(
-                            UnknownReason::NoModel { .. } | UnknownReason::Drift { .. }
+                            DeclineReason::NoModel { .. } | DeclineReason::Drift { .. }
                         )
                     ),
                     "{seconds} s {property:?}: {found:?}"
@@ -287,7 +287,7 @@ mod tests {
     /// Regression: of a busy host, it was said that the device fits no model.
     #[test]
     fn a_busy_host_is_the_reason_why_nothing_is_known() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         let (model, mut record) = record();
         let mut rng = hakaru_model::rng::Rng::new(4);
         let card = SimulatedDevice::new(model, 1);
@@ -300,7 +300,7 @@ mod tests {
         for property in CardProperty::ALL {
             let found = record.anatomy.finding(property);
             let is_busy =
-                matches!(found, CardFinding::Unknown(UnknownReason::Busy { slow }) if slow > 0.05);
+                matches!(found, CardFinding::Unknown(DeclineReason::Busy { slow }) if slow > 0.05);
             assert!(is_busy, "{property:?}: {found:?}");
         }
     }
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_device_that_is_slow_for_a_minute_is_not_said_to_throttle() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         let period = 150_000_000_000;
         let is_slow = move |now: Nanos| now.0 % period > period / 2;
         let anatomy = of_two_speeds(AnatomyScope::Simulated, is_slow).anatomy;
@@ -337,7 +337,7 @@ mod tests {
             CardProperty::ThrottleRecovery,
         ] {
             let found = anatomy.finding(property);
-            let contradiction = CardFinding::Unknown(UnknownReason::Contradiction);
+            let contradiction = CardFinding::Unknown(DeclineReason::Contradiction);
             assert_eq!(found, contradiction, "{property:?}");
         }
     }
