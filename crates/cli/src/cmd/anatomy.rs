@@ -12,13 +12,12 @@ use hakaru_campaign::scratch::{Scratch, ScratchError};
 use hakaru_device::guard::Erasable;
 use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::anatomy::Experiment;
-use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope, CardAdvice};
-use hakaru_model::annotation::Annotations;
+use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope};
 use hakaru_model::facts::Identity;
 use hakaru_model::units::Bytes;
 use hakaru_report::text;
+use hakaru_results::lookup::{AdvisedAnatomy, anatomy_json};
 use hakaru_store::Store;
-use serde::Serialize;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -368,26 +367,6 @@ fn unfinished(store: &Store, record: &AnatomyRecord) -> Result<AnatomyRecord> {
     })
 }
 
-/// An anatomy with the advice that follows from it.
-#[derive(Serialize)]
-struct AnatomyJson<'a> {
-    #[serde(flatten)]
-    record: &'a AnatomyRecord,
-    advice: Vec<CardAdvice>,
-    #[serde(skip_serializing_if = "Annotations::is_empty")]
-    annotations: Annotations,
-}
-
-impl AnatomyJson<'_> {
-    fn of(record: &AnatomyRecord, annotations: Annotations) -> AnatomyJson<'_> {
-        AnatomyJson {
-            record,
-            advice: anatomy::advise(&record.anatomy),
-            annotations,
-        }
-    }
-}
-
 fn show(args: &AnatomyArgs, store: &Store, record: &AnatomyRecord) -> Result<()> {
     if let Some(file) = &args.export {
         export(record, file)?;
@@ -400,7 +379,7 @@ fn show(args: &AnatomyArgs, store: &Store, record: &AnatomyRecord) -> Result<()>
     }
     let path = place::write_report(store, args.output.as_deref(), &record.id, &page)?;
     if args.json {
-        return json::print(json::ANATOMY, &AnatomyJson::of(record, annotations));
+        return json::print(json::ANATOMY, &AdvisedAnatomy::new(record, annotations));
     }
     let summary = hakaru_report::anatomy_terminal(record, &advice, &annotations, width(), true);
     let report = text::report_at(&path.display().to_string());
@@ -424,11 +403,10 @@ fn export(record: &AnatomyRecord, file: &Path) -> Result<()> {
 
 /// Prints a stored anatomy.
 pub(crate) fn print_stored(store: &Store, record: &AnatomyRecord, as_json: bool) -> Result<()> {
-    let annotations = store.annotations(&record.id)?;
     if as_json {
-        let raw = store.raw_anatomy(&record.id)?;
-        return json::print(json::ANATOMY, &AnatomyJson::of(&raw, annotations));
+        return print(&anatomy_json(store, &record.id)?);
     }
+    let annotations = store.annotations(&record.id)?;
     let advice = anatomy::advise(&record.anatomy);
     let (width, color) = (width(), true);
     print(&hakaru_report::anatomy_terminal(

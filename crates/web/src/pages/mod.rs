@@ -33,6 +33,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/results", get(results::results))
         .route("/run/{name}", get(run::run))
         .route("/verification/{id}", get(run::verification))
+        .route("/anatomy/{id}", get(run::anatomy))
         .route("/device/{name}", get(devices::device))
         .route("/card/{name}", get(devices::card))
         .route("/campaigns", get(campaigns::campaigns))
