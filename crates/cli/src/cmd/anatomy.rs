@@ -3,7 +3,7 @@
 use super::{erase, json, print, size, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, usage};
 use crate::names::LabelArgs;
-use crate::{place, stop};
+use crate::{live, place, stop};
 use anyhow::{Context, Result};
 use hakaru_campaign::anatomy::{
     self, DeviceError, DirectDevice, RunStep, SimulatedDevice, TimedDevice,
@@ -18,6 +18,7 @@ use hakaru_model::units::Bytes;
 use hakaru_report::text;
 use hakaru_results::lookup::{AdvisedAnatomy, anatomy_json};
 use hakaru_store::Store;
+use hakaru_store::live::LiveVerb;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -314,15 +315,20 @@ fn carry_out(
         false => record,
     };
     note(args, &budget_text(args, &record));
+    let live = live::begin_on(store.path(), LiveVerb::Anatomy, &record.target);
+    let doing = |what: &str| {
+        if let Some(live) = &live {
+            live::doing(live, what);
+        }
+    };
     let mut unstored = None;
     let outcome = anatomy::examine(device, &mut record, &mut |step, so_far| match step {
         RunStep::Begins(experiment) => {
             let number = Experiment::ALL.iter().position(|e| *e == experiment);
             let (number, of) = (number.unwrap_or(0) + 1, Experiment::ALL.len());
-            note(
-                args,
-                &format!("{number}/{of} {}", text::anatomy_experiment(experiment)),
-            );
+            let name = text::anatomy_experiment(experiment);
+            note(args, &format!("{number}/{of} {name}"));
+            doing(name);
         }
         RunStep::Ended(_) => {
             let stored = store.put_anatomy(so_far);
@@ -331,12 +337,17 @@ fn carry_out(
     });
     let proved = match (&outcome, args.prove) {
         (Ok(()), true) => {
-            note(args, &both!("measuring the advice", "助言を測定しています"));
+            let name = both!("measuring the advice", "助言を測定しています");
+            note(args, &name);
+            doing(&name);
             anatomy::prove(device, &mut record)
         }
         _ => Ok(()),
     };
     store.put_anatomy(&record)?;
+    if let Some(live) = &live {
+        live.update(|state| state.stored = Some(record.id.clone()));
+    }
     args.names.text.store(&mut store, &record.id)?;
     let shown = show(args, &store, &record);
     let exit = match outcome.and(proved) {
@@ -350,7 +361,7 @@ fn carry_out(
     if let Some(error) = unstored {
         complain(&error.into());
     }
-    Ok(exit.and(shown))
+    Ok(live::ended(live.as_ref(), exit.and(shown)))
 }
 
 /// Returns the unfinished anatomy of the same device.

@@ -14,6 +14,8 @@ mod results;
 mod run;
 mod settings;
 
+pub(crate) use results::ANATOMY;
+
 use crate::access::{Theme, Viewer};
 use crate::context::{AppState, WebState, blocking};
 use crate::frame::{self, Content, NavItem, Page};

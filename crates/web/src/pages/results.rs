@@ -134,15 +134,12 @@ pub(crate) fn what_is_it_made_of() -> String {
 
 /// How to find out what a card is made of.
 fn how_to_examine() -> Html {
-    let mut html = Html::new();
-    let how = both!(
-        "`hakaru anatomy DEVICE` finds by timing what a card is made of, and how to format it. It takes up to 30 minutes, \
-         and all data on the card will be lost. With --read-only it takes up to 5 minutes, and writes nothing.",
-        "hakaru anatomyにデバイスを指定すると、応答時間からカードの内部構造と適したフォーマット方法がわかる。\
-         最長30分かかり、カード上の全データが失われる。--read-onlyを付けると最長5分で、何も書き込まない。"
-    );
-    put!(html, "<p>", (how), "</p>\n");
-    html
+    how_to_start(&both!(
+        "An anatomy finds by timing what a card is made of, and how to format it: insert the card, and choose \
+         \"Measure this\" beside it. All data on it will be lost, except with \"Read-only anatomy\", which finds less.",
+        "構造調査では、応答時間からカードの内部構造と適したフォーマット方法がわかる。カードを挿入し、その横の\
+         「測定する」を選ぶ。カード上の全データが失われる。「読み込みのみの構造調査」では何も失われないが、わかる項目は少ない。"
+    ))
 }
 
 /// The question that verifications answer.
@@ -152,16 +149,18 @@ pub(crate) fn is_it_genuine() -> String {
 
 /// How to find out whether a card is genuine.
 fn how_to_verify() -> Html {
+    how_to_start(&both!(
+        "A card is genuine if it holds as much as it claims: insert it, choose \"Measure this\" beside it, then \
+         \"Verify capacity and data integrity\". All data on it will be lost.",
+        "カードの実容量が表示どおりなら本物。カードを挿入し、その横の「測定する」から「容量とデータの検証」を選ぶ。\
+         カード上の全データが失われる。"
+    ))
+}
+
+/// A sentence, and the link to the devices.
+fn how_to_start(how: &str) -> Html {
     let mut html = Html::new();
-    let (how, devices) = (
-        both!(
-            "A card is genuine if it holds as much as it claims: insert it, choose \"Measure this\" beside it, then \
-             \"Verify capacity and data integrity\". All data on it will be lost.",
-            "カードの実容量が表示どおりなら本物。カードを挿入し、その横の「測定する」から「容量とデータの検証」を選ぶ。\
-             カード上の全データが失われる。"
-        ),
-        both!("Devices here now", "接続中のデバイス"),
-    );
+    let devices = both!("Devices here now", "接続中のデバイス");
     put!(
         html,
         "<p>",
