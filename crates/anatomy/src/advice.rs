@@ -128,7 +128,7 @@ fn multiple(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::anatomy::{Experiment, ExperimentRecord, Spent, UnknownReason};
+    use hakaru_model::anatomy::{DeclineReason, Experiment, ExperimentRecord, Spent};
 
     fn anatomy(sizes: &[(P, u64)]) -> Anatomy {
         let mut anatomy = Anatomy::new("card", Bytes(32 << 30), false);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(of(&sizes, Some(open)), told(Some(12 << 20), None));
         assert_eq!(of(&sizes[1..], Some(open)), told(None, Some(P::Unit)));
         assert_eq!(of(&sizes, None), told(None, Some(P::OpenUnits)));
-        let unknown = CardFinding::Unknown(UnknownReason::Budget);
+        let unknown = CardFinding::Unknown(DeclineReason::Budget);
         assert_eq!(of(&sizes, Some(unknown)), told(None, Some(P::OpenUnits)));
         let no_limit = CardFinding::Absent { up_to: 64.0 };
         assert_eq!(of(&sizes, Some(no_limit)), told(None, None));

@@ -5,7 +5,7 @@ use crate::location::SampleLocation;
 use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, NoiseLevel, Spent, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, NoiseLevel, Spent};
 use hakaru_model::anatomy_resume::{AnatomyResume, CacheWrite};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
@@ -23,6 +23,9 @@ pub(crate) const PIECE: u64 = REGION / 2;
 /// Extra time from which a slow small read counts as a stall, in ns.
 const STALL: f64 = 12e6;
 
+/// Time that must be left for a request, in ns: one that stalls shall end before the deadline, too.
+const SLOWEST: u64 = 2_000_000_000;
+
 /// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
 const UNSTEADY: f64 = 1.45;
 
@@ -33,7 +36,7 @@ pub(crate) enum Halt {
     /// The budget of written or copied bytes is spent.
     Budget,
     /// The experiment cannot tell these properties for one reason.
-    Declined(UnknownReason),
+    Declined(DeclineReason),
 }
 
 impl From<DeviceError> for Halt {
@@ -56,7 +59,7 @@ impl Findings {
         self.findings.insert(property, finding);
     }
 
-    pub(crate) fn decline(&mut self, properties: &[CardProperty], reason: UnknownReason) {
+    pub(crate) fn decline(&mut self, properties: &[CardProperty], reason: DeclineReason) {
         for property in properties {
             self.set(*property, CardFinding::Unknown(reason));
         }
@@ -88,7 +91,7 @@ pub(crate) struct Lab<'a> {
     /// Median of the first reference measurement, in ns.
     pub(crate) reference: Option<f64>,
     references: Vec<f64>,
-    /// Spent by experiments that did not end.
+    /// What interrupted experiments spent before this part of the anatomy; no experiment record counts it.
     interrupted: Spent,
     /// Reference measurements before and after experiments, without those that heat may explain.
     cool_references: Vec<f64>,
@@ -214,7 +217,7 @@ impl<'a> Lab<'a> {
     }
 
     fn serve(&mut self, request: TimedRequest) -> Measured<f64> {
-        self.take_time(0)?;
+        self.take_time(SLOWEST)?;
         let before = self.device.now();
         let latency = self.device.serve(request)?;
         self.trace.served(request, latency);
@@ -258,7 +261,7 @@ impl<'a> Lab<'a> {
             Err(Halt::Device(DeviceError::Io { cause, .. }))
                 if cause.kind() == std::io::ErrorKind::Unsupported =>
             {
-                Err(Halt::Declined(UnknownReason::Unsupported))
+                Err(Halt::Declined(DeclineReason::Unsupported))
             }
             served => served,
         }
@@ -283,7 +286,12 @@ impl<'a> Lab<'a> {
         self.limit.copied.0.saturating_sub(self.spent.copied.0)
     }
 
-    /// Ends the experiment if so much more time is not left.
+    /// Returns the time until the deadline, in ns.
+    pub(crate) fn time_left(&self) -> f64 {
+        self.limit.time.0.saturating_sub(self.spent.time.0) as f64
+    }
+
+    /// Ends the experiment if this time, in ns, is not left.
     fn take_time(&self, time: u64) -> Measured<()> {
         match self.spent.time.0.saturating_add(time) > self.limit.time.0 {
             true => Err(Halt::Budget),
@@ -297,7 +305,8 @@ impl<'a> Lab<'a> {
         len: u64,
         depth: usize,
     ) -> Measured<Vec<f64>> {
-        self.take_time(0)?;
+        let one_by_one = offsets.len() as f64 * self.reference.unwrap_or(0.0);
+        self.take_time(SLOWEST + one_by_one as u64)?;
         let before = self.now();
         let latencies = self.device.read_at_depth(offsets, len, depth)?;
         self.trace.together(offsets, len, depth);
@@ -332,7 +341,7 @@ impl<'a> Lab<'a> {
             at = first.next_multiple_of(align);
         }
         if at + len > self.capacity() {
-            return Err(Halt::Declined(UnknownReason::TooSmall));
+            return Err(Halt::Declined(DeclineReason::TooSmall));
         }
         self.fresh = at + len;
         Ok(at)

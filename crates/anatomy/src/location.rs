@@ -1,7 +1,7 @@
 //! Location of samples with heavy tails: M-estimates, their standard errors, and findings from them.
 
 use hakaru_analysis::stats::{mad, median};
-use hakaru_model::anatomy::{CardFinding, PropertyValue, UnknownReason};
+use hakaru_model::anatomy::{CardFinding, DeclineReason, PropertyValue};
 
 /// Standard errors in half of a 99% interval.
 const Z: f64 = 2.6;
@@ -124,7 +124,7 @@ impl SampleLocation {
                 high: self.value + half,
             })
         } else {
-            CardFinding::Unknown(UnknownReason::Noisy {
+            CardFinding::Unknown(DeclineReason::Noisy {
                 value: self.value,
                 relative_error: half / self.value.abs().max(1.0),
             })
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(of(2.0, 1.0), CardFinding::Absent { up_to: 10.0 });
         assert!(matches!(
             of(30.0, 5.0),
-            CardFinding::Unknown(UnknownReason::Noisy { .. })
+            CardFinding::Unknown(DeclineReason::Noisy { .. })
         ));
         assert!(matches!(of(-30.0, 0.1), CardFinding::Unknown(_)));
     }

@@ -6,7 +6,7 @@ use crate::fit::fit;
 use crate::predict::Simulate;
 use crate::run::WANDERS;
 use hakaru_model::anatomy::{
-    Anatomy, CardFinding, CardProperty as P, Experiment, PropertyValue, UnknownReason,
+    Anatomy, CardFinding, CardProperty as P, DeclineReason, Experiment, NoiseLevel, PropertyValue,
 };
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
@@ -179,9 +179,7 @@ impl RequestTrace {
         // How long a card stays hot is known only roughly. Experiments during which it was hot are repeated, so that the
         // attempt that counts was made by a cool card.
         model.throttle = None;
-        // The model may have the speed at one end of the drift, and the request that at the other.
-        let tolerance = NOISE * anatomy.noise.sigma + SLACK + 2.0 * anatomy.noise.drift;
-        let counts = self.deviations(simulate(model).as_mut(), tolerance)?;
+        let counts = self.deviations(simulate(model).as_mut(), &anatomy.noise)?;
         let judged = counts.iter().filter(|(experiment, counts)| {
             counts.all >= LEAST && is_judged(anatomy, **experiment, from_start)
         });
@@ -191,15 +189,17 @@ impl RequestTrace {
     }
 
     /// Counts the requests of the last attempt at each experiment whose latencies differ from those of a device by more
-    /// than a fraction.
+    /// than noise and drift. The first experiment is compared with the reference measurement that ends it: it takes less
+    /// than a second, in which nothing drifts.
     fn deviations(
         &self,
         device: &mut dyn TimedDevice,
-        tolerance: f64,
+        noise: &NoiseLevel,
     ) -> Result<BTreeMap<Experiment, DeviationCounts>, DeviceError> {
         let mut current = Experiment::Noise;
         let mut counts: BTreeMap<Experiment, DeviationCounts> = BTreeMap::new();
         let mut latencies = self.latencies.iter();
+        let by_noise = NOISE * noise.sigma + SLACK;
         for step in &self.steps {
             match step {
                 TraceStep::Begins(experiment) => {
@@ -213,7 +213,12 @@ impl RequestTrace {
                 TraceStep::Served(run) => {
                     let counts = counts.entry(current).or_default();
                     for (index, latency) in (0..run.count).zip(&mut latencies) {
-                        let expected = device.serve(run.request(index))?;
+                        let served = device.serve(run.request(index))?;
+                        // The model may have the speed at one end of the drift, and the request that at the other.
+                        let (expected, tolerance) = match current {
+                            Experiment::Noise => (noise.latency, by_noise),
+                            _ => (served, by_noise + 2.0 * noise.drift),
+                        };
                         let ratio = f64::from(*latency).max(1.0) / expected.0.max(1) as f64;
                         counts.all += 1;
                         counts.outside += u32::from(ratio.ln().abs() > tolerance);
@@ -278,7 +283,7 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
     }
     let is_told = |property: &P| match anatomy.finding(*property) {
         // What does not exist needs no cost.
-        CardFinding::Unknown(UnknownReason::Needs(other)) => {
+        CardFinding::Unknown(DeclineReason::Needs(other)) => {
             matches!(anatomy.finding(other), CardFinding::Absent { .. })
         }
         finding => finding.rough().is_some(),

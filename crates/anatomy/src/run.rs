@@ -1,5 +1,6 @@
 //! All experiments in order, with repeats for heat, and the widening of intervals for drift.
 
+use crate::budget::deadline;
 use crate::device::{DeviceError, TimedDevice};
 use crate::experiments::{perform, properties};
 use crate::fit::fit;
@@ -7,8 +8,8 @@ use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::WIDEST;
 use crate::predict::Simulate;
 use hakaru_model::anatomy::{
-    Anatomy, CardFinding, CardProperty, Evidence, Experiment, ExperimentRecord, PropertyUnit,
-    PropertyValue, Spent, UnknownReason,
+    Anatomy, CardFinding, CardProperty, DeclineReason, Evidence, Experiment, ExperimentRecord,
+    PropertyUnit, PropertyValue, Spent,
 };
 
 /// A step of a run, for progress and for storing what is known so far.
@@ -53,9 +54,9 @@ pub fn run(
     widen(anatomy);
     let spread = anatomy.noise.drift;
     if let Some(share) = unexplained {
-        decline_all(anatomy, UnknownReason::NoModel { share });
+        decline_all(anatomy, DeclineReason::NoModel { share });
     } else if spread > UNSTEADY {
-        decline_all(anatomy, UnknownReason::Drift { spread });
+        decline_all(anatomy, DeclineReason::Drift { spread });
     }
     anatomy.model = fit(anatomy);
     outcome.map_err(|(error, _)| error)
@@ -76,17 +77,19 @@ fn all(
     anatomy: &mut Anatomy,
     observe: &mut dyn FnMut(RunStep<'_>),
 ) -> Result<(), (DeviceError, Spent)> {
+    let limit = lab.limit;
     for experiment in Experiment::ALL {
         if anatomy.has_run(experiment) || (anatomy.read_only && experiment.writes()) {
             continue;
         }
+        lab.limit.time = deadline(experiment, &limit);
         observe(RunStep::Begins(experiment));
         let before = lab.spent;
         let mut repeats = 0;
         let found = match cool(lab, anatomy, experiment, &mut repeats) {
             Ok(found) => found,
             Err(Halt::Device(error)) => return Err((error, before)),
-            Err(Halt::Budget) => declined(experiment, UnknownReason::Budget),
+            Err(Halt::Budget) => declined(experiment, DeclineReason::Budget),
             Err(Halt::Declined(reason)) => declined(experiment, reason),
         };
         let ends = experiment == Experiment::Noise && lab.reference.is_none();
@@ -126,7 +129,7 @@ fn cool(
         }
         lab.rest()?;
         if lab.check_heat()? && !lab.cool_down()? {
-            return Err(Halt::Declined(UnknownReason::Heat));
+            return Err(Halt::Declined(DeclineReason::Heat));
         }
         lab.state.warmth.begins_cool();
         let found = perform(experiment, lab, anatomy)?;
@@ -141,10 +144,10 @@ fn cool(
             break;
         }
     }
-    Err(Halt::Declined(UnknownReason::Heat))
+    Err(Halt::Declined(DeclineReason::Heat))
 }
 
-fn declined(experiment: Experiment, reason: UnknownReason) -> Findings {
+fn declined(experiment: Experiment, reason: DeclineReason) -> Findings {
     let mut found = Findings::default();
     found.decline(properties(experiment), reason);
     found
@@ -153,7 +156,7 @@ fn declined(experiment: Experiment, reason: UnknownReason) -> Findings {
 /// Adds the findings of an experiment. A value stays known if a later experiment does not improve it.
 fn merge(anatomy: &mut Anatomy, experiment: Experiment, found: Findings) {
     for (property, finding) in found.findings {
-        let contradicts = matches!(finding, CardFinding::Unknown(UnknownReason::Contradiction));
+        let contradicts = matches!(finding, CardFinding::Unknown(DeclineReason::Contradiction));
         let is_known = anatomy
             .findings
             .get(&property)
@@ -174,10 +177,10 @@ fn merge(anatomy: &mut Anatomy, experiment: Experiment, found: Findings) {
 /// Declines everything: the noise of small reads is too large.
 fn too_noisy(lab: &Lab<'_>, anatomy: &mut Anatomy) {
     let reason = match lab.noise.slow > 0.05 {
-        true => UnknownReason::Busy {
+        true => DeclineReason::Busy {
             slow: lab.noise.slow,
         },
-        false => UnknownReason::Noisy {
+        false => DeclineReason::Noisy {
             value: 0.0,
             relative_error: lab.noise.sigma,
         },
@@ -185,7 +188,7 @@ fn too_noisy(lab: &Lab<'_>, anatomy: &mut Anatomy) {
     decline_all(anatomy, reason);
 }
 
-fn decline_all(anatomy: &mut Anatomy, reason: UnknownReason) {
+fn decline_all(anatomy: &mut Anatomy, reason: DeclineReason) {
     for property in CardProperty::ALL {
         anatomy
             .findings
@@ -217,7 +220,7 @@ fn widen(anatomy: &mut Anatomy) {
         let by_heat = by_clock && *property != CardProperty::DrainDelay;
         let is_unknown = matches!(finding, CardFinding::Unknown(_));
         if by_heat && spread > WANDERS && !is_unknown {
-            *finding = CardFinding::Unknown(UnknownReason::Drift { spread });
+            *finding = CardFinding::Unknown(DeclineReason::Drift { spread });
         }
         let is_speed = matches!(property.unit(), PropertyUnit::Rate | PropertyUnit::Time);
         if by_clock || !is_speed {
@@ -231,7 +234,7 @@ fn widen(anatomy: &mut Anatomy) {
             };
             *finding = match wider.relative_error() <= WIDEST {
                 true => CardFinding::Known(wider),
-                false => CardFinding::Unknown(UnknownReason::Drift { spread }),
+                false => CardFinding::Unknown(DeclineReason::Drift { spread }),
             };
         }
     }

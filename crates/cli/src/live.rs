@@ -97,15 +97,20 @@ impl ScanPublisher {
 
     /// Publishes an activity of unknown duration.
     pub(crate) fn doing(&self, what: &str) {
-        let activity = LiveActivity {
-            doing: what.to_owned(),
-            done: 0,
-            total: 0,
-        };
-        self.live.update(|state| {
-            (state.activity, state.remaining_s) = (Some(activity), None);
-        });
+        doing(&self.live, what);
     }
+}
+
+/// Publishes an activity of unknown duration.
+pub(crate) fn doing(live: &LivePublisher, what: &str) {
+    let activity = LiveActivity {
+        doing: what.to_owned(),
+        done: 0,
+        total: 0,
+    };
+    live.update(|state| {
+        (state.activity, state.remaining_s) = (Some(activity), None);
+    });
 }
 
 /// Returns the sample of a pass; its latencies are not measured.

@@ -234,7 +234,7 @@ pub enum CardFinding {
         up_to: f64,
     },
     /// The value cannot be told.
-    Unknown(UnknownReason),
+    Unknown(DeclineReason),
 }
 
 impl CardFinding {
@@ -252,7 +252,7 @@ impl CardFinding {
                 low: 0.0,
                 high: up_to / 2.0,
             }),
-            CardFinding::Unknown(UnknownReason::Noisy {
+            CardFinding::Unknown(DeclineReason::Noisy {
                 value,
                 relative_error,
             }) if value > 0.0 && relative_error < 1.0 => Some(PropertyValue {
@@ -273,10 +273,10 @@ impl CardFinding {
     }
 }
 
-/// Why a value is unknown.
+/// Why the value of a property is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnknownReason {
+pub enum DeclineReason {
     /// The experiment did not run, or was interrupted.
     NotMeasured,
     /// It needs writes, which were not permitted.
@@ -525,8 +525,8 @@ impl Anatomy {
     /// Returns the finding about a property.
     pub fn finding(&self, property: CardProperty) -> CardFinding {
         let unknown = match self.read_only && property.needs_writes() {
-            true => UnknownReason::ReadOnly,
-            false => UnknownReason::NotMeasured,
+            true => DeclineReason::ReadOnly,
+            false => DeclineReason::NotMeasured,
         };
         self.findings
             .get(&property)
@@ -569,7 +569,7 @@ mod tests {
             (CardProperty::CacheSize, CardFinding::Absent { up_to: 1e9 }),
             (
                 CardProperty::OpenCost,
-                CardFinding::Unknown(UnknownReason::Noisy {
+                CardFinding::Unknown(DeclineReason::Noisy {
                     value: 7.0,
                     relative_error: 0.2,
                 }),
@@ -591,11 +591,11 @@ mod tests {
         let of = |property| anatomy.finding(property);
         assert_eq!(
             of(CardProperty::Flush),
-            CardFinding::Unknown(UnknownReason::ReadOnly)
+            CardFinding::Unknown(DeclineReason::ReadOnly)
         );
         assert_eq!(
             of(CardProperty::Page),
-            CardFinding::Unknown(UnknownReason::NotMeasured)
+            CardFinding::Unknown(DeclineReason::NotMeasured)
         );
     }
 

@@ -68,7 +68,8 @@ pub use history::{history_html, history_markdown, history_terminal};
 pub use html::{EmbeddedPage, embedded, stylesheet};
 pub use ids::origin_id;
 pub use list::{
-    ListedAnatomy, ListedRate, ListedSeries, ListedVerification, list_terminal, listed_result,
+    ListedAnatomy, ListedRate, ListedSeries, ListedVerification, list_terminal, listed_finding,
+    listed_result,
 };
 pub use naming::{caveat_of, foreign_workloads, workload_words};
 pub use path::{

@@ -219,6 +219,15 @@ pub fn listed_result(of: &ListedSeries) -> String {
     result
 }
 
+/// Returns the first sentence of an anatomy, and whether it is unfinished.
+pub fn listed_finding(of: &AnatomyRecord) -> String {
+    let mut finding = crate::anatomy::headline(&of.anatomy);
+    if !of.completed {
+        finding += &format!(" ({})", StateWord::EndedEarly.text());
+    }
+    finding
+}
+
 fn line(of: &ListedSeries) -> Vec<String> {
     let or_dash = |text: &str| if text.is_empty() { "–" } else { text }.to_owned();
     let runs = match of.completed == of.runs {
@@ -253,16 +262,11 @@ fn verification(listed: &ListedVerification<'_>) -> Vec<String> {
 
 fn anatomy(listed: &ListedAnatomy<'_>) -> Vec<String> {
     let of = listed.record;
-    let mut finding = crate::anatomy::headline(&of.anatomy);
-    if !of.completed {
-        finding += &format!(" ({})", StateWord::EndedEarly.text());
-    }
-    let started = started(of.started_unix_ms);
     vec![
         listed.id.clone(),
-        started,
+        started(of.started_unix_ms),
         of.target.display_name(),
-        finding,
+        listed_finding(of),
     ]
 }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct ListQuery {
     /// Only targets whose label or name contains this text, in any case.
     pub target: Option<String>,
-    /// Maximum number of series, of verifications, and of anatomies.
+    /// Maximum number of entries of each list: that of series, that of verifications, and that of anatomies.
     pub limit: u32,
     /// Number of newer series to skip.
     pub skip: u32,

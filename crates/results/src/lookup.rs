@@ -2,7 +2,7 @@
 
 use crate::{json, names, not_there};
 use anyhow::Result;
-use hakaru_model::anatomy_record::AnatomyRecord;
+use hakaru_model::anatomy_record::{AnatomyRecord, CardAdvice};
 use hakaru_model::annotation::Annotations;
 use hakaru_model::integrity::Verification;
 use hakaru_model::record::RunRecord;
@@ -188,6 +188,37 @@ impl<'a, T> AnnotatedResult<'a, T> {
             annotations,
         }
     }
+}
+
+/// An anatomy as stored, with the advice that follows from it, and its current labels, title and note.
+#[derive(Serialize)]
+pub struct AdvisedAnatomy<'a> {
+    #[serde(flatten)]
+    record: &'a AnatomyRecord,
+    /// Advice that follows from the findings.
+    advice: Vec<CardAdvice>,
+    #[serde(skip_serializing_if = "Annotations::is_empty")]
+    annotations: Annotations,
+}
+
+impl<'a> AdvisedAnatomy<'a> {
+    /// Returns an anatomy with its advice and annotations.
+    pub fn new(record: &'a AnatomyRecord, annotations: Annotations) -> AdvisedAnatomy<'a> {
+        AdvisedAnatomy {
+            record,
+            advice: hakaru_campaign::anatomy::advise(&record.anatomy),
+            annotations,
+        }
+    }
+}
+
+/// Formats an anatomy as it is stored, with its advice and its current labels, title and note.
+///
+/// # Errors
+/// If there is no anatomy with this full ID, or the database cannot be read.
+pub fn anatomy_json(store: &Store, id: &str) -> Result<String> {
+    let (raw, annotations) = (store.raw_anatomy(id)?, store.annotations(id)?);
+    json::text(json::ANATOMY, &AdvisedAnatomy::new(&raw, annotations))
 }
 
 /// Formats a record as it is stored, with its current labels, title and note.

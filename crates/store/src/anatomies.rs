@@ -94,9 +94,14 @@ impl Store {
     /// # Errors
     /// [`AppendError`]: a complete anatomy has this ID, or the database cannot be written; nothing is stored then.
     pub fn put_anatomy(&mut self, record: &AnatomyRecord) -> Result<(), AppendError> {
+        check_id(&record.id)?;
+        self.put_anatomy_text(record, &export_anatomy(record)?)?;
+        self.settle();
+        Ok(())
+    }
+
+    fn put_anatomy_text(&mut self, record: &AnatomyRecord, body: &str) -> Result<(), AppendError> {
         let id = &record.id;
-        check_id(id)?;
-        let body = export_anatomy(record)?;
         let stored = self.anatomy_state(id);
         let stored = stored.map_err(self.failed("look for an anatomy"))?;
         let sql = match stored {
@@ -114,7 +119,6 @@ impl Store {
         let values = params![id, record.format, record.completed, body];
         let stored = self.connection.execute(sql, values);
         stored.map_err(self.failed("store an anatomy"))?;
-        self.settle();
         Ok(())
     }
 
@@ -124,10 +128,22 @@ impl Store {
     /// # Errors
     /// [`AppendError`]; nothing is stored then.
     pub fn append_anatomy(&mut self, record: &AnatomyRecord) -> Result<Appended, AppendError> {
+        check_id(&record.id)?;
+        let appended = self.append_anatomy_text(record, &export_anatomy(record)?)?;
+        self.settle();
+        Ok(appended)
+    }
+
+    /// Appends an anatomy as this text, which it was parsed from or written to.
+    pub(crate) fn append_anatomy_text(
+        &mut self,
+        record: &AnatomyRecord,
+        body: &str,
+    ) -> Result<Appended, AppendError> {
         let stored = match self.raw_anatomy(&record.id) {
             Ok(stored) => stored,
             Err(FindError::NotFound { .. }) => {
-                self.put_anatomy(record)?;
+                self.put_anatomy_text(record, body)?;
                 return Ok(Appended::Stored);
             }
             Err(error) => return Err(error.into()),
@@ -135,7 +151,7 @@ impl Store {
         let is_same =
             stored.started_unix_ms == record.started_unix_ms && stored.seed == record.seed;
         if is_same && record.is_later_than(&stored) && !stored.completed {
-            self.put_anatomy(record)?;
+            self.put_anatomy_text(record, body)?;
             return Ok(Appended::Stored);
         }
         match stored == *record || (is_same && stored.is_later_than(record)) {

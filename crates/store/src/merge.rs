@@ -7,8 +7,10 @@ use crate::anatomies::parse as parse_anatomy;
 use crate::annotations;
 use crate::append::{Appended, check_id};
 use crate::verified::parse as parse_verification;
-use crate::{AppendError, ArchiveError, RecordText, Store, StoreError};
+use crate::{AppendError, ArchiveError, FindError, RecordText, Store, StoreError};
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::annotation::AnnotationKind;
+use hakaru_model::integrity::Verification;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 /// Number of rows that are read, and stored in one transaction, at a time.
@@ -67,6 +69,37 @@ struct MergedRow {
     fingerprint: Option<i64>,
 }
 
+/// A table of records that are read one by one, unlike those of runs.
+struct MergedTable<T> {
+    /// Selects ID and text, in the order in which they were stored.
+    select: &'static str,
+    /// What fails if it cannot be read.
+    action: &'static str,
+    /// Parses the text of a record with an ID.
+    parse: fn(&str, &str) -> Result<T, FindError>,
+    /// Returns the ID in a record.
+    id: fn(&T) -> &str,
+    /// Stores a record as the text that it was parsed from.
+    append: fn(&mut Store, &T, &str) -> Result<Appended, AppendError>,
+}
+
+const VERIFICATIONS: MergedTable<Verification> = MergedTable {
+    select: "SELECT id, body FROM verification ORDER BY seq",
+    action: "list the verifications",
+    parse: parse_verification,
+    id: |verification| &verification.id,
+    append: Store::append_verification_text,
+};
+
+/// A later state of an unfinished anatomy replaces the earlier one.
+const ANATOMIES: MergedTable<AnatomyRecord> = MergedTable {
+    select: "SELECT id, body FROM anatomy ORDER BY seq",
+    action: "list the anatomies",
+    parse: parse_anatomy,
+    id: |anatomy| &anatomy.id,
+    append: Store::append_anatomy_text,
+};
+
 impl Store {
     /// Copies runs, verifications, anatomies, annotations, campaign definitions and prices that `from` has and this database lacks.
     ///
@@ -87,8 +120,8 @@ impl Store {
             ..Merged::default()
         };
         self.merge_runs(from, &mut merged, progress)?;
-        self.merge_verifications(from, &mut merged)?;
-        self.merge_anatomies(from, &mut merged)?;
+        merged.verifications = self.merge_table(from, &VERIFICATIONS, &mut merged)?;
+        merged.anatomies = self.merge_table(from, &ANATOMIES, &mut merged)?;
         let copied = |table, rows: rusqlite::Result<u64>| rows.map_err(self.failed(table));
         merged.campaigns = copied(
             "copy the campaigns",
@@ -181,62 +214,22 @@ impl Store {
             .optional()
     }
 
-    fn merge_verifications(
+    /// Copies the records of a table that are missing here; returns their number.
+    fn merge_table<T>(
         &mut self,
         from: &Store,
+        table: &MergedTable<T>,
         merged: &mut Merged,
-    ) -> Result<(), ArchiveError> {
-        let read = || -> rusqlite::Result<Vec<(String, i64, String)>> {
-            let sql = "SELECT id, format, body FROM verification ORDER BY seq";
-            let mut statement = from.connection.prepare(sql)?;
-            let rows =
-                statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            rows.collect()
-        };
-        let all = read().map_err(from.failed("list the verifications"))?;
-        for (id, format, body) in all {
-            let parsed = match parse_verification(&id, &body) {
-                Ok(parsed) if check_id(&parsed.id).is_ok() && parsed.id == id => parsed,
-                Ok(_) => {
-                    merged.unreadable.push((id, "invalid ID".to_owned()));
-                    continue;
-                }
-                Err(error) => {
-                    merged.unreadable.push((id, error.to_string()));
-                    continue;
-                }
-            };
-            let own = self.verification_body(&id);
-            match own.map_err(self.failed("look for a verification"))? {
-                None => {
-                    let sql = "INSERT INTO verification (id, format, body) VALUES (?1, ?2, ?3)";
-                    let inserted = self.connection.execute(sql, params![id, format, body]);
-                    inserted.map_err(self.failed("store a verification"))?;
-                    merged.verifications += 1;
-                }
-                Some(own) if own == body => {}
-                Some(own) => {
-                    if !parse_verification(&id, &own).is_ok_and(|own| own == parsed) {
-                        merged.conflicts.push(id);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Copies the anatomies that are missing here, and later states of unfinished ones.
-    fn merge_anatomies(&mut self, from: &Store, merged: &mut Merged) -> Result<(), ArchiveError> {
+    ) -> Result<u64, ArchiveError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
-            let mut statement = from
-                .connection
-                .prepare("SELECT id, body FROM anatomy ORDER BY seq")?;
+            let mut statement = from.connection.prepare(table.select)?;
             let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect()
         };
-        for (id, body) in read().map_err(from.failed("list the anatomies"))? {
-            let record = match parse_anatomy(&id, &body) {
-                Ok(record) if check_id(&id).is_ok() && record.id == id => record,
+        let mut copied = 0;
+        for (id, body) in read().map_err(from.failed(table.action))? {
+            let record = match (table.parse)(&id, &body) {
+                Ok(record) if check_id(&id).is_ok() && (table.id)(&record) == id => record,
                 Ok(_) => {
                     merged.unreadable.push((id, "invalid ID".to_owned()));
                     continue;
@@ -246,8 +239,8 @@ impl Store {
                     continue;
                 }
             };
-            match self.append_anatomy(&record) {
-                Ok(Appended::Stored) => merged.anatomies += 1,
+            match (table.append)(self, &record, &body) {
+                Ok(Appended::Stored) => copied += 1,
                 Ok(Appended::AlreadyThere) => {}
                 Err(AppendError::Conflict { .. }) => merged.conflicts.push(id),
                 Err(AppendError::Stored(error)) if error.is_unreadable() => {
@@ -256,7 +249,7 @@ impl Store {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(())
+        Ok(copied)
     }
 
     /// Adds the annotations of another database to the histories of this one; returns the number of new ones.

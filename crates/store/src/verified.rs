@@ -97,9 +97,20 @@ impl Store {
         &mut self,
         verification: &Verification,
     ) -> Result<Appended, AppendError> {
-        let id = &verification.id;
-        check_id(id)?;
+        check_id(&verification.id)?;
         let body = export_verification(verification)?;
+        let appended = self.append_verification_text(verification, &body)?;
+        self.settle();
+        Ok(appended)
+    }
+
+    /// Appends a verification as this text, which it was parsed from or written to.
+    pub(crate) fn append_verification_text(
+        &mut self,
+        verification: &Verification,
+        body: &str,
+    ) -> Result<Appended, AppendError> {
+        let id = &verification.id;
         let stored = self.verification_body(id);
         if let Some(stored) = stored.map_err(self.failed("look for a verification"))? {
             let same = || parse(id, &stored).is_ok_and(|stored| stored == *verification);
@@ -116,7 +127,6 @@ impl Store {
             .connection
             .execute(sql, params![id, verification.format, body]);
         appended.map_err(self.failed("store a verification"))?;
-        self.settle();
         Ok(Appended::Stored)
     }
 

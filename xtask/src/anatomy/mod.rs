@@ -6,11 +6,8 @@ pub(crate) mod table;
 
 use anyhow::{Context, Result, bail};
 use draw::{Disturbance, Drawer};
-use hakaru_anatomy::{
-    DeviceError, PredictionError, TimedDevice, TimedRequest, Workload, budget, drive, predict,
-    seconds_of,
-};
-use hakaru_campaign::anatomy::SimulatedDevice;
+use hakaru_anatomy::{PredictionError, TimedDevice, Workload, budget, drive, predict, seconds_of};
+use hakaru_campaign::anatomy::{AlteredDevice, SimulatedDevice};
 use hakaru_model::anatomy::{Anatomy, CardProperty};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::rng::Rng;
@@ -19,79 +16,25 @@ use score::{Score, score};
 use std::time::{SystemTime, UNIX_EPOCH};
 use table::Totals;
 
-/// A simulated card with a disturbance that no model contains.
-struct DisturbedDevice {
-    device: SimulatedDevice,
-    disturbance: Disturbance,
-    rng: Rng,
-    requests: u64,
-    /// Period of a device whose speed switches, in ns.
-    period: u64,
-}
-
-impl DisturbedDevice {
-    fn new(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> DisturbedDevice {
-        let mut rng = Rng::fork(seed, 5);
-        DisturbedDevice {
-            device: SimulatedDevice::new(model.clone(), seed),
-            disturbance,
-            period: (10 + rng.below(190)) * 1_000_000_000,
-            rng,
-            requests: 0,
-        }
-    }
-
-    /// Returns how much longer a request takes than that of the card.
-    fn extra(&mut self, latency: Nanos) -> Nanos {
-        self.requests += 1;
+/// Returns a simulated card with a disturbance that no model contains.
+fn disturbed(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> AlteredDevice {
+    let mut rng = Rng::fork(seed, 5);
+    // Period of a device whose speed switches, in ns.
+    let period = (10 + rng.below(190)) * 1_000_000_000;
+    let mut requests = 0_u64;
+    let card = SimulatedDevice::new(model.clone(), seed);
+    AlteredDevice::slower(card, move |card, latency| {
+        requests += 1;
         let slower = Nanos(latency.0 / 5 * 3);
-        match self.disturbance {
-            Disturbance::BusyHost if self.requests.is_multiple_of(5) => {
-                Nanos((-(1.0 - self.rng.unit()).ln() * 3e6) as u64)
+        match disturbance {
+            Disturbance::BusyHost if requests.is_multiple_of(5) => {
+                Nanos((-(1.0 - rng.unit()).ln() * 3e6) as u64)
             }
-            Disturbance::TwoSpeeds if self.rng.below(5) == 0 => slower,
-            Disturbance::Switching if self.device.now().0 % self.period > self.period / 2 => slower,
+            Disturbance::TwoSpeeds if rng.below(5) == 0 => slower,
+            Disturbance::Switching if card.now().0 % period > period / 2 => slower,
             _ => Nanos(0),
         }
-    }
-}
-
-impl TimedDevice for DisturbedDevice {
-    fn capacity(&self) -> Bytes {
-        self.device.capacity()
-    }
-
-    fn block(&self) -> u64 {
-        self.device.block()
-    }
-
-    fn now(&self) -> Nanos {
-        self.device.now()
-    }
-
-    fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
-        let latency = self.device.serve(request)?;
-        let extra = self.extra(latency);
-        self.device.idle(extra)?;
-        Ok(Nanos(latency.0 + extra.0))
-    }
-
-    fn read_at_depth(
-        &mut self,
-        offsets: &[u64],
-        len: u64,
-        depth: usize,
-    ) -> Result<Vec<Nanos>, DeviceError> {
-        self.device.read_at_depth(offsets, len, depth)
-    }
-
-    fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
-        self.device.idle(time)
-    }
-
-    fn can_discard(&self) -> bool {
-        true
-    }
+    })
 }
 
 /// What to draw.
@@ -239,12 +182,12 @@ fn dissect(
 ) -> Result<(Anatomy, Bytes)> {
     let mut anatomy = Anatomy::new(&model.name, model.capacity, read_only);
     let limit = budget(model.capacity, read_only);
-    let mut device = DisturbedDevice::new(model, disturbance, seed);
+    let mut device = disturbed(model, disturbance, seed);
     let observe = &mut |_: hakaru_anatomy::RunStep<'_>| {};
     let simulate =
         &mut |model| -> Box<dyn TimedDevice> { Box::new(SimulatedDevice::new(model, seed ^ 5)) };
     hakaru_anatomy::run(&mut device, &mut anatomy, limit, seed, simulate, observe)?;
-    Ok((anatomy, device.device.copied()))
+    Ok((anatomy, device.card.copied()))
 }
 
 /// Predicts the held-out workloads, measures them on the true card, and adds up how well they agree.
@@ -325,6 +268,7 @@ mod tests {
         assert!(totals.wrong_percent() <= 2.0, "{told}");
         assert!(totals.right_percent() >= 85.0, "{told}");
         assert_eq!(totals.over_budget(), 0, "{told}");
+        assert!(totals.longest_reads() <= 300.0, "{told}");
         assert!(totals.fits_none() <= FALSE_ALARMS, "{told}");
     }
 

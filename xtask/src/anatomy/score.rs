@@ -82,7 +82,10 @@ pub(crate) fn score(model: &DeviceModel, anatomy: &Anatomy, property: P) -> Scor
         (Some(_), CardFinding::Unknown(_)) => return Score::Declined,
         (Some(truth), found) => (truth, found),
     };
-    if property == P::WriteRate && never_filled(model, anatomy) {
+    let of_heat = matches!(property, P::ThrottlePercent | P::ThrottleRecovery);
+    if (property == P::WriteRate && never_filled(model, anatomy))
+        || (of_heat && never_hot(model, anatomy))
+    {
         return Score::Declined;
     }
     match found {
@@ -115,6 +118,12 @@ fn never_filled(model: &DeviceModel, anatomy: &Anatomy) -> bool {
         .as_ref()
         .map_or(0.0, |cache| cache.size.0 as f64);
     matches!(anatomy.finding(P::CacheSize), CardFinding::Absent { up_to } if up_to < size)
+}
+
+/// Returns whether the card of the model throttles only after more work than the longest of the anatomy, which says so.
+fn never_hot(model: &DeviceModel, anatomy: &Anatomy) -> bool {
+    let after = model.throttle.as_ref().map_or(0.0, |t| t.after.0 as f64);
+    matches!(anatomy.finding(P::ThrottleAfter), CardFinding::Absent { up_to } if up_to < after)
 }
 
 fn absent(property: P, truth: f64, up_to: f64) -> Score {

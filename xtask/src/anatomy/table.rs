@@ -3,7 +3,7 @@
 use super::score::Score;
 use hakaru_analysis::stats::median;
 use hakaru_anatomy::seconds_of;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Spent, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, Spent};
 use hakaru_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,13 +94,19 @@ impl Totals {
     pub(crate) fn fits(&mut self, anatomy: &Anatomy) -> bool {
         let mut findings = anatomy.findings.values();
         let is_none = |finding: &CardFinding| {
-            matches!(finding, CardFinding::Unknown(UnknownReason::NoModel { .. }))
+            matches!(finding, CardFinding::Unknown(DeclineReason::NoModel { .. }))
         };
         self.anatomies += 1;
         let fits_none = findings.clone().any(is_none);
         self.fits_none += u32::from(fits_none);
         self.with_values += u32::from(findings.any(|finding| finding.known().is_some()));
         fits_none
+    }
+
+    /// Returns the longest time of the experiments that only read, in seconds.
+    #[cfg(test)]
+    pub(crate) fn longest_reads(&self) -> f64 {
+        self.read_only_seconds.iter().copied().fold(0.0, f64::max)
     }
 
     #[cfg(test)]

@@ -46,10 +46,10 @@ const fn path(
     }
 }
 
-const PATHS: [ApiPath; 15] = [
+const PATHS: [ApiPath; 16] = [
     path(
         "/api/v1/series",
-        "Lists stored series and verifications, the last stored first.",
+        "Lists stored series, verifications and anatomies, the last stored first.",
         None,
         Document("hakaru.list/1", "ListJson"),
     ),
@@ -70,6 +70,12 @@ const PATHS: [ApiPath; 15] = [
         "Returns a verification as it is stored.",
         Some(("id", "ID or unique start of an ID.")),
         Document("hakaru.verification/1", "AnnotatedResult<Verification>"),
+    ),
+    path(
+        "/api/v1/anatomies/{id}",
+        "Returns an anatomy as it is stored, with the advice that follows from it.",
+        Some(("id", "ID or unique start of an ID.")),
+        Document("hakaru.anatomy/1", "AdvisedAnatomy"),
     ),
     path(
         "/api/v1/path/{name}",
@@ -195,7 +201,7 @@ fn parameters(of: &ApiPath) -> Vec<Value> {
     }
     match of.path {
         "/api/v1/series" => parameters.push(json!({
-            "name": "limit", "in": "query", "description": "Maximum number of series.",
+            "name": "limit", "in": "query", "description": "Maximum number of entries of each list.",
             "schema": { "type": "integer", "minimum": 0, "maximum": 1000, "default": 100 },
         })),
         "/api/v1/compare" => parameters.push(json!({

@@ -3,7 +3,7 @@
 use crate::grid::{self, BoundaryCost, GridChoice};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 
 /// Difference of χ² that decides.
 const DECIDED: f64 = 25.0;
@@ -50,7 +50,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let Some(choice) = choice else {
         found.decline(
             super::properties(hakaru_model::anatomy::Experiment::Boundaries),
-            UnknownReason::TooSmall,
+            DeclineReason::TooSmall,
         );
         return Ok(found);
     };
@@ -125,7 +125,7 @@ fn report(
         None if margin > 0.0 => CardFinding::Absent {
             up_to: largest as f64,
         },
-        _ => CardFinding::Unknown(UnknownReason::Ambiguous),
+        _ => CardFinding::Unknown(DeclineReason::Ambiguous),
     };
     let page = finding(choice.page, choice.page_margin, 128 << 10);
     let unit = finding(choice.unit, choice.unit_margin, 128 << 20);
@@ -142,7 +142,7 @@ fn report(
             match (step - extra.value).abs() <= error.max(extra.value - extra.low) {
                 true => (repeated, CardFinding::Absent { up_to: error }),
                 false => {
-                    let reason = CardFinding::Unknown(UnknownReason::Contradiction);
+                    let reason = CardFinding::Unknown(DeclineReason::Contradiction);
                     match step < extra.value {
                         true => {
                             let sense = SampleLocation {
@@ -188,7 +188,7 @@ fn crossing(
         let step = 3.5 * 2.0 * choice.page_step.error.max(floor / 3.0);
         let finding = match choice.unit {
             None => CardFinding::Absent { up_to: step },
-            Some(_) => CardFinding::Unknown(UnknownReason::Needs(CardProperty::Unit)),
+            Some(_) => CardFinding::Unknown(DeclineReason::Needs(CardProperty::Unit)),
         };
         found.set(CardProperty::UnitCrossing, finding);
         return Ok(());

@@ -2,7 +2,7 @@
 
 use crate::lab::{Findings, Lab, Measured};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
 
 /// Numbers of parallel reads that are told apart.
 const WAYS: [u32; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 32];
@@ -41,7 +41,7 @@ pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
     let finding = match near {
         Some(32) => CardFinding::Absent { up_to: 32.0 },
         Some(known) => CardFinding::exact(u64::from(known)),
-        None => CardFinding::Unknown(UnknownReason::Ambiguous),
+        None => CardFinding::Unknown(DeclineReason::Ambiguous),
     };
     found.set(CardProperty::ParallelReads, finding);
     Ok(found)

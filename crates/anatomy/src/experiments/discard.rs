@@ -3,7 +3,7 @@
 use super::units::{UnitGeometry, WrittenUnit, collection_time, open_fresh};
 use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::{SampleLocation, difference};
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Experiment, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, Experiment};
 
 /// Discards for their time at least and at most.
 const DISCARDS: (usize, usize) = (100, 4000);
@@ -13,7 +13,7 @@ const OPENINGS: usize = 1500;
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     if !lab.can_discard() {
-        return Err(Halt::Declined(UnknownReason::Unsupported));
+        return Err(Halt::Declined(DeclineReason::Unsupported));
     }
     let geometry = UnitGeometry::of(lab, known);
     let mut found = Findings::default();
@@ -34,12 +34,12 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     found.set(CardProperty::Discard, time.finding(0.0));
     let collection = collection_time(known);
     let (Some(count), Some(collection)) = (known.size(CardProperty::OpenUnits), collection) else {
-        let needs = UnknownReason::Needs(CardProperty::OpenUnits);
+        let needs = DeclineReason::Needs(CardProperty::OpenUnits);
         found.decline(&[CardProperty::DiscardFrees], needs);
         return Ok(found);
     };
     if !geometry.is_known {
-        let needs = UnknownReason::Needs(CardProperty::Unit);
+        let needs = DeclineReason::Needs(CardProperty::Unit);
         found.decline(&[CardProperty::DiscardFrees], needs);
         return Ok(found);
     }
@@ -50,7 +50,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let finding = match freed {
         0 => CardFinding::exact(0),
         3 => CardFinding::exact(1),
-        _ => CardFinding::Unknown(UnknownReason::Ambiguous),
+        _ => CardFinding::Unknown(DeclineReason::Ambiguous),
     };
     found.set(CardProperty::DiscardFrees, finding);
     if freed == 3 && known.finding(CardProperty::OpenCost).known().is_none() {

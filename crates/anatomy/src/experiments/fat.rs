@@ -2,7 +2,7 @@
 
 use super::units::{UnitGeometry, collection_time, open_fresh};
 use crate::lab::{Findings, Halt, Lab, Measured};
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 
 /// Bytes at the start that are searched.
 const AREA: u64 = 512 << 20;
@@ -11,11 +11,11 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let count = UnitGeometry::limit(known)?;
     let geometry = UnitGeometry::of(lab, known);
     if !geometry.is_known {
-        let needs = UnknownReason::Needs(CardProperty::Unit);
+        let needs = DeclineReason::Needs(CardProperty::Unit);
         return Err(Halt::Declined(needs));
     }
     let Some(collection) = collection_time(known) else {
-        let needs = UnknownReason::Needs(CardProperty::CollectionTime);
+        let needs = DeclineReason::Needs(CardProperty::CollectionTime);
         return Err(Halt::Declined(needs));
     };
     lab.drain()?;
@@ -37,7 +37,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         index = (2 * index).max(index + 1).min(most - 1);
     }
     let Some(mut usual) = first_usual else {
-        let reason = UnknownReason::Ambiguous;
+        let reason = DeclineReason::Ambiguous;
         found.decline(&[CardProperty::FatUnits], reason);
         return Ok(found);
     };
@@ -53,7 +53,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     found.points.push((usual as f64, collection));
     let finding = match agrees {
         true => CardFinding::exact(usual),
-        false => CardFinding::Unknown(UnknownReason::Ambiguous),
+        false => CardFinding::Unknown(DeclineReason::Ambiguous),
     };
     found.set(CardProperty::FatUnits, finding);
     Ok(found)

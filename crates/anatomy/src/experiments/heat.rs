@@ -4,7 +4,7 @@ use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{
-    Anatomy, CardFinding, CardProperty, Experiment, PropertyValue, UnknownReason,
+    Anatomy, CardFinding, CardProperty, DeclineReason, Experiment, PropertyValue,
 };
 
 /// Size of a read.
@@ -13,6 +13,18 @@ const READ: u64 = 1 << 20;
 /// Longest busy time in ns, and with reads only.
 const LONGEST: f64 = 240e9;
 const LONGEST_READ_ONLY: f64 = 120e9;
+
+/// Time that is left for a card that throttles when the reads end, to measure its speed then. In ns.
+const RESERVE: f64 = 15e9;
+
+/// Longest rest from the work before, in ns. What is left of the work then counts as work.
+const REST_BEFORE: f64 = 30e9;
+
+/// Time for a step of a rest and its reference measurement, in ns.
+const STEP: f64 = 5e9;
+
+/// Largest half width of the interval of the slowdown, as a fraction.
+const SLOWDOWN: f64 = 0.03;
 
 /// Work before which no card is hot: what is slow earlier is the host, or something else in the device. In ns.
 const EARLIEST: f64 = 5e9;
@@ -29,6 +41,9 @@ const SEEN: f64 = 1.25;
 /// Reads on either side of the step.
 const AROUND: usize = 8;
 
+/// Reads before which no step is looked for.
+const LEAST: usize = 48;
+
 /// Longest rest of a card that throttled, as a multiple of its work before.
 const LONGER: f64 = 1.2;
 
@@ -39,8 +54,8 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut found = Findings::default();
     // The experiments before warmed the card.
     let warmth = lab.state.warmth.now;
-    lab.idle(1.2 * warmth)?;
-    lab.state.warmth.now = 0.0;
+    lab.idle((1.2 * warmth).min(REST_BEFORE))?;
+    let before = lab.state.warmth.now;
     let longest = match known.read_only {
         true => LONGEST_READ_ONLY,
         false => LONGEST,
@@ -49,28 +64,31 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut reads: Vec<(f64, f64)> = Vec::new();
     let mut at = 0;
     let limit = SLOW.max(1.0 + 5.0 * lab.sigma() * 1.2533 / (AROUND as f64).sqrt());
-    while lab.state.warmth.now < longest {
+    while lab.state.warmth.now < longest && lab.time_left() > RESERVE {
         let latency = lab.read(at, READ)?;
         at = match at + 2 * READ <= lab.capacity() {
             true => at + READ,
             false => 0,
         };
         reads.push((lab.state.warmth.now, latency));
-        if reads.len().is_multiple_of(AROUND) && reads.len() >= 48 && is_step(&reads, limit) {
+        if reads.len().is_multiple_of(AROUND) && reads.len() >= LEAST && is_step(&reads, limit) {
             let now = lab.reference_measurement()?;
             if lab.state.warmth.now > EARLIEST && now > limit.min(1.18) * usual {
-                let before = middle(&reads[..40.min(reads.len() - AROUND)]);
-                if lasts(lab, limit * before, usual)? {
-                    return throttled(lab, &reads, usual, found);
+                let cool = middle(&reads[..40.min(reads.len() - AROUND)]);
+                if lasts(lab, limit * cool, usual)? {
+                    return throttled(lab, &reads, (usual, before), found);
                 }
             }
         }
+    }
+    if reads.len() < LEAST {
+        return Err(Halt::Budget);
     }
     for chunk in reads.chunks(reads.len().div_ceil(60).max(1)) {
         found.points.push((chunk[0].0, middle(chunk)));
     }
     if limit > SEEN {
-        let reason = UnknownReason::Noisy {
+        let reason = DeclineReason::Noisy {
             value: 0.0,
             relative_error: lab.sigma(),
         };
@@ -119,11 +137,12 @@ fn lasts(lab: &mut Lab<'_>, level: f64, usual: f64) -> Measured<bool> {
     Ok(late > level && is_slow)
 }
 
-/// Reports busy time and slowdown, then rests until the card is back.
+/// Reports busy time and slowdown, then rests until the card is back. `usual` is the reference measurement of the cool
+/// card, and `before` the busy time of the experiments before from which it did not rest.
 fn throttled(
     lab: &mut Lab<'_>,
     reads: &[(f64, f64)],
-    usual: f64,
+    (usual, before): (f64, f64),
     mut found: Findings,
 ) -> Measured<Findings> {
     let sigma = lab.sigma();
@@ -139,7 +158,7 @@ fn throttled(
     let after = reads[begin].0 - reads[begin].1;
     let mut at = 0;
     let mut hot = Vec::new();
-    while hot.len() < 48.max((2500.0 * sigma * sigma / 0.02) as usize) {
+    while hot.len() < 48.max((2.7 * sigma / SLOWDOWN).powi(2) as usize) {
         hot.push(lab.read(at, READ)?);
         at = (at + READ) % (lab.capacity() / 2 / READ * READ).max(READ);
     }
@@ -162,12 +181,12 @@ fn throttled(
         CardProperty::ThrottleAfter,
         CardFinding::Known(PropertyValue {
             value: after,
-            low: reads[begin.saturating_sub(2)].0,
+            low: reads[begin.saturating_sub(2)].0 - before,
             high: reads[(begin + 2).min(n - 1)].0,
         }),
     );
     let recovery = match recovery(lab, after, ratio.value / 100.0, usual) {
-        Err(Halt::Budget) => CardFinding::Unknown(UnknownReason::Budget),
+        Err(Halt::Budget) => CardFinding::Unknown(DeclineReason::Budget),
         other => other?,
     };
     found.set(CardProperty::ThrottleRecovery, recovery);
@@ -175,12 +194,12 @@ fn throttled(
     // while it was hot: something else makes it slow.
     let is_contradiction = match recovery {
         CardFinding::Known(rest) => rest.low > LONGER * after,
-        CardFinding::Unknown(reason) => reason == UnknownReason::Contradiction,
+        CardFinding::Unknown(reason) => reason == DeclineReason::Contradiction,
         CardFinding::Absent { .. } => false,
     };
     if is_contradiction {
         let all = super::properties(Experiment::Heat);
-        found.decline(all, UnknownReason::Contradiction);
+        found.decline(all, DeclineReason::Contradiction);
     }
     lab.state.warmth.throttles_at = Some(after);
     lab.forget_references(1);
@@ -194,6 +213,13 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
     let begun = lab.now();
     let mut steps = 0u32;
     loop {
+        if lab.time_left() < STEP {
+            let is_contradiction = f64::from(steps) * 1e9 - extra > LONGER * after;
+            return Ok(CardFinding::Unknown(match is_contradiction {
+                true => DeclineReason::Contradiction,
+                false => DeclineReason::Budget,
+            }));
+        }
         lab.idle(1e9)?;
         steps += 1;
         let now = lab.reference_measurement()?;
@@ -202,14 +228,14 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
             break;
         }
         if f64::from(steps) * 1e9 > REST {
-            return Ok(CardFinding::Unknown(UnknownReason::Heat));
+            return Ok(CardFinding::Unknown(DeclineReason::Heat));
         }
     }
     // The reference measurements warm the card. It was back at some time during the last step.
     let idle = f64::from(steps) * 1e9;
     let rested = idle - (lab.now() - begun - idle) - extra - 0.5e9;
     if rested + 1e9 < 0.0 {
-        return Ok(CardFinding::Unknown(UnknownReason::Contradiction));
+        return Ok(CardFinding::Unknown(DeclineReason::Contradiction));
     }
     Ok(CardFinding::Known(PropertyValue {
         value: rested.max(0.0),

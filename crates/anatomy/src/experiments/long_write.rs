@@ -6,7 +6,7 @@ use crate::lab::{Findings, Lab, Measured, REGION};
 use crate::location::SampleLocation;
 use crate::periodic::{self, TimedWrite};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, PropertyValue, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, PropertyValue};
 
 /// Bytes written at least and at most.
 const LEAST: u64 = 448 << 20;
@@ -48,7 +48,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let Some(rise) = rise else {
         let up_to = total as f64;
         found.set(CardProperty::CacheSize, CardFinding::Absent { up_to });
-        let none = CardFinding::Unknown(UnknownReason::Needs(CardProperty::CacheSize));
+        let none = CardFinding::Unknown(DeclineReason::Needs(CardProperty::CacheSize));
         found.set(CardProperty::CacheRate, none);
         return Ok(found);
     };
@@ -116,11 +116,11 @@ fn unit(known: &Anatomy, regimes: &[&[TimedWrite]], found: &mut Findings) {
     };
     let finding = match (by_reads, by_writes) {
         (CardFinding::Known(reads), Some(writes)) if reads.value as u64 != writes.unit => {
-            CardFinding::Unknown(UnknownReason::Contradiction)
+            CardFinding::Unknown(DeclineReason::Contradiction)
         }
         // A unit consists of whole pages.
         (_, Some(writes)) if !in_pages(writes.unit) => {
-            CardFinding::Unknown(UnknownReason::Contradiction)
+            CardFinding::Unknown(DeclineReason::Contradiction)
         }
         (CardFinding::Known(_), _) => by_reads,
         (_, Some(writes)) => CardFinding::exact(writes.unit),
@@ -145,14 +145,14 @@ fn cache(
         SampleLocation::of(&fast, sigma),
         SampleLocation::of(&slow, sigma),
     ) else {
-        found.decline(&both, UnknownReason::Ambiguous);
+        found.decline(&both, DeclineReason::Ambiguous);
         return Ok(());
     };
     let step = slow.value / fast.value - 1.0;
     if lab.drift() * 4.0 > step {
         lab.state.cache = None;
         let spread = lab.drift();
-        found.decline(&both, UnknownReason::Drift { spread });
+        found.decline(&both, DeclineReason::Drift { spread });
         return Ok(());
     }
     // Part of the bytes of the write at the change were still fast.
@@ -173,7 +173,7 @@ fn cache(
     );
     // The rate follows from the fixed time of a write, which the next experiment finds.
     lab.state.fast_write = Some((len, fast));
-    let needs = UnknownReason::Needs(CardProperty::WriteOverhead);
+    let needs = DeclineReason::Needs(CardProperty::WriteOverhead);
     found.decline(&[CardProperty::CacheRate], needs);
     Ok(())
 }

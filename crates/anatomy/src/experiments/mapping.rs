@@ -2,7 +2,7 @@
 
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
-use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
 
 /// Distance of the places: more than one entry covers.
 const STRIDE: u64 = 16 << 20;
@@ -23,7 +23,7 @@ pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
                 CardProperty::MappingChunk,
                 CardProperty::MappingLoad,
             ],
-            UnknownReason::TooSmall,
+            DeclineReason::TooSmall,
         );
         return Ok(found);
     }
@@ -42,7 +42,7 @@ pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
     let Some(mut slow) = slow else {
         let up_to = fast as f64;
         found.set(CardProperty::MappingSlots, CardFinding::Absent { up_to });
-        let reason = CardFinding::Unknown(UnknownReason::Needs(CardProperty::MappingSlots));
+        let reason = CardFinding::Unknown(DeclineReason::Needs(CardProperty::MappingSlots));
         found.set(CardProperty::MappingChunk, reason);
         found.set(CardProperty::MappingLoad, reason);
         return Ok(found);
@@ -97,7 +97,7 @@ fn confirm(lab: &mut Lab<'_>, slots: u64, most: u64, found: &mut Findings) -> Me
     let beyond = extra(lab, slots + 1, STRIDE)?;
     let both = [CardProperty::MappingSlots, CardProperty::MappingChunk];
     if is_slow(lab, within) || !is_slow(lab, beyond) {
-        found.decline(&both, UnknownReason::Ambiguous);
+        found.decline(&both, DeclineReason::Ambiguous);
         return Ok(());
     }
     if 2 * slots + 8 <= most {
@@ -106,10 +106,10 @@ fn confirm(lab: &mut Lab<'_>, slots: u64, most: u64, found: &mut Findings) -> Me
         let near_error = 3.0 * near.error.hypot(far.error);
         if near.value + near_error < 0.8 * far.value || beyond.value < 0.6 * far.value {
             let (low, high) = (slots as f64, 2.0 * slots as f64);
-            found.decline(&both, UnknownReason::SoftLimit { low, high });
+            found.decline(&both, DeclineReason::SoftLimit { low, high });
             found.decline(
                 &[CardProperty::MappingLoad],
-                UnknownReason::Needs(CardProperty::MappingSlots),
+                DeclineReason::Needs(CardProperty::MappingSlots),
             );
             return Ok(());
         }
@@ -118,7 +118,7 @@ fn confirm(lab: &mut Lab<'_>, slots: u64, most: u64, found: &mut Findings) -> Me
     if slots * 2 * STRIDE <= lab.capacity() {
         let spread = extra(lab, slots, 2 * STRIDE)?;
         if is_slow(lab, spread) {
-            found.decline(&both, UnknownReason::Ambiguous);
+            found.decline(&both, DeclineReason::Ambiguous);
             return Ok(());
         }
     }
@@ -162,7 +162,7 @@ fn load(lab: &mut Lab<'_>, slots: u64) -> Measured<SampleLocation> {
 /// Finds what one entry covers: with all entries but one in use, two addresses around a boundary of entries make every
 /// read of the cycle load one.
 fn chunk(lab: &mut Lab<'_>, slots: u64, load: f64) -> Measured<CardFinding> {
-    let unknown = CardFinding::Unknown(UnknownReason::Ambiguous);
+    let unknown = CardFinding::Unknown(DeclineReason::Ambiguous);
     // Of the sizes 3·2^n, those from the entry's power of two on are boundaries.
     let (mut low, mut high) = (15u32, 24u32);
     if !divides(lab, slots, load, 3 << high)? {

@@ -4,7 +4,7 @@ use super::units::{UnitGeometry, WrittenUnit};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 
 /// Rounds at most, bytes written at most, and the part of the capacity.
 const ROUNDS: usize = 8000;
@@ -147,7 +147,7 @@ fn seeks(
         CardFinding::Unknown(_) => false,
     };
     if !enough {
-        let needs = UnknownReason::Needs(CardProperty::OpenUnits);
+        let needs = DeclineReason::Needs(CardProperty::OpenUnits);
         found.decline(&[CardProperty::WriteSeek], needs);
         return Ok(());
     }

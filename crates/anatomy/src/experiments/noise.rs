@@ -2,7 +2,7 @@
 
 use crate::lab::{Findings, Halt, Lab, Measured};
 use hakaru_analysis::stats::{mad, median};
-use hakaru_model::anatomy::UnknownReason;
+use hakaru_model::anatomy::DeclineReason;
 use hakaru_model::units::Nanos;
 
 /// Largest noise at which anything is measured.
@@ -24,12 +24,12 @@ pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
     lab.noise.sigma = (1.4826 * mad(&logs).unwrap_or(0.0)).max(0.002);
     lab.noise.slow = slow as f64 / latencies.len() as f64;
     if lab.noise.slow > BUSIEST {
-        return Err(Halt::Declined(UnknownReason::Busy {
+        return Err(Halt::Declined(DeclineReason::Busy {
             slow: lab.noise.slow,
         }));
     }
     if lab.noise.sigma > LOUDEST {
-        return Err(Halt::Declined(UnknownReason::Noisy {
+        return Err(Halt::Declined(DeclineReason::Noisy {
             value: 0.0,
             relative_error: lab.noise.sigma,
         }));

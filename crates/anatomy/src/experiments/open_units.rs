@@ -7,7 +7,7 @@ use super::units::{UnitGeometry, WrittenUnit, base, open_fresh, slow_limit};
 use super::{unit_size, write_sizes};
 use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::SampleLocation;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 
 /// Units that are tried.
 const MOST: u64 = 64;
@@ -36,14 +36,14 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         found.set(CardProperty::OpenUnits, CardFinding::Absent { up_to });
         found.decline(
             &[CardProperty::CollectionTime, CardProperty::CollectionRate],
-            UnknownReason::Needs(CardProperty::OpenUnits),
+            DeclineReason::Needs(CardProperty::OpenUnits),
         );
         return Ok(found);
     };
     if !stays_fast(lab, &geometry, limit, count)? {
         found.decline(
             super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
-            UnknownReason::Ambiguous,
+            DeclineReason::Ambiguous,
         );
         return Ok(found);
     }
@@ -51,7 +51,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         let (low, high) = (count as f64, 2.0 * count as f64);
         found.decline(
             super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
-            UnknownReason::SoftLimit { low, high },
+            DeclineReason::SoftLimit { low, high },
         );
         return Ok(found);
     };
@@ -61,7 +61,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     if count == 1 && typical < COLLECTION_FACTOR * base {
         found.decline(
             super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
-            UnknownReason::Ambiguous,
+            DeclineReason::Ambiguous,
         );
         return Ok(found);
     }
@@ -238,7 +238,7 @@ fn price(
         true => time
             .divide((geometry.unit - geometry.len) as f64 * 1e9)
             .finding(0.0),
-        false => CardFinding::Unknown(UnknownReason::Needs(CardProperty::Unit)),
+        false => CardFinding::Unknown(DeclineReason::Needs(CardProperty::Unit)),
     };
     found.set(CardProperty::CollectionRate, rate);
 }

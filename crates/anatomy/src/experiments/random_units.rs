@@ -3,7 +3,7 @@
 use super::units::{UnitGeometry, collection_time, open_fresh, slow_limit};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::difference;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 
 /// Searches at most, two of which must agree.
 const SEARCHES: u32 = 3;
@@ -19,7 +19,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let count = UnitGeometry::limit(known)?;
     let geometry = UnitGeometry::of(lab, known);
     let Some(collection) = collection_time(known) else {
-        let needs = UnknownReason::Needs(CardProperty::CollectionTime);
+        let needs = DeclineReason::Needs(CardProperty::CollectionTime);
         found.decline(
             &[CardProperty::RandomUnits, CardProperty::RandomWrite],
             needs,
@@ -37,7 +37,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     }
     found.decline(
         &[CardProperty::RandomUnits, CardProperty::RandomWrite],
-        UnknownReason::Ambiguous,
+        DeclineReason::Ambiguous,
     );
     Ok(found)
 }
@@ -80,7 +80,7 @@ fn report(
 ) -> Measured<Findings> {
     found.set(CardProperty::RandomUnits, CardFinding::exact(answer));
     if answer == 0 {
-        let none = CardFinding::Unknown(UnknownReason::Needs(CardProperty::RandomUnits));
+        let none = CardFinding::Unknown(DeclineReason::Needs(CardProperty::RandomUnits));
         found.set(CardProperty::RandomWrite, none);
         return Ok(found);
     }

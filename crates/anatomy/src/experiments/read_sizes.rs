@@ -7,6 +7,9 @@ use hakaru_model::anatomy::CardProperty;
 /// Two sizes below the largest command of common hosts (512 KiB): a constant for the first pages cancels.
 const SIZES: (u64, u64) = (192 << 10, 384 << 10);
 
+/// Largest standard error of the difference of two large reads, as a fraction: the interval of the rate is ± 1.6%.
+const RATE_ERROR: f64 = 0.006;
+
 /// Pairs of large reads at most.
 const PAIRS: usize = 1200;
 
@@ -69,7 +72,7 @@ fn slope(lab: &mut Lab<'_>, home: u64) -> Measured<SampleLocation> {
             continue;
         }
         if let Some(extra) = difference(&long, &short, lab.sigma())
-            && (extra.error < 0.003 * extra.value || short.len() >= PAIRS)
+            && (extra.error < RATE_ERROR * extra.value || short.len() >= PAIRS)
         {
             return Ok(extra.times(1.0 / (SIZES.1 - SIZES.0) as f64));
         }
@@ -80,7 +83,9 @@ fn slope(lab: &mut Lab<'_>, home: u64) -> Measured<SampleLocation> {
 fn sweep(lab: &mut Lab<'_>, home: u64, block: u64, found: &mut Findings) -> Measured<()> {
     let mut len = block;
     while len <= 16 << 20 && home + len <= lab.capacity() {
-        let latencies = (0..5)
+        // Those above 1 MiB take most of the time.
+        let reads = if len <= 1 << 20 { 5 } else { 3 };
+        let latencies = (0..reads)
             .map(|_| lab.read(home, len))
             .collect::<Measured<Vec<f64>>>()?;
         if let Some(middle) = hakaru_analysis::stats::median(&latencies) {

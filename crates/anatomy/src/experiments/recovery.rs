@@ -1,7 +1,7 @@
 //! Writes after idle times: how fast the idle card empties its cache.
 
 use crate::lab::{Findings, Halt, Lab, Measured, PIECE};
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, PropertyValue, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, PropertyValue};
 
 /// First idle time, and the shortest and longest, in ns.
 const IDLE: (f64, f64, f64) = (2e9, 0.05e9, 80e9);
@@ -125,15 +125,15 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut found = Findings::default();
     let both = [CardProperty::DrainRate, CardProperty::DrainDelay];
     let Some(size) = known.value(CardProperty::CacheSize) else {
-        found.decline(&both, UnknownReason::Needs(CardProperty::CacheSize));
+        found.decline(&both, DeclineReason::Needs(CardProperty::CacheSize));
         return Ok(found);
     };
     let Some((len, fast)) = lab.state.cache else {
-        return Err(Halt::Declined(UnknownReason::NotMeasured));
+        return Err(Halt::Declined(DeclineReason::NotMeasured));
     };
     let fast_write = lab.state.fast_write.map(|(_, fast)| fast.value);
     if fast_write.is_some_and(|write| !is_told(write, fast, lab.sigma())) {
-        return Err(Halt::Declined(UnknownReason::Noisy {
+        return Err(Halt::Declined(DeclineReason::Noisy {
             value: 0.0,
             relative_error: lab.sigma(),
         }));
@@ -158,7 +158,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         found.set(CardProperty::DrainRate, CardFinding::Absent { up_to });
         found.decline(
             &[CardProperty::DrainDelay],
-            UnknownReason::Needs(CardProperty::DrainRate),
+            DeclineReason::Needs(CardProperty::DrainRate),
         );
         return Ok(found);
     }
@@ -167,7 +167,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
             found.set(CardProperty::DrainRate, rate);
             found.set(CardProperty::DrainDelay, delay);
         }
-        None => found.decline(&both, UnknownReason::Ambiguous),
+        None => found.decline(&both, DeclineReason::Ambiguous),
     }
     Ok(found)
 }
@@ -232,7 +232,7 @@ fn line(points: &[(f64, f64)], len: f64) -> Option<(CardFinding, CardFinding)> {
             low: (slope - error) * 1e9,
             high: (slope + error) * 1e9,
         }),
-        false => CardFinding::Unknown(UnknownReason::Noisy {
+        false => CardFinding::Unknown(DeclineReason::Noisy {
             value: rate,
             relative_error: error / slope,
         }),
@@ -246,7 +246,7 @@ fn line(points: &[(f64, f64)], len: f64) -> Option<(CardFinding, CardFinding)> {
             low: (delay - spread).max(0.0),
             high: delay + spread,
         }),
-        (spread, delay) => CardFinding::Unknown(UnknownReason::Noisy {
+        (spread, delay) => CardFinding::Unknown(DeclineReason::Noisy {
             value: delay,
             relative_error: spread / delay.abs().max(1e6),
         }),

@@ -2,7 +2,7 @@
 
 use crate::lab::{Halt, Lab, Measured, REGION};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardProperty, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardProperty, DeclineReason};
 
 /// Geometry that experiments with units need: page, unit and their costs so far.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl UnitGeometry {
     pub(super) fn limit(known: &Anatomy) -> Measured<u64> {
         known
             .size(CardProperty::OpenUnits)
-            .ok_or(Halt::Declined(UnknownReason::Needs(
+            .ok_or(Halt::Declined(DeclineReason::Needs(
                 CardProperty::OpenUnits,
             )))
     }

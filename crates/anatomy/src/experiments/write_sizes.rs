@@ -4,7 +4,7 @@ use super::units::UnitGeometry;
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, Experiment, UnknownReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, Experiment};
 
 /// Bytes written at most, and the part of the capacity.
 const MOST: u64 = 640 << 20;
@@ -64,7 +64,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         } else if spent {
             found.decline(
                 super::properties(Experiment::WriteSizes),
-                UnknownReason::Budget,
+                DeclineReason::Budget,
             );
             return Ok(found);
         }
@@ -92,11 +92,11 @@ fn report(
         // A cache that the long write did not fill, because the card would have throttled.
         found.decline(
             super::properties(Experiment::WriteSizes),
-            UnknownReason::Ambiguous,
+            DeclineReason::Ambiguous,
         );
         found.decline(
             &[CardProperty::CacheSize, CardProperty::CacheRate],
-            UnknownReason::Ambiguous,
+            DeclineReason::Ambiguous,
         );
         return Ok(found);
     }
@@ -121,7 +121,7 @@ fn report(
         }
         false => found.decline(
             &[CardProperty::WriteOverhead],
-            UnknownReason::Needs(CardProperty::Page),
+            DeclineReason::Needs(CardProperty::Page),
         ),
     }
     found.set(CardProperty::OpenCost, opening(lab, geometry, &derived));
@@ -152,7 +152,7 @@ pub(super) fn opening_cost(lab: &mut Lab<'_>, geometry: &UnitGeometry) -> Measur
             Some(derived) if spent || enough(&derived) => {
                 return Ok(opening(lab, geometry, &derived));
             }
-            None if spent => return Ok(CardFinding::Unknown(UnknownReason::Budget)),
+            None if spent => return Ok(CardFinding::Unknown(DeclineReason::Budget)),
             _ => {}
         }
     }
@@ -165,7 +165,7 @@ fn open_floor(lab: &Lab<'_>) -> f64 {
 fn opening(lab: &Lab<'_>, geometry: &UnitGeometry, derived: &Derived) -> CardFinding {
     match geometry.is_known {
         true => derived.open.finding(open_floor(lab)),
-        false => CardFinding::Unknown(UnknownReason::Needs(CardProperty::Unit)),
+        false => CardFinding::Unknown(DeclineReason::Needs(CardProperty::Unit)),
     }
 }
 
@@ -260,14 +260,14 @@ fn by_bytes(derived: &Derived) -> bool {
 /// Decides whether small writes are gathered: a quarter of a page then takes a quarter of the time of its bytes.
 fn gathers(derived: &Derived, known: &Anatomy) -> CardFinding {
     let Some(_) = known.value(CardProperty::Page) else {
-        return CardFinding::Unknown(UnknownReason::Needs(CardProperty::Page));
+        return CardFinding::Unknown(DeclineReason::Needs(CardProperty::Page));
     };
     let share = derived.gathered;
     let is_near_none = share.value.abs() < 0.25 + 2.0 * share.error;
     match (by_bytes(derived), is_near_none) {
         (true, false) => CardFinding::exact(1),
         (false, true) if share.value + 5.0 * share.error < 0.6 => CardFinding::exact(0),
-        _ => CardFinding::Unknown(UnknownReason::Ambiguous),
+        _ => CardFinding::Unknown(DeclineReason::Ambiguous),
     }
 }
 

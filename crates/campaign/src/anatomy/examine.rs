@@ -139,52 +139,8 @@ pub fn trial_bytes(capacity: Bytes) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_anatomy::TimedRequest;
+    use crate::anatomy::AlteredDevice;
     use hakaru_model::anatomy::Experiment;
-
-    /// A simulated device that serves requests in its own way.
-    struct AlteredDevice {
-        device: SimulatedDevice,
-        serve: ServeRequest,
-    }
-
-    type ServeRequest =
-        Box<dyn FnMut(&mut SimulatedDevice, TimedRequest) -> Result<Nanos, DeviceError>>;
-
-    impl TimedDevice for AlteredDevice {
-        fn capacity(&self) -> Bytes {
-            self.device.capacity()
-        }
-
-        fn block(&self) -> u64 {
-            self.device.block()
-        }
-
-        fn now(&self) -> Nanos {
-            self.device.now()
-        }
-
-        fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
-            (self.serve)(&mut self.device, request)
-        }
-
-        fn read_at_depth(
-            &mut self,
-            offsets: &[u64],
-            len: u64,
-            depth: usize,
-        ) -> Result<Vec<Nanos>, DeviceError> {
-            self.device.read_at_depth(offsets, len, depth)
-        }
-
-        fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
-            self.device.idle(time)
-        }
-
-        fn can_discard(&self) -> bool {
-            self.device.can_discard()
-        }
-    }
 
     fn record() -> (DeviceModel, AnatomyRecord) {
         let model = DeviceModel::plain("card", Bytes(16 << 30));
@@ -198,13 +154,11 @@ mod tests {
         let (model, mut record) = record();
         let mut stored = Vec::new();
         let mut left = 30_000_u64;
-        let mut device = AlteredDevice {
-            device: SimulatedDevice::new(model, 1),
-            serve: Box::new(move |device, request| {
-                left = left.checked_sub(1).ok_or(DeviceError::Stopped)?;
-                device.serve(request)
-            }),
-        };
+        let card = SimulatedDevice::new(model, 1);
+        let mut device = AlteredDevice::new(card, move |card, request| {
+            left = left.checked_sub(1).ok_or(DeviceError::Stopped)?;
+            card.serve(request)
+        });
         let ended = examine(&mut device, &mut record, &mut |step, so_far| {
             if matches!(step, RunStep::Ended(_)) {
                 stored.push(so_far.clone());
@@ -218,7 +172,7 @@ mod tests {
         assert!(continues(&kept, &new));
         let before = kept.anatomy.experiments.clone();
         let mut rest = kept;
-        device.serve = Box::new(|device, request| device.serve(request));
+        device.serve = Box::new(|card, request| card.serve(request));
         examine(&mut device, &mut rest, &mut |_, _| {}).unwrap();
         assert!(rest.completed);
         assert_eq!(rest.anatomy.experiments[..before.len()], before[..]);
@@ -246,6 +200,31 @@ mod tests {
         assert!(!continues(&of(&device, 900), &of(&device, 700)));
     }
 
+    /// Experiments that only read stop in time, whatever they measure: also on a device that is so slow that their samples
+    /// take minutes.
+    #[test]
+    fn reads_end_after_5_minutes_on_slow_devices() {
+        for (scope, factor) in [
+            (AnatomyScope::ReadOnly, 30),
+            (AnatomyScope::Simulated, 0),
+            (AnatomyScope::Simulated, 3),
+            (AnatomyScope::Simulated, 30),
+        ] {
+            let (model, mut record) = record();
+            record.scope = scope;
+            record.anatomy.read_only = record.scope == AnatomyScope::ReadOnly;
+            record.budget = budget(model.capacity, record.anatomy.read_only);
+            let card = SimulatedDevice::new(model, 1);
+            let extra = move |_: &SimulatedDevice, latency: Nanos| Nanos(latency.0 * factor);
+            let mut device = AlteredDevice::slower(card, extra);
+            examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
+            let ended = record.anatomy.experiments.iter();
+            let reads = ended.filter(|of| !of.experiment.writes());
+            let time: u64 = reads.map(|of| of.spent.time.0).sum();
+            assert!(time <= 300_000_000_000, "factor {factor}: {time} ns");
+        }
+    }
+
     /// Returns the anatomy of a device some of whose requests are 1.6 times as slow, for no reason that a request shows.
     fn of_two_speeds(
         scope: AnatomyScope,
@@ -254,19 +233,12 @@ mod tests {
         let model = DeviceModel::plain("card", Bytes(16 << 30));
         let identity = simulated_identity(&model);
         let mut record = new_record(identity, scope, model.capacity, 3);
-        let serve = move |device: &mut SimulatedDevice, request| {
-            let latency = device.serve(request)?;
-            let extra = match is_slow(device.now()) {
+        let card = SimulatedDevice::new(model, 1);
+        let mut device =
+            AlteredDevice::slower(card, move |card, latency| match is_slow(card.now()) {
                 true => Nanos(latency.0 / 5 * 3),
                 false => Nanos(0),
-            };
-            device.idle(extra)?;
-            Ok(Nanos(latency.0 + extra.0))
-        };
-        let mut device = AlteredDevice {
-            device: SimulatedDevice::new(model, 1),
-            serve: Box::new(serve),
-        };
+            });
         examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
         assert!(record.completed);
         record
@@ -274,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_device_of_two_speeds_fits_no_model_and_gets_no_numbers() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         for scope in [AnatomyScope::Simulated, AnatomyScope::ReadOnly] {
             let mut rng = hakaru_model::rng::Rng::new(9);
             let record = of_two_speeds(scope, move |_| rng.below(5) == 0);
@@ -282,7 +254,7 @@ mod tests {
             for property in CardProperty::ALL {
                 let found = record.anatomy.finding(property);
                 assert!(
-                    matches!(found, CardFinding::Unknown(UnknownReason::NoModel { share }) if share > 0.1),
+                    matches!(found, CardFinding::Unknown(DeclineReason::NoModel { share }) if share > 0.1),
                     "{property:?}: {found:?}"
                 );
             }
@@ -291,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_device_whose_speed_switches_gets_no_numbers() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         for seconds in [11, 17, 40] {
             let period = seconds * 1_000_000_000;
             let is_slow = move |now: Nanos| now.0 % period > period / 2;
@@ -303,7 +275,7 @@ mod tests {
                     matches!(
                         found,
                         CardFinding::Unknown(
-                            UnknownReason::NoModel { .. } | UnknownReason::Drift { .. }
+                            DeclineReason::NoModel { .. } | DeclineReason::Drift { .. }
                         )
                     ),
                     "{seconds} s {property:?}: {found:?}"
@@ -315,25 +287,20 @@ mod tests {
     /// Regression: of a busy host, it was said that the device fits no model.
     #[test]
     fn a_busy_host_is_the_reason_why_nothing_is_known() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         let (model, mut record) = record();
         let mut rng = hakaru_model::rng::Rng::new(4);
-        let serve = move |device: &mut SimulatedDevice, request| {
-            let latency = device.serve(request)?;
+        let card = SimulatedDevice::new(model, 1);
+        let mut device = AlteredDevice::slower(card, move |_, latency| {
             let factor = if rng.below(8) == 0 { 9 } else { 0 };
-            device.idle(Nanos(latency.0 * factor))?;
-            Ok(Nanos(latency.0 * (factor + 1)))
-        };
-        let mut device = AlteredDevice {
-            device: SimulatedDevice::new(model, 1),
-            serve: Box::new(serve),
-        };
+            Nanos(latency.0 * factor)
+        });
         examine(&mut device, &mut record, &mut |_, _| {}).unwrap();
         assert!(record.completed);
         for property in CardProperty::ALL {
             let found = record.anatomy.finding(property);
             let is_busy =
-                matches!(found, CardFinding::Unknown(UnknownReason::Busy { slow }) if slow > 0.05);
+                matches!(found, CardFinding::Unknown(DeclineReason::Busy { slow }) if slow > 0.05);
             assert!(is_busy, "{property:?}: {found:?}");
         }
     }
@@ -360,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_device_that_is_slow_for_a_minute_is_not_said_to_throttle() {
-        use hakaru_model::anatomy::{CardFinding, CardProperty, UnknownReason};
+        use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason};
         let period = 150_000_000_000;
         let is_slow = move |now: Nanos| now.0 % period > period / 2;
         let anatomy = of_two_speeds(AnatomyScope::Simulated, is_slow).anatomy;
@@ -370,7 +337,7 @@ mod tests {
             CardProperty::ThrottleRecovery,
         ] {
             let found = anatomy.finding(property);
-            let contradiction = CardFinding::Unknown(UnknownReason::Contradiction);
+            let contradiction = CardFinding::Unknown(DeclineReason::Contradiction);
             assert_eq!(found, contradiction, "{property:?}");
         }
     }

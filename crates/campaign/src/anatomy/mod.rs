@@ -13,4 +13,4 @@ pub use examine::{
 };
 pub use hakaru_anatomy::{DeviceError, RunStep, TimedDevice, advise};
 pub use predict::{PredictionBasis, compare_with, predict_scenario};
-pub use simulated::SimulatedDevice;
+pub use simulated::{AlteredDevice, ServeRequest, SimulatedDevice};

@@ -1,7 +1,7 @@
 //! Tests that an anatomy which is interrupted in every experiment ends with the findings of one that is not.
 
-use super::{RunStep, SimulatedDevice, examine, new_record, simulated_identity};
-use hakaru_anatomy::{DeviceError, TimedDevice, TimedRequest};
+use super::{AlteredDevice, RunStep, SimulatedDevice, examine, new_record, simulated_identity};
+use hakaru_anatomy::{DeviceError, TimedDevice};
 use hakaru_model::anatomy::{CardFinding, CardProperty, Experiment};
 use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope};
 use hakaru_model::device_model::{DeviceModel, Flash, Noise, SlcCache};
@@ -12,61 +12,6 @@ use std::rc::Rc;
 
 /// Requests of an experiment that are served before it is interrupted.
 const SERVED: u64 = 25;
-
-/// A simulated card that stops when a number of requests are served.
-struct StoppingDevice {
-    device: SimulatedDevice,
-    left: Rc<Cell<u64>>,
-}
-
-impl StoppingDevice {
-    fn count(&self) -> Result<(), DeviceError> {
-        match self.left.get() {
-            0 => Err(DeviceError::Stopped),
-            left => {
-                self.left.set(left - 1);
-                Ok(())
-            }
-        }
-    }
-}
-
-impl TimedDevice for StoppingDevice {
-    fn capacity(&self) -> Bytes {
-        self.device.capacity()
-    }
-
-    fn block(&self) -> u64 {
-        self.device.block()
-    }
-
-    fn now(&self) -> Nanos {
-        self.device.now()
-    }
-
-    fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
-        self.count()?;
-        self.device.serve(request)
-    }
-
-    fn read_at_depth(
-        &mut self,
-        offsets: &[u64],
-        len: u64,
-        depth: usize,
-    ) -> Result<Vec<Nanos>, DeviceError> {
-        self.count()?;
-        self.device.read_at_depth(offsets, len, depth)
-    }
-
-    fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
-        self.device.idle(time)
-    }
-
-    fn can_discard(&self) -> bool {
-        true
-    }
-}
 
 fn model() -> DeviceModel {
     let mut model = DeviceModel::plain("card", Bytes(16 << 30));
@@ -115,10 +60,13 @@ fn new_anatomy(model: &DeviceModel) -> AnatomyRecord {
 /// `kill -9`, which keeps the state that was stored last.
 fn interrupted(model: &DeviceModel) -> (AnatomyRecord, u32) {
     let left = Rc::new(Cell::new(u64::MAX));
-    let mut device = StoppingDevice {
-        device: SimulatedDevice::new(model.clone(), 5),
-        left: Rc::clone(&left),
-    };
+    let to_serve = Rc::clone(&left);
+    let card = SimulatedDevice::new(model.clone(), 5);
+    let mut device = AlteredDevice::new(card, move |card, request| {
+        let left = to_serve.get().checked_sub(1);
+        to_serve.set(left.ok_or(DeviceError::Stopped)?);
+        card.serve(request)
+    });
     let mut record = new_anatomy(model);
     let (mut stored, mut stops) = (record.clone(), 0);
     let mut begun = BTreeSet::new();

@@ -108,3 +108,78 @@ impl TimedDevice for SimulatedDevice {
         true
     }
 }
+
+/// Serves one request of an [`AlteredDevice`], usually by the card itself.
+pub type ServeRequest =
+    Box<dyn FnMut(&mut SimulatedDevice, TimedRequest) -> Result<Nanos, DeviceError>>;
+
+/// A simulated card with a disturbance that no device model contains, for tests: a function serves its requests. Reads
+/// at a queue depth are those of the card.
+pub struct AlteredDevice {
+    /// The card.
+    pub card: SimulatedDevice,
+    /// Serves a request and returns its latency.
+    pub serve: ServeRequest,
+}
+
+impl AlteredDevice {
+    /// Creates a device whose requests `serve` serves.
+    pub fn new(
+        card: SimulatedDevice,
+        serve: impl FnMut(&mut SimulatedDevice, TimedRequest) -> Result<Nanos, DeviceError> + 'static,
+    ) -> AlteredDevice {
+        AlteredDevice {
+            card,
+            serve: Box::new(serve),
+        }
+    }
+
+    /// Creates a device whose requests take longer than those of the card. `extra` returns the time that is added to a
+    /// request, from the card and its latency.
+    pub fn slower(
+        card: SimulatedDevice,
+        mut extra: impl FnMut(&SimulatedDevice, Nanos) -> Nanos + 'static,
+    ) -> AlteredDevice {
+        AlteredDevice::new(card, move |card, request| {
+            let latency = card.serve(request)?;
+            let extra = extra(card, latency);
+            card.idle(extra)?;
+            Ok(Nanos(latency.0 + extra.0))
+        })
+    }
+}
+
+impl TimedDevice for AlteredDevice {
+    fn capacity(&self) -> Bytes {
+        self.card.capacity()
+    }
+
+    fn block(&self) -> u64 {
+        self.card.block()
+    }
+
+    fn now(&self) -> Nanos {
+        self.card.now()
+    }
+
+    fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
+        (self.serve)(&mut self.card, request)
+    }
+
+    fn read_at_depth(
+        &mut self,
+        offsets: &[u64],
+        len: u64,
+        depth: usize,
+    ) -> Result<Vec<Nanos>, DeviceError> {
+        self.card.read_at_depth(offsets, len, depth)
+    }
+
+    fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
+        self.card.idle(time)
+    }
+
+    fn can_discard(&self) -> bool {
+        self.card.can_discard()
+    }
+}

@@ -3,7 +3,7 @@
 use super::{erase, json, print, size, width};
 use crate::exit::{Ended, Exit, NamedPath, complain, usage};
 use crate::names::LabelArgs;
-use crate::{place, stop};
+use crate::{live, place, stop};
 use anyhow::{Context, Result};
 use hakaru_campaign::anatomy::{
     self, DeviceError, DirectDevice, RunStep, SimulatedDevice, TimedDevice,
@@ -12,13 +12,13 @@ use hakaru_campaign::scratch::{Scratch, ScratchError};
 use hakaru_device::guard::Erasable;
 use hakaru_device::{FreeSpace, Roots};
 use hakaru_model::anatomy::Experiment;
-use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope, CardAdvice};
-use hakaru_model::annotation::Annotations;
+use hakaru_model::anatomy_record::{AnatomyRecord, AnatomyScope};
 use hakaru_model::facts::Identity;
 use hakaru_model::units::Bytes;
 use hakaru_report::text;
+use hakaru_results::lookup::{AdvisedAnatomy, anatomy_json};
 use hakaru_store::Store;
-use serde::Serialize;
+use hakaru_store::live::LiveVerb;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -315,15 +315,20 @@ fn carry_out(
         false => record,
     };
     note(args, &budget_text(args, &record));
+    let live = live::begin_on(store.path(), LiveVerb::Anatomy, &record.target);
+    let doing = |what: &str| {
+        if let Some(live) = &live {
+            live::doing(live, what);
+        }
+    };
     let mut unstored = None;
     let outcome = anatomy::examine(device, &mut record, &mut |step, so_far| match step {
         RunStep::Begins(experiment) => {
             let number = Experiment::ALL.iter().position(|e| *e == experiment);
             let (number, of) = (number.unwrap_or(0) + 1, Experiment::ALL.len());
-            note(
-                args,
-                &format!("{number}/{of} {}", text::anatomy_experiment(experiment)),
-            );
+            let name = text::anatomy_experiment(experiment);
+            note(args, &format!("{number}/{of} {name}"));
+            doing(name);
         }
         RunStep::Ended(_) => {
             let stored = store.put_anatomy(so_far);
@@ -332,12 +337,17 @@ fn carry_out(
     });
     let proved = match (&outcome, args.prove) {
         (Ok(()), true) => {
-            note(args, &both!("measuring the advice", "助言を測定しています"));
+            let name = both!("measuring the advice", "助言を測定しています");
+            note(args, &name);
+            doing(&name);
             anatomy::prove(device, &mut record)
         }
         _ => Ok(()),
     };
     store.put_anatomy(&record)?;
+    if let Some(live) = &live {
+        live.update(|state| state.stored = Some(record.id.clone()));
+    }
     args.names.text.store(&mut store, &record.id)?;
     let shown = show(args, &store, &record);
     let exit = match outcome.and(proved) {
@@ -351,7 +361,7 @@ fn carry_out(
     if let Some(error) = unstored {
         complain(&error.into());
     }
-    Ok(exit.and(shown))
+    Ok(live::ended(live.as_ref(), exit.and(shown)))
 }
 
 /// Returns the unfinished anatomy of the same device.
@@ -368,26 +378,6 @@ fn unfinished(store: &Store, record: &AnatomyRecord) -> Result<AnatomyRecord> {
     })
 }
 
-/// An anatomy with the advice that follows from it.
-#[derive(Serialize)]
-struct AnatomyJson<'a> {
-    #[serde(flatten)]
-    record: &'a AnatomyRecord,
-    advice: Vec<CardAdvice>,
-    #[serde(skip_serializing_if = "Annotations::is_empty")]
-    annotations: Annotations,
-}
-
-impl AnatomyJson<'_> {
-    fn of(record: &AnatomyRecord, annotations: Annotations) -> AnatomyJson<'_> {
-        AnatomyJson {
-            record,
-            advice: anatomy::advise(&record.anatomy),
-            annotations,
-        }
-    }
-}
-
 fn show(args: &AnatomyArgs, store: &Store, record: &AnatomyRecord) -> Result<()> {
     if let Some(file) = &args.export {
         export(record, file)?;
@@ -400,7 +390,7 @@ fn show(args: &AnatomyArgs, store: &Store, record: &AnatomyRecord) -> Result<()>
     }
     let path = place::write_report(store, args.output.as_deref(), &record.id, &page)?;
     if args.json {
-        return json::print(json::ANATOMY, &AnatomyJson::of(record, annotations));
+        return json::print(json::ANATOMY, &AdvisedAnatomy::new(record, annotations));
     }
     let summary = hakaru_report::anatomy_terminal(record, &advice, &annotations, width(), true);
     let report = text::report_at(&path.display().to_string());
@@ -424,11 +414,10 @@ fn export(record: &AnatomyRecord, file: &Path) -> Result<()> {
 
 /// Prints a stored anatomy.
 pub(crate) fn print_stored(store: &Store, record: &AnatomyRecord, as_json: bool) -> Result<()> {
-    let annotations = store.annotations(&record.id)?;
     if as_json {
-        let raw = store.raw_anatomy(&record.id)?;
-        return json::print(json::ANATOMY, &AnatomyJson::of(&raw, annotations));
+        return print(&anatomy_json(store, &record.id)?);
     }
+    let annotations = store.annotations(&record.id)?;
     let advice = anatomy::advise(&record.anatomy);
     let (width, color) = (width(), true);
     print(&hakaru_report::anatomy_terminal(

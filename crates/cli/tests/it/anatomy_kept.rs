@@ -6,7 +6,7 @@ use hakaru_model::units::Bytes;
 use serde_json::{Value, json};
 
 /// Stores a read-only anatomy of a simulated card, and returns its ID.
-fn examined(home: &Home, name: &str) -> String {
+pub(crate) fn examined(home: &Home, name: &str) -> String {
     let model = DeviceModel::plain(name, Bytes(8 << 30));
     let path = home.work().join(format!("{name}.json"));
     std::fs::write(&path, serde_json::to_string(&model).unwrap()).unwrap();

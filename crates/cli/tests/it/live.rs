@@ -1,7 +1,9 @@
 //! What runs, as another process sees it: progress, points of a campaign, stopping and answering.
 
 use crate::support::{Home, hakaru, records, root_loop_sparse, text, wait_until};
+use hakaru_model::device_model::DeviceModel;
 use hakaru_model::record::Outcome;
+use hakaru_model::units::Bytes;
 use hakaru_store::live::{
     LiveCellState, LiveEnd, LiveOwner, LivePhaseState, LivePromptKind, LiveReader, LiveRequest,
     LiveState, LiveVerb,
@@ -133,6 +135,30 @@ fn a_watcher_learns_how_a_verification_ended() {
     let id = last.stored.unwrap();
     let store = hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap();
     assert_eq!(store.verification(&id).unwrap().id, id);
+}
+
+#[test]
+fn a_watcher_learns_how_an_anatomy_ended() {
+    let home = Home::new();
+    let model = DeviceModel::plain("kitchen", Bytes(8 << 30));
+    let model = serde_json::to_string(&model).unwrap();
+    std::fs::write(home.work().join("card.json"), model).unwrap();
+    let reader = reader(&home);
+    let _watch = reader.watch().unwrap();
+    let line = "anatomy --simulate card.json --read-only --seed 7 --quiet";
+    let child = detached(&home, line);
+    let prefix = format!("{}-", child.id());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let mut all = reader.list().into_iter();
+    let last = all.find(|state| state.id.starts_with(&prefix)).unwrap();
+    let ended = (last.verb, last.end);
+    assert_eq!(ended, (LiveVerb::Anatomy, Some(LiveEnd::Completed)));
+    assert_eq!(&*last.target, "kitchen");
+    assert!(last.activity.is_some());
+    let id = last.stored.unwrap();
+    let store = hakaru_store::Store::open(home.path().join("hakaru.db")).unwrap();
+    assert_eq!(store.anatomy(&id).unwrap().id, id);
 }
 
 fn write_campaign(home: &Home, cards: &str, rw: &str, repeats: u32) {

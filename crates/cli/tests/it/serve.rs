@@ -6,6 +6,7 @@ mod openapi;
 mod proxy;
 mod schema;
 
+use crate::anatomy_kept::examined;
 use crate::support::{Home, execute, hakaru, records, root_loop_sparse, text, wait_until};
 use hakaru_model::record::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
@@ -354,6 +355,7 @@ fn no_link_is_dead_and_every_document_has_its_schema() {
     }
     let ran = execute(&home, &format!("verify {at} --size=16MiB --quiet"));
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+    examined(&home, "kitchen");
     let file = format!(
         "name = \"live\"\nrepeats = 1\n[[card]]\nlabel = \"here\"\nfolder = \"{at}\"\n\
          [[workload]]\nname = \"short\"\nrw = \"randread\"\nbs = \"4 KiB\"\nsize = \"1 MiB\"\nruntime = \"1 s\"\n"
@@ -390,6 +392,7 @@ fn no_link_is_dead_and_every_document_has_its_schema() {
         }
     }
     let expected = [
+        "hakaru.anatomy/1",
         "hakaru.campaign-report/1",
         "hakaru.campaign-status/1",
         "hakaru.compare/1",
@@ -426,5 +429,42 @@ fn a_card_has_the_history_that_the_command_line_prints() {
     let printed = execute(&home, "history mine --json");
     assert_eq!(served, of(&text(&printed.stdout)));
     assert_eq!(served["series"], 2, "{served}");
+    server.end(Signal::TERM);
+}
+
+#[test]
+fn an_anatomy_is_listed_and_shown_in_both_languages() {
+    let home = Home::new();
+    let id = examined(&home, "kitchen");
+    let server = Server::start(&home, HERE);
+    let link = format!("href=\"/anatomy/{id}\"");
+    for (language, list, title) in [
+        ("en", "Anatomies of cards", "Anatomy of kitchen"),
+        ("ja", "カードの構造調査", "kitchenの構造"),
+    ] {
+        let get = |path: &str| {
+            let header = format!("Accept-Language: {language}\r\n");
+            let (status, page) = server.send(&format!("GET {path}"), &header, "");
+            assert_eq!(status, 200, "{path}: {page}");
+            page
+        };
+        for path in ["/", "/results", "/results?kind=anatomies"] {
+            let page = get(path);
+            assert!(
+                page.contains(list) && page.contains(&link),
+                "{path}: {page}"
+            );
+        }
+        assert!(!get("/results?kind=verifications").contains(&link));
+        assert!(!get("/results?page=1").contains(&link));
+        let page = get(&format!("/anatomy/{id}"));
+        assert!(page.contains(title) && page.contains("<svg"), "{page}");
+    }
+    let (_, answer) = server.get(&format!("/api/v1/anatomies/{}", &id[..20]));
+    let served = answer.split_once("\r\n\r\n").unwrap().1;
+    let printed = execute(&home, &format!("show {id} --json"));
+    assert_eq!(served, text(&printed.stdout));
+    assert_eq!(server.get("/anatomy/nothing").0, 404);
+    assert_eq!(server.get("/api/v1/anatomies/nothing").0, 404);
     server.end(Signal::TERM);
 }

@@ -2,7 +2,7 @@
 
 use crate::number;
 use crate::text::{self, AnatomyLabel as Label};
-use hakaru_model::anatomy::{CardFinding, CardProperty, PropertyUnit, UnknownReason};
+use hakaru_model::anatomy::{CardFinding, CardProperty, DeclineReason, PropertyUnit};
 use hakaru_model::units::Bytes;
 
 /// Formats a value in the unit of its property.
@@ -46,7 +46,7 @@ pub(super) fn finding(property: CardProperty, finding: &CardFinding) -> (String,
         }
         CardFinding::Unknown(reason) => {
             let rough = match reason {
-                UnknownReason::Noisy { value: rough, .. } if *rough > 0.0 => {
+                DeclineReason::Noisy { value: rough, .. } if *rough > 0.0 => {
                     Some(value(property, *rough))
                 }
                 _ => None,

@@ -103,6 +103,8 @@ pub enum LiveVerb {
     Bench,
     /// `hakaru verify`.
     Verify,
+    /// `hakaru anatomy`.
+    Anatomy,
     /// `hakaru prepare`.
     Prepare,
     /// `hakaru campaign run`.

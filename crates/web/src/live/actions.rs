@@ -140,7 +140,7 @@ fn page_of(process: &LiveState) -> Option<String> {
 /// The form that starts a measurement.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct StartForm {
-    /// `bench`, `verify`, `prepare` or `campaign`.
+    /// `bench`, `verify`, `anatomy`, `prepare` or `campaign`.
     verb: String,
     /// Name of a disk, such as `sda`.
     #[serde(default)]
@@ -154,7 +154,7 @@ pub(crate) struct StartForm {
     /// The typed serial number, CID or by-id name.
     #[serde(default)]
     identity: String,
-    /// `quick` or `standard`.
+    /// `quick` or `standard`; of an anatomy, `quick` only reads.
     #[serde(default)]
     length: String,
     /// File system to create.
@@ -231,6 +231,14 @@ fn arguments(form: &StartForm, campaigns: &[String]) -> Result<Vec<OsString>, Fo
                 "" | "standard" => {}
                 _ => return Err(FormError::Invalid),
             }
+        }
+        "anatomy" => {
+            args.push(match &form.length[..] {
+                "quick" => "--read-only".into(),
+                "" | "standard" => erase()?,
+                _ => return Err(FormError::Invalid),
+            });
+            args.push(disk.into());
         }
         "prepare" => {
             args.extend([disk.into(), erase()?]);
@@ -382,7 +390,7 @@ mod tests {
         );
         assert_eq!(of(&campaign("/etc/passwd")), Err(FormError::NotThere));
         for device in ["", "..", "/dev/vda", "--help", "nothing"] {
-            for verb in ["bench", "verify", "prepare"] {
+            for verb in ["bench", "verify", "anatomy", "prepare"] {
                 assert_eq!(
                     of(&form(verb, device)),
                     Err(FormError::NotThere),
@@ -399,7 +407,7 @@ mod tests {
             return;
         };
         let name = name.to_str().unwrap();
-        for verb in ["verify", "prepare"] {
+        for verb in ["verify", "anatomy", "prepare"] {
             let bare = form(verb, name);
             assert_eq!(arguments(&bare, &[]), Err(FormError::NotConfirmed));
             let typed = StartForm {
@@ -414,12 +422,17 @@ mod tests {
             arguments(&form("erase", name), &[]),
             Err(FormError::Invalid)
         );
-        let bench = arguments(&form("bench", name), &[]).unwrap();
-        assert!(
-            !bench
-                .iter()
-                .any(|arg| arg.to_string_lossy().starts_with("--erase"))
-        );
+        let only_reads = StartForm {
+            length: "quick".to_owned(),
+            ..form("anatomy", name)
+        };
+        let (bench, anatomy) = (form("bench", name), only_reads);
+        for form in [&bench, &anatomy] {
+            let args = arguments(form, &[]).unwrap();
+            let erases = |arg: &OsString| arg.to_string_lossy().starts_with("--erase");
+            assert!(!args.iter().any(erases), "{args:?}");
+            assert_eq!(form.verb == "anatomy", args.contains(&"--read-only".into()));
+        }
         let elsewhere = StartForm {
             directory: "/proc".to_owned(),
             ..form("bench", name)

@@ -75,17 +75,19 @@ fn content(disk: &Path, may_act: bool) -> Content {
     }
     main.push(&file_systems(disk, &name));
     main.push(&reading(&name));
+    main.push(&examination(&name, None));
     match guard::passive(disk, &roots) {
         Ok(candidate) => {
             main.push(&verification(&name, &candidate));
+            main.push(&examination(&name, Some(&candidate)));
             main.push(&preparation(&name, &candidate));
         }
         Err(refusal) => {
             let why = plain(&hakaru_campaign::errors::message(&refusal));
             let cure = plain(&hakaru_campaign::errors::cure(&refusal));
             let kept = both!(
-                "This device cannot be verified or prepared now:",
-                "このデバイスは現在、検証も前処理もできない:"
+                "This device cannot be erased now, which verification, preparation and the whole anatomy need:",
+                "このデバイスは現在消去できないため、検証、前処理、書き込みを含む構造調査はできない:"
             );
             put!(main, "<p>", (kept), " ", (why), "</p><p>", (cure), "</p>\n");
         }
@@ -285,6 +287,37 @@ fn verification(name: &str, candidate: &Candidate) -> Html {
         &both!("Erase and verify", "消去して検証"),
         "btn d",
     );
+    html
+}
+
+/// An anatomy that only reads, or that writes a device which may be erased.
+fn examination(name: &str, candidate: Option<&Candidate>) -> Html {
+    let legend = match candidate {
+        None => both!("Read-only anatomy", "読み込みのみの構造調査"),
+        Some(_) => both!(
+            "Anatomy: what the card is made of, and how to format it",
+            "構造調査: カードの内部構造と適したフォーマット方法"
+        ),
+    };
+    let mut html = open("anatomy", name, &legend);
+    match candidate {
+        None => {
+            let safe = both!(
+                "Only reads, for up to 5 minutes. Nothing is lost.",
+                "読み込みのみ（最長5分）。データは失われない。"
+            );
+            put!(html, "<p>", (safe), "</p>\n");
+            html.raw("<input type=\"hidden\" name=\"length\" value=\"quick\">\n");
+            close(&mut html, &both!("Start reading", "読み込みを開始"), "btn");
+        }
+        Some(candidate) => {
+            let length = both!("Takes up to 30 minutes.", "最長30分かかる。");
+            put!(html, "<p>", (length), "</p>\n");
+            identity(&mut html, candidate);
+            let button = both!("Erase and examine", "消去して調査");
+            close(&mut html, &button, "btn d");
+        }
+    }
     html
 }
 

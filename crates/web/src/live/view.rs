@@ -114,6 +114,7 @@ fn heading(state: &LiveState) -> String {
     match state.verb {
         LiveVerb::Bench => both!("Benchmark of {target}", "{target}のベンチマーク"),
         LiveVerb::Verify => both!("Verification of {target}", "{target}の検証"),
+        LiveVerb::Anatomy => both!("Anatomy of {target}", "{target}の構造調査"),
         LiveVerb::Prepare => both!("Preparation of {target}", "{target}の前処理"),
         LiveVerb::Campaign => both!("Campaign {target}", "キャンペーン {target}"),
         LiveVerb::Fio => both!("fio: {target}", "fio: {target}"),
@@ -137,6 +138,7 @@ fn progress(state: &LiveState) -> Html {
         if let Some(stored) = &state.stored {
             let path = match state.verb {
                 LiveVerb::Verify => "/verification/",
+                LiveVerb::Anatomy => crate::pages::ANATOMY,
                 _ => "/run/",
             };
             let name = both!("Show the result", "結果を表示");

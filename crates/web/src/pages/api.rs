@@ -50,6 +50,7 @@ api! {
     "/api/v1/series/{name}/report" => report,
     "/api/v1/runs/{id}" => record,
     "/api/v1/verifications/{id}" => verification,
+    "/api/v1/anatomies/{id}" => anatomy,
     "/api/v1/path/{name}" => path,
     "/api/v1/compare" => compare,
     "/api/v1/campaigns" => campaigns,
@@ -162,6 +163,17 @@ async fn verification(
         let id = store.verification(&id)?.id;
         let (raw, annotations) = (store.raw_verification(&id)?, store.annotations(&id)?);
         json::text(json::VERIFICATION, &AnnotatedResult::new(&raw, annotations))
+    })
+    .await
+}
+
+async fn anatomy(
+    State(state): State<AppState>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+) -> Response {
+    send(&state, viewer, move |store| {
+        lookup::anatomy_json(store, &store.anatomy(&id)?.id)
     })
     .await
 }

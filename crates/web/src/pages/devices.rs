@@ -1,5 +1,6 @@
 //! Devices that are here now, and cards with stored results.
 
+use super::results::ANATOMY;
 use super::{kept, show};
 use crate::access::Viewer;
 use crate::context::AppState;
@@ -11,6 +12,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use hakaru_device::Roots;
 use hakaru_device::guard;
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::facts::Identity;
 use hakaru_model::integrity::Verification;
 use hakaru_model::units::BytesPerSec;
@@ -24,6 +26,7 @@ use hakaru_store::Store;
 pub(super) fn present(store: &Store) -> anyhow::Result<Html> {
     let disks = devices::present(&Roots::live());
     let verifications = store.verifications(RECENT)?.records;
+    let anatomies = store.anatomies(RECENT_ANATOMIES)?.records;
     let mut html = Html::new();
     if disks.is_empty() {
         let none = both!(
@@ -35,7 +38,9 @@ pub(super) fn present(store: &Store) -> anyhow::Result<Html> {
     }
     html.raw("<ul class=\"devs\">\n");
     for disk in &disks {
-        html.push(&disk_card(disk, &verifications));
+        let verification = newest_of(&disk.identity, &verifications, |of| &of.target);
+        let anatomy = newest_of(&disk.identity, &anatomies, |of| &of.target);
+        html.push(&disk_card(disk, verification, anatomy));
     }
     html.raw("</ul>\n");
     Ok(html)
@@ -44,7 +49,14 @@ pub(super) fn present(store: &Store) -> anyhow::Result<Html> {
 /// Number of the latest verifications among which that of a present disk is looked for.
 const RECENT: u32 = 200;
 
-fn disk_card(disk: &PresentDisk, verifications: &[Verification]) -> Html {
+/// The same number of anatomies, which are larger.
+const RECENT_ANATOMIES: u32 = 50;
+
+fn disk_card(
+    disk: &PresentDisk,
+    verification: Option<&Verification>,
+    anatomy: Option<&AnatomyRecord>,
+) -> Html {
     let PresentDisk {
         name,
         identity,
@@ -62,7 +74,7 @@ fn disk_card(disk: &PresentDisk, verifications: &[Verification]) -> Html {
         (state),
         "</span>\n"
     );
-    if let Some(of) = last_verification(identity, verifications) {
+    if let Some(of) = verification {
         let (class, sign) = match of.verdict.has_defects() {
             true => ("no", "✗"),
             false => ("ok", "✓"),
@@ -98,18 +110,40 @@ fn disk_card(disk: &PresentDisk, verifications: &[Verification]) -> Html {
         );
         put!(html, "<span class=\"vh\"> ", (name), "</span></a>\n");
     }
+    if let Some(of) = anatomy {
+        html.push(&anatomy_link(of, name));
+    }
     html.raw("</span>");
     html.push(&measure(name)).raw("</li>\n");
     html
 }
 
-/// Returns the newest verification of a device with one of these IDs.
-fn last_verification<'a>(identity: &Identity, all: &'a [Verification]) -> Option<&'a Verification> {
+/// Returns the first of these results whose target has an ID of this device.
+fn newest_of<'a, T>(
+    identity: &Identity,
+    all: &'a [T],
+    target: impl Fn(&T) -> &Identity,
+) -> Option<&'a T> {
     let ids = identity.ids();
-    all.iter().find(|of| {
-        let of = of.target.ids();
-        of.iter().any(|id| ids.contains(id))
-    })
+    all.iter()
+        .find(|of| target(of).ids().iter().any(|id| ids.contains(id)))
+}
+
+/// The link to an anatomy of a device with this name.
+fn anatomy_link(of: &AnatomyRecord, name: &str) -> Html {
+    let mut html = Html::new();
+    html.raw("<a class=\"btn\" href=\"").raw(ANATOMY);
+    let label = both!("Anatomy", "内部構造");
+    put!(
+        html,
+        (of.id),
+        "\">",
+        (label),
+        "<span class=\"vh\"> ",
+        (name),
+        "</span></a>\n"
+    );
+    html
 }
 
 /// The link to what can be measured on a disk.
@@ -132,7 +166,7 @@ pub(crate) async fn device(
     Extension(viewer): Extension<Viewer>,
     Path(name): Path<String>,
 ) -> Response {
-    show(&state, viewer, move |state, _| {
+    show(&state, viewer, move |state, store| {
         let roots = Roots::live();
         // The name is compared with the disks of the host, and never used as a path.
         let Some(disk) = devices::named(&name, &roots) else {
@@ -158,7 +192,12 @@ pub(crate) async fn device(
         let mut first = Html::new();
         let history = both!("History of the card", "カードの履歴");
         if let Some(id) = disk.identity.ids().first() {
-            put!(first, "<p class=\"act\"><a class=\"btn\" href=\"/card/", (in_link(id)), "\">", (history), "</a></p>\n");
+            put!(first, "<p class=\"act\"><a class=\"btn\" href=\"/card/", (in_link(id)), "\">", (history), "</a>\n");
+            let anatomies = store.anatomies(RECENT_ANATOMIES)?.records;
+            if let Some(of) = newest_of(&disk.identity, &anatomies, |of| &of.target) {
+                first.push(&anatomy_link(of, &disk.name));
+            }
+            first.raw("</p>\n");
         }
         first.push(&measure(&disk.name));
         let content = Content::report(&page, &first, &Html::new());
@@ -184,6 +223,10 @@ pub(crate) async fn card(
             if found.left_out > 0 {
                 let note = both!("The {} oldest runs are left out; `hakaru history` shows all.", "古い測定{}回を省略（すべてはhakaru historyで表示）"; found.left_out);
                 put!(first, "<p class=\"quiet\">", (note), "</p>\n");
+            }
+            if let Some(of) = found.anatomies.first() {
+                first.raw("<p class=\"act\">").push(&anatomy_link(of, &history.name));
+                first.raw("</p>\n");
             }
             Ok(Content::report(&page, &first, &Html::new()))
         })?;

@@ -1,6 +1,8 @@
 //! The home page: devices that are here now, and the latest results.
 
-use super::results::{RUN, is_it_genuine, series_table, verifications_table};
+use super::results::{
+    RUN, anatomies_table, is_it_genuine, series_table, verifications_table, what_is_it_made_of,
+};
 use super::{devices, kept, show};
 use crate::access::Viewer;
 use crate::context::{AppState, WebState};
@@ -42,10 +44,11 @@ fn latest_results(state: &WebState, store: &Store) -> anyhow::Result<Content> {
     };
     let all = StoredSeries::all(store, &query)?;
     let verifications = store.verifications(LATEST)?.records;
+    let anatomies = store.anatomies(LATEST)?.records;
     let mut main = Html::new();
     let latest = both!("Latest results", "最近の結果");
     put!(main, "<h2>", (latest), "</h2>\n");
-    if all.is_empty() && verifications.is_empty() {
+    if all.is_empty() && verifications.is_empty() && anatomies.is_empty() {
         put!(
             main,
             "<p>",
@@ -55,6 +58,7 @@ fn latest_results(state: &WebState, store: &Store) -> anyhow::Result<Content> {
     }
     main.push(&series_table(store, &all, &latest, RUN)?);
     main.push(&verifications_table(&verifications));
+    main.push(&anatomies_table(&anatomies));
     main.push(&questions());
     let under = format!("{} · {}", state.host, state.options.database.display());
     let mut line = Html::new();
@@ -70,6 +74,7 @@ fn questions() -> Html {
     put!(html, "<h2>", (title), "</h2>\n<p class=\"act\">");
     let links = [
         ("/results?kind=verifications", is_it_genuine()),
+        ("/results?kind=anatomies", what_is_it_made_of()),
         (
             "/compare",
             both!("Which of two is better?", "どちらが優れているか"),

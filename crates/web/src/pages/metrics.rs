@@ -67,6 +67,7 @@ fn labels(process: &LiveState) -> [(&'static str, &str); 4] {
     let verb = match process.verb {
         hakaru_store::live::LiveVerb::Bench => "bench",
         hakaru_store::live::LiveVerb::Verify => "verify",
+        hakaru_store::live::LiveVerb::Anatomy => "anatomy",
         hakaru_store::live::LiveVerb::Prepare => "prepare",
         hakaru_store::live::LiveVerb::Campaign => "campaign",
         hakaru_store::live::LiveVerb::Fio => "fio",

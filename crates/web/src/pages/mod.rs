@@ -14,6 +14,8 @@ mod results;
 mod run;
 mod settings;
 
+pub(crate) use results::ANATOMY;
+
 use crate::access::{Theme, Viewer};
 use crate::context::{AppState, WebState, blocking};
 use crate::frame::{self, Content, NavItem, Page};
@@ -33,6 +35,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/results", get(results::results))
         .route("/run/{name}", get(run::run))
         .route("/verification/{id}", get(run::verification))
+        .route("/anatomy/{id}", get(run::anatomy))
         .route("/device/{name}", get(devices::device))
         .route("/card/{name}", get(devices::card))
         .route("/campaigns", get(campaigns::campaigns))

@@ -8,14 +8,18 @@ use crate::html::{Html, in_link};
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
+use hakaru_model::anatomy_record::AnatomyRecord;
 use hakaru_model::integrity::Verification;
 use hakaru_report::{listed_result, time};
-use hakaru_results::list::{ListQuery, StoredSeries, verifications};
+use hakaru_results::list::{ListQuery, StoredSeries, anatomies, verifications};
 use hakaru_store::{Filter, Store};
 use serde::Deserialize;
 
 /// Page of a series.
 pub(crate) const RUN: &str = "/run/";
+
+/// Page of an anatomy.
+pub(crate) const ANATOMY: &str = "/anatomy/";
 
 /// Results on a page.
 const ON_PAGE: u32 = 50;
@@ -28,7 +32,7 @@ pub(crate) struct ResultsQuery {
     /// Number of the page, from 0.
     #[serde(default)]
     page: u32,
-    /// `verifications` for verifications alone.
+    /// `verifications` for verifications alone, `anatomies` for anatomies alone.
     #[serde(default)]
     kind: String,
 }
@@ -46,42 +50,96 @@ pub(crate) async fn results(
             limit: ON_PAGE,
             skip: query.page.saturating_mul(ON_PAGE),
         };
-        let is_first = query.page == 0;
-        let only_verifications = query.kind == "verifications";
-        let title = match only_verifications {
-            true => is_it_genuine(),
-            false => NavItem::Results.name(),
+        let kind = ResultKind::of(&query);
+        let title = kind.title();
+        let mut main = match kind {
+            ResultKind::All => search(&query),
+            ResultKind::Verifications => how_to_verify(),
+            ResultKind::Anatomies => how_to_examine(),
         };
-        let mut main = match only_verifications {
-            true => how_to_verify(),
-            false => search(&query),
-        };
-        let of_verifications = match is_first || only_verifications {
+        // Verifications and anatomies are on the first page of all results.
+        let lists =
+            |other: ResultKind| kind == other || (kind == ResultKind::All && query.page == 0);
+        let of_verifications = match lists(ResultKind::Verifications) {
             true => verifications(store, &wanted)?.records,
             false => Vec::new(),
         };
-        let all = match only_verifications {
-            true => Vec::new(),
-            false => StoredSeries::all(store, &wanted)?,
+        let of_anatomies = match lists(ResultKind::Anatomies) {
+            true => anatomies(store, &wanted)?.records,
+            false => Vec::new(),
+        };
+        let all = match kind {
+            ResultKind::All => StoredSeries::all(store, &wanted)?,
+            ResultKind::Verifications | ResultKind::Anatomies => Vec::new(),
         };
         main.push(&series_table(store, &all, &title, RUN)?);
-        if !only_verifications {
+        if kind == ResultKind::All {
             main.push(&pages(&query, &wanted, store)?);
         }
         main.push(&verifications_table(&of_verifications));
-        if only_verifications && of_verifications.is_empty() {
-            let none = both!(
-                "No card has been verified yet.",
-                "検証したカードはまだない。"
-            );
-            put!(main, "<p>", (none), "</p>\n");
-        } else if all.is_empty() && of_verifications.is_empty() {
-            let said = hakaru_report::text::nothing_listed(store.is_empty()?);
-            put!(main, "<p>", (said), "</p>\n");
+        main.push(&anatomies_table(&of_anatomies));
+        if all.is_empty() && of_verifications.is_empty() && of_anatomies.is_empty() {
+            put!(main, "<p>", (kind.nothing(store)?), "</p>\n");
         }
         Ok(Content::own(&title, &Html::new(), &main))
     })
     .await
+}
+
+/// Kind of the listed results.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ResultKind {
+    All,
+    Verifications,
+    Anatomies,
+}
+
+impl ResultKind {
+    fn of(query: &ResultsQuery) -> ResultKind {
+        match &*query.kind {
+            "verifications" => ResultKind::Verifications,
+            "anatomies" => ResultKind::Anatomies,
+            _ => ResultKind::All,
+        }
+    }
+
+    fn title(self) -> String {
+        match self {
+            ResultKind::All => NavItem::Results.name(),
+            ResultKind::Verifications => is_it_genuine(),
+            ResultKind::Anatomies => what_is_it_made_of(),
+        }
+    }
+
+    /// Says that there is none.
+    fn nothing(self, store: &Store) -> anyhow::Result<String> {
+        Ok(match self {
+            ResultKind::All => hakaru_report::text::nothing_listed(store.is_empty()?).to_owned(),
+            ResultKind::Verifications => both!(
+                "No card has been verified yet.",
+                "検証したカードはまだない。"
+            ),
+            ResultKind::Anatomies => both!(
+                "No card has been examined yet.",
+                "構造を調べたカードはまだない。"
+            ),
+        })
+    }
+}
+
+/// The question that anatomies answer.
+pub(crate) fn what_is_it_made_of() -> String {
+    both!("What is my card made of?", "このカードの内部構造は")
+}
+
+/// How to find out what a card is made of.
+fn how_to_examine() -> Html {
+    how_to_start(&both!(
+        "An anatomy finds by timing what a card is made of, and how to format it: insert the card, and choose \
+         \"Measure this\" beside it. All data on it will be lost, except with \"Read-only anatomy\", which finds less.",
+        "構造調査では、応答時間からカードの内部構造と適したフォーマット方法がわかる。カードを挿入し、その横の\
+         「測定する」を選ぶ。カード上の全データが失われる。「読み込みのみの構造調査」では何も失われないが、わかる項目は少ない。"
+    ))
 }
 
 /// The question that verifications answer.
@@ -91,16 +149,18 @@ pub(crate) fn is_it_genuine() -> String {
 
 /// How to find out whether a card is genuine.
 fn how_to_verify() -> Html {
+    how_to_start(&both!(
+        "A card is genuine if it holds as much as it claims: insert it, choose \"Measure this\" beside it, then \
+         \"Verify capacity and data integrity\". All data on it will be lost.",
+        "カードの実容量が表示どおりなら本物。カードを挿入し、その横の「測定する」から「容量とデータの検証」を選ぶ。\
+         カード上の全データが失われる。"
+    ))
+}
+
+/// A sentence, and the link to the devices.
+fn how_to_start(how: &str) -> Html {
     let mut html = Html::new();
-    let (how, devices) = (
-        both!(
-            "A card is genuine if it holds as much as it claims: insert it, choose \"Measure this\" beside it, then \
-             \"Verify capacity and data integrity\". All data on it will be lost.",
-            "カードの実容量が表示どおりなら本物。カードを挿入し、その横の「測定する」から「容量とデータの検証」を選ぶ。\
-             カード上の全データが失われる。"
-        ),
-        both!("Devices here now", "接続中のデバイス"),
-    );
+    let devices = both!("Devices here now", "接続中のデバイス");
     put!(
         html,
         "<p>",
@@ -255,13 +315,24 @@ pub(crate) fn series_table(
     Ok(html)
 }
 
-/// A table of verifications, with links; empty without any.
-pub(crate) fn verifications_table(all: &[Verification]) -> Html {
+/// A line in a table of verifications or anatomies.
+struct ResultRow<'a> {
+    id: &'a str,
+    name: String,
+    result: Html,
+    started_unix_ms: i64,
+}
+
+/// A table of results that are no series; empty without any. `link` is the page of a result, before its ID.
+fn rows_table<'a>(
+    title: &str,
+    link: &'static str,
+    rows: impl ExactSizeIterator<Item = ResultRow<'a>>,
+) -> Html {
     let mut html = Html::new();
-    if all.is_empty() {
+    if rows.len() == 0 {
         return html;
     }
-    let title = both!("Verifications", "検証");
     put!(html, "<h2>", (title), "</h2>\n");
     html.raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     put!(html, (title), "\"><table class=\"list\"><thead><tr>");
@@ -278,40 +349,65 @@ pub(crate) fn verifications_table(all: &[Verification]) -> Html {
         put!(html, (head), "</th>");
     }
     html.raw("</tr></thead><tbody>\n");
-    for of in all {
+    for row in rows {
+        html.raw("<tr><th scope=\"row\"><a href=\"").raw(link);
+        put!(
+            html,
+            (row.id),
+            "\">",
+            (row.name),
+            "</a></th><td class=\"wrap\">"
+        );
+        html.push(&row.result).raw("</td>");
+        let started = minutes(row.started_unix_ms);
+        put!(html, "<td class=\"hide\">", (started), "</td></tr>\n");
+    }
+    html.raw("</tbody></table></div>\n");
+    html
+}
+
+/// A table of verifications, with links; empty without any.
+pub(crate) fn verifications_table(all: &[Verification]) -> Html {
+    let result = |of: &Verification| {
         let (class, sign) = match (of.verdict.has_defects(), of.completed) {
             (true, _) => ("no", "✗"),
             (false, true) => ("ok", "✓"),
             (false, false) => ("open", "?"),
         };
-        let target = hakaru_report::verified_target(of);
-        put!(
-            html,
-            "<tr><th scope=\"row\"><a href=\"/verification/",
-            (of.id),
-            "\">",
-            (target),
-            "</a></th>"
-        );
-        html.raw("<td class=\"wrap\"><span aria-hidden=\"true\" class=\"mark ")
+        let mut result = Html::new();
+        result
+            .raw("<span aria-hidden=\"true\" class=\"mark ")
             .raw(class);
-        put!(
-            html,
-            "\">",
-            (sign),
-            "</span> ",
-            (hakaru_report::verified_sentence(of)),
-            "</td>"
-        );
-        put!(
-            html,
-            "<td class=\"hide\">",
-            (minutes(of.started_unix_ms)),
-            "</td></tr>\n"
-        );
-    }
-    html.raw("</tbody></table></div>\n");
-    html
+        let sentence = hakaru_report::verified_sentence(of);
+        put!(result, "\">", (sign), "</span> ", (sentence));
+        result
+    };
+    let rows = all.iter().map(|of| ResultRow {
+        id: &of.id,
+        name: hakaru_report::verified_target(of),
+        result: result(of),
+        started_unix_ms: of.started_unix_ms,
+    });
+    rows_table(&both!("Verifications", "検証"), "/verification/", rows)
+}
+
+/// A table of anatomies, with links; empty without any.
+pub(crate) fn anatomies_table(all: &[AnatomyRecord]) -> Html {
+    let rows = all.iter().map(|of| {
+        let mut result = Html::new();
+        result.text(&hakaru_report::listed_finding(of));
+        ResultRow {
+            id: &of.id,
+            name: of.target.display_name(),
+            result,
+            started_unix_ms: of.started_unix_ms,
+        }
+    });
+    rows_table(
+        &both!("Anatomies of cards", "カードの構造調査"),
+        ANATOMY,
+        rows,
+    )
 }
 
 /// Formats a time to the minute: `2026-11-05 14:02`.

@@ -1,4 +1,4 @@
-//! Pages of a series of runs, and of a verification.
+//! Pages of a series of runs, of a verification, and of an anatomy.
 
 use super::show_kept;
 use crate::access::Viewer;
@@ -107,6 +107,29 @@ pub(crate) async fn verification(
             last,
             "<p class=\"act\"><a class=\"btn\" href=\"/api/v1/verifications/",
             (verification.id),
+            "\">JSON</a></p>\n"
+        );
+        Ok(Content::report(&page, &Html::new(), &last))
+    })
+    .await
+}
+
+pub(crate) async fn anatomy(
+    State(state): State<AppState>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+) -> Response {
+    let key = format!("anatomy {id}");
+    show_kept(&state, viewer, NavItem::Results, key, move |_, store| {
+        let record = store.anatomy(&id)?;
+        let names = store.annotations(&record.id)?;
+        let advice = hakaru_campaign::anatomy::advise(&record.anatomy);
+        let page = hakaru_report::anatomy_html(&record, &advice, &names);
+        let mut last = Html::new();
+        put!(
+            last,
+            "<p class=\"act\"><a class=\"btn\" href=\"/api/v1/anatomies/",
+            (record.id),
             "\">JSON</a></p>\n"
         );
         Ok(Content::report(&page, &Html::new(), &last))

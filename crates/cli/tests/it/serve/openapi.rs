@@ -32,6 +32,7 @@ fn fill(home: &Home) -> bool {
         "bench disk --quick --only=rand-read --size=16MiB --quiet --label=yours --title=Title",
         "bench --quick --simulate card.json --repeat 4 --quiet",
         "verify disk --size=16MiB --quiet",
+        "anatomy --simulate card.json --read-only --seed 7 --quiet",
         "campaign run live.toml --quiet",
         "fio job.fio --hakaru-store --output=job.txt",
         "iozone -s 1m -r 64k -i 0 -i 1 -f disk/iozone --hakaru-store",
@@ -124,6 +125,9 @@ fn every_answer_is_as_described_and_nothing_more() {
                     .collect()
             }
             "/api/v1/verifications/{id}" => vec![verification.clone()],
+            "/api/v1/anatomies/{id}" => {
+                vec![list["anatomies"][0]["id"].as_str().unwrap().to_owned()]
+            }
             "/api/v1/cards/{name}" => vec!["mine".to_owned(), "sprinter".to_owned()],
             "/api/v1/compare" => vec![
                 "?set=mine&set=yours".to_owned(),

@@ -3,7 +3,7 @@
 use super::counted;
 use crate::number;
 use crate::text::{AnatomyFact, AnatomyLabel};
-use hakaru_model::anatomy::{CardProperty as P, Experiment as E, UnknownReason as U};
+use hakaru_model::anatomy::{CardProperty as P, DeclineReason as U, Experiment as E};
 use hakaru_model::anatomy_record::CardAdvice;
 
 pub(in crate::text) fn anatomy_label(label: AnatomyLabel) -> &'static str {

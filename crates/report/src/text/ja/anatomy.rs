@@ -2,7 +2,7 @@
 
 use crate::number;
 use crate::text::{AnatomyFact, AnatomyLabel};
-use hakaru_model::anatomy::{CardProperty as P, Experiment as E, UnknownReason as U};
+use hakaru_model::anatomy::{CardProperty as P, DeclineReason as U, Experiment as E};
 
 pub(in crate::text) fn anatomy_label(label: AnatomyLabel) -> &'static str {
     use AnatomyLabel as L;

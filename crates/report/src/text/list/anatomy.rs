@@ -1,7 +1,7 @@
 //! Texts of anatomies, their advice, and predictions.
 
 use crate::text::{Language, en, ja, language};
-use hakaru_model::anatomy::{CardProperty, Experiment, UnknownReason};
+use hakaru_model::anatomy::{CardProperty, DeclineReason, Experiment};
 use hakaru_model::anatomy_record::CardAdvice;
 
 /// What an anatomy says in one sentence. Sizes, rates and times are formatted.
@@ -82,7 +82,7 @@ texts! {
     /// Label of the horizontal axis of the evidence of an experiment.
     pub(crate) fn anatomy_axis(experiment: Experiment) -> &'static str;
     /// Why a value is unknown; `rough` is a formatted estimate, if there is one.
-    pub(crate) fn property_unknown(reason: &UnknownReason, rough: Option<&str>) -> String;
+    pub(crate) fn property_unknown(reason: &DeclineReason, rough: Option<&str>) -> String;
     /// A part, limit or cost that was not seen up to a value.
     pub(crate) fn property_absent(property: CardProperty, up_to: &str) -> String;
     /// A sentence about the card.
