@@ -324,6 +324,7 @@ impl BarChart {
             runs: bars().any(|bar| (2..=MOST_DOTS).contains(&bar.runs.len())),
             boxes: bars().any(|bar| bar.runs.len() > MOST_DOTS),
             letters: bars().any(|bar| !bar.letters.is_empty()),
+            letters_by_color: series.len() > 1,
             rated: bars().any(|bar| bar.rated.is_some()),
         };
         let mut note = text::bars_note(&self.quantity, &self.runs, marks);

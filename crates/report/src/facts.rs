@@ -376,9 +376,14 @@ pub(crate) fn begun(summary: &Summary) -> String {
     }
 }
 
-/// Formats the number of runs: `10 runs` or `1 run`.
+/// Formats the number of runs: `10 runs` or `1 run`. Imported results of several workloads may have one run of each.
 pub(crate) fn runs(summary: &Summary) -> String {
-    text::runs(summary.runs.len() as u64)
+    let runs = summary.runs.len() as u64;
+    let mut phases = summary.phases.iter();
+    match runs > 1 && phases.all(|phase| phase.bandwidth.values.len() == 1) {
+        true => text::one_run_each(runs),
+        false => text::runs(runs),
+    }
 }
 
 /// Headline of a series: its title, otherwise `standard on SanDisk SD32G, ext4`.

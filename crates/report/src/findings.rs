@@ -53,7 +53,8 @@ fn verdict_of(advice: &Advice) -> String {
     let verdict = advice.verdict();
     match (verdict, advice.fitness, advice.decided_by.first()) {
         (AdviceVerdict::Inconclusive, None, Some(worst)) => {
-            text::incomplete_advice(worst.fitness, advice.not_measured.len())
+            let at_best = (!worst.is_crossed()).then_some(worst.fitness);
+            text::incomplete_advice(at_best, advice.not_measured.len())
         }
         _ => text::advice(verdict).to_owned(),
     }

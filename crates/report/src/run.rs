@@ -447,6 +447,6 @@ fn circumstances(summary: &Summary) -> Vec<Pair> {
     }
     let lines = facts::circumstances(summary).into_iter().map(Pair::from);
     lines
-        .chain([Pair::from((Head::Runs.into(), text::enumerated(&ids)))])
+        .chain([Pair::from((Head::RunIds.into(), text::enumerated(&ids)))])
         .collect()
 }

@@ -59,9 +59,12 @@ pub(super) fn best_for(view: &View<'_>, ranking: &UseRanking) -> String {
             .iter()
             .any(|letter| leading.contains(letter))
     };
+    // Without a figure that the use needs, nothing is proven about the first card, which the missing figure says.
+    let advice = advice_of(view, ranking, first);
+    let is_complete = advice.is_none_or(|advice| advice.not_measured.is_empty());
     let level: Vec<String> = ranked(ranking)
         .skip(1)
-        .filter(shares)
+        .filter(|place| is_complete && shares(place))
         .map(|place| view.name(place.card as usize).to_owned())
         .collect();
     let unranked: Vec<String> = ranking
@@ -72,7 +75,7 @@ pub(super) fn best_for(view: &View<'_>, ranking: &UseRanking) -> String {
         .collect();
     text::best_card(&text::BestCard {
         card: view.name(first.card as usize),
-        reason: advice_of(view, ranking, first).map(findings::use_of),
+        reason: advice.map(findings::use_of),
         suitable: first.fitness != Some(Fitness::DoesNot),
         level: &level,
         unranked: &unranked,

@@ -179,6 +179,8 @@ pub(crate) struct BarMarks {
     pub(crate) boxes: bool,
     /// Bars have letters of significance.
     pub(crate) letters: bool,
+    /// The letters hold within one of several series.
+    pub(crate) letters_by_color: bool,
     /// Bars have a mark at their rated speed.
     pub(crate) rated: bool,
 }

@@ -103,7 +103,12 @@ fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
             ns,
             [mean(a), mean(b)],
         ));
-        for q in [Quantile::P95, Quantile::P99, Quantile::P999] {
+        for q in [
+            Quantile::MEDIAN,
+            Quantile::P95,
+            Quantile::P99,
+            Quantile::P999,
+        ] {
             let name = text::figure_of(kind.text(), &number::percentile(q));
             let known = [a, b].map(|p| percentile(of(p), q));
             let shown = [(a, known[0]), (b, known[1])];

@@ -84,13 +84,21 @@ fn decided_ratios(
     is_mixed: &dyn Fn(&str) -> bool,
 ) -> String {
     let (mut known, mut better) = (Vec::new(), [0, 0]);
+    let mut counted: Vec<(&str, [f64; 2])> = Vec::new();
     for of in &a.decided_by {
         let figure = of.criterion.figure;
         let other = b.decided_by.iter().find(|d| d.criterion.figure == figure);
-        let ratio = other.map(|other| other.measured.value / of.measured.value);
-        let Some(ratio) = ratio.filter(|ratio| ratio.is_finite()) else {
+        let Some(other) = other else {
             continue;
         };
+        let values = [of.measured.value, other.measured.value];
+        let ratio = values[1] / values[0];
+        // A long write has a sequential and a sustained speed, which may be the same figure.
+        let of_phase = (&*of.measured.phase, values);
+        if !ratio.is_finite() || counted.contains(&of_phase) {
+            continue;
+        }
+        counted.push(of_phase);
         if ratio != 1.0 {
             better[usize::from((ratio > 1.0) == figure.more_is_better())] += 1;
         }

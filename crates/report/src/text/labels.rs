@@ -184,6 +184,7 @@ labels! {
         Amplification: "Amplification", "I/O増幅率";
         Run: "Run", "測定";
         Runs: "Runs", "回数";
+        RunIds: "Runs", "測定ID";
         ComparedRuns: "runs", "測定回数";
         Figure: "Figure", "項目";
         Ratio: "Ratio", "比";
@@ -234,10 +235,10 @@ labels! {
     ComparedFigureName {
         Bandwidth: "bandwidth", "スループット";
         Iops: "IOPS", "IOPS";
-        MovedInAll: "moved in all", "総転送量";
-        LeastOverTime: "bandwidth over time, least", "スループットの推移の最小";
-        MostOverTime: "bandwidth over time, most", "スループットの推移の最大";
-        DeviationOverTime: "bandwidth over time, deviation", "スループットの推移の標準偏差";
+        MovedInAll: "total transferred", "総転送量";
+        LeastOverTime: "bandwidth, slowest interval", "最も遅い区間のスループット";
+        MostOverTime: "bandwidth, fastest interval", "最も速い区間のスループット";
+        DeviationOverTime: "bandwidth, deviation of intervals", "区間のスループットの標準偏差";
         Latency: "latency", "レイテンシ";
         Fsync: "fsync", "fsync";
         Mean: "mean", "平均";

@@ -177,7 +177,7 @@ fn a_comparison_states_the_largest_proven_difference() {
     assert!(text.contains("× as fast as vfat for "), "{text}");
     assert!(text.ends_with(" (proven)."), "{text}");
     assert!(
-        proof.starts_with("2 of 4 figures differ, 1 level within 5%, 1 not proven."),
+        proof.starts_with("2 of 4 rates proven different, 1 level within 5%, 1 not proven."),
         "{proof}"
     );
     let (text, _) = of(&|c| c.verdict = Verdict::Equivalent);

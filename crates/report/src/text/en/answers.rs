@@ -145,7 +145,7 @@ pub(in crate::text) fn layer_costs_all(
 
 pub(in crate::text) fn rated_reached((low, high): (&str, &str)) -> String {
     let share = super::span(low, high);
-    format!("Sequential speeds are {share}% of the rated ones.")
+    format!("Speeds are {share}% of the rated ones.")
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -160,8 +160,12 @@ pub(in crate::text) fn layer_costs_card(
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let pairs = match (different, of) {
         (1, 1) => format!("the two {} differ", things()),
+        (0, of) => format!(
+            "a difference in any of {of} comparisons of two {}",
+            things()
+        ),
         (n, of) => format!(
-            "{n} of {of} comparisons of two {} show a difference",
+            "a difference in {n} of {of} comparisons of two {}",
             things()
         ),
     };
@@ -321,7 +325,7 @@ pub(in crate::text) fn pools_sessions(name: &str, sessions: u32) -> String {
 
 pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usize) -> String {
     let of = different + level + open;
-    let mut parts = vec![format!("{different} of {of} figures differ")];
+    let mut parts = vec![format!("{different} of {of} rates proven different")];
     if level > 0 {
         parts.push(format!("{level} level within 5%"));
     }

@@ -292,7 +292,11 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("mark: rated speed".to_owned());
     }
     if marks.letters {
-        parts.push("same letter: no difference shown".to_owned());
+        let same = match marks.letters_by_color {
+            true => "same letter in the same color",
+            false => "same letter",
+        };
+        parts.push(format!("{same}: no difference shown"));
     }
     let marks = parts.join("; ");
     let mut chars = marks.chars();

@@ -55,7 +55,8 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
         higher,
         of,
     } = found;
-    let ratio = |rate: &ConcludedRate| format!("{}×", number::significant(rate.ratio));
+    // A single run does not support more digits.
+    let ratio = |rate: &ConcludedRate| format!("{}×", number::significant_digits(rate.ratio, 2));
     let (low, of_low) = (ratio(lowest), workload(lowest));
     let mut text = format!("{second} measured {low} {first} for {of_low}");
     if lowest != highest {

@@ -315,6 +315,10 @@ pub(in crate::text) fn duration(time: Nanos) -> String {
     }
 }
 
+pub(in crate::text) fn one_run_each(n: u64) -> String {
+    format!("{} of different workloads", runs(n))
+}
+
 pub(in crate::text) fn runs(n: u64) -> String {
     match n {
         1 => "1 run".to_owned(),

@@ -75,7 +75,7 @@ pub(in crate::text) fn uses_as_through(n: usize, layer: &str) -> String {
 
 pub(in crate::text) fn comparison_key() -> &'static str {
     "Shade: share of the better side of the row · framed: better, proven · ratio: second to first, with its 95% interval; \
-     = same within 5%, ? not proven"
+     = same within 5%, ? not proven or not tested"
 }
 
 pub(in crate::text) fn not_slower() -> &'static str {
@@ -297,7 +297,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
     format!(
-        "Without charts, because too little of it was measured: {}.",
+        "Without charts, because the results do not contain what they need: {}.",
         super::listed(sections)
     )
 }

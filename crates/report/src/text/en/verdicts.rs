@@ -23,11 +23,14 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
-pub(in crate::text) fn incomplete_advice(at_best: Fitness, missing: usize) -> String {
+pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
     let missing = counted(missing as u64, "figure");
     match at_best {
-        Fitness::Fits => format!("good so far, {missing} missing"),
-        Fitness::WithCare | Fitness::DoesNot => format!("with care at best, {missing} missing"),
+        Some(Fitness::Fits) => format!("good so far, {missing} missing"),
+        Some(Fitness::WithCare | Fitness::DoesNot) => {
+            format!("with care at best, {missing} missing")
+        }
+        None => format!("inconclusive, {missing} missing"),
     }
 }
 
@@ -98,6 +101,7 @@ pub(in crate::text) fn too_few_ios(name: &str) -> String {
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
     match of {
         1 if count == 1 => format!("{name} better"),
+        of if count == of => format!("{name} better in all {of}"),
         of => format!("{name} better in {count} of {of}"),
     }
 }

@@ -303,9 +303,9 @@ pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usiz
         others.push(format!("{open}項目は判定保留"));
     }
     let proven = match others.is_empty() {
-        true => format!("{of}項目中{different}項目に有意差がある。"),
+        true => format!("速度{of}項目中{different}項目に有意差がある。"),
         false => format!(
-            "{of}項目中{different}項目に有意差があり、{}である。",
+            "速度{of}項目中{different}項目に有意差があり、{}である。",
             listed(&others)
         ),
     };

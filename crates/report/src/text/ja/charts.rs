@@ -261,10 +261,14 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("箱は四分位範囲".to_owned());
     }
     if marks.rated {
-        parts.push("縦の印は公称速度".to_owned());
+        parts.push("縦線は公称速度".to_owned());
     }
     if marks.letters {
-        parts.push("同じ文字は有意差なし".to_owned());
+        let same = match marks.letters_by_color {
+            true => "同じ色で同じ文字",
+            false => "同じ文字",
+        };
+        parts.push(format!("{same}は有意差なし"));
     }
     format!("{quantity}。{}", parts.join("、"))
 }

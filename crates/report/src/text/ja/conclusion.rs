@@ -57,8 +57,9 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
         higher,
         of,
     } = found;
+    // A single run does not support more digits.
     let ratio = |rate: &ConcludedRate| {
-        let ratio = number::significant(rate.ratio);
+        let ratio = number::significant_digits(rate.ratio, 2);
         format!("{ratio}倍（{}）", workload(rate))
     };
     let mut text = format!("{second}は{first}の{}", ratio(lowest));
@@ -66,7 +67,10 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
         text += &format!("から{}", ratio(highest));
     }
     if *of > 1 {
-        text += &format!("。{of}項目中{higher}項目で高速");
+        text += &match higher == of {
+            true => format!("。全{of}項目で高速"),
+            false => format!("。{of}項目中{higher}項目で高速"),
+        };
     }
     text + "。1回のみの測定では検定不可。--repeat=5を推奨"
 }

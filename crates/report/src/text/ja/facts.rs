@@ -317,6 +317,10 @@ pub(in crate::text) fn duration(time: Nanos) -> String {
     }
 }
 
+pub(in crate::text) fn one_run_each(n: u64) -> String {
+    format!("ワークロード{n}種類、各1回")
+}
+
 pub(in crate::text) fn runs(n: u64) -> String {
     format!("{}回", number::grouped(n))
 }

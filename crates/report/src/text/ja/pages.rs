@@ -46,8 +46,8 @@ pub(in crate::text) fn more_caveats(n: usize, of: &str) -> String {
 
 pub(in crate::text) fn fastest_for(layer: Option<&str>) -> String {
     match layer {
-        Some(layer) => format!("用途別の最速（{layer}）"),
-        None => "用途別の最速".to_owned(),
+        Some(layer) => format!("ワークロード別の最速（{layer}）"),
+        None => "ワークロード別の最速".to_owned(),
     }
 }
 
@@ -73,7 +73,7 @@ pub(in crate::text) fn uses_as_through(n: usize, layer: &str) -> String {
 }
 
 pub(in crate::text) fn comparison_key() -> &'static str {
-    "濃さ: 行の良いほうの値に対する割合 · 枠: 有意に良い · 比: 1番目に対する2番目の比と95%信頼区間（=は5%以内で同等、?は有意差なし）"
+    "濃さ: 行の良いほうの値に対する割合 · 枠: 有意差があり、良いほう · 比: 1番目に対する2番目の比と95%信頼区間（=は5%以内で同等、?は有意差なし、または検定なし）"
 }
 
 pub(in crate::text) fn not_slower() -> &'static str {
@@ -267,7 +267,10 @@ pub(in crate::text) fn chart_data() -> &'static str {
 }
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
-    format!("測定が足りず、グラフがない項目: {}。", listed(sections))
+    format!(
+        "必要なデータが結果になく、グラフがない項目: {}。",
+        listed(sections)
+    )
 }
 
 pub(in crate::text) fn pairs_head() -> [&'static str; 3] {
@@ -301,7 +304,7 @@ pub(in crate::text) fn layer_cost_about(reference: &str) -> String {
 }
 
 pub(in crate::text) fn zone_assumed(time: &str) -> String {
-    format!("{time}（時間帯は仮定）")
+    format!("{time}（タイムゾーンは仮定）")
 }
 
 pub(in crate::text) fn layer_changes(caption: &str, changes: &[String]) -> String {
@@ -325,7 +328,7 @@ pub(in crate::text) fn series_side_by_side() -> &'static str {
 }
 
 pub(in crate::text) fn claimed_classes() -> &'static str {
-    "表示されたクラス"
+    "本体に表示されたクラス"
 }
 
 pub(in crate::text) fn other_layers() -> &'static str {

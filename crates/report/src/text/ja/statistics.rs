@@ -19,7 +19,7 @@ pub(in crate::text) fn after_interval(caveats: &str) -> String {
 
 pub(in crate::text) fn intervals() -> &'static str {
     "区間の後の語の意味: 回数不足（20回未満。独立性と分布の偏りを確認できない）、相関あり（前の測定に似た値）、偏りあり、\
-     二峰性（2群に分かれる）。区間は狭すぎる可能性がある。"
+     二峰性（2群に分かれる）。これらの語が付く区間は、実際より狭い可能性がある。"
 }
 
 pub(in crate::text) fn spread_title(

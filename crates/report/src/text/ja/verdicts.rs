@@ -23,10 +23,11 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
     }
 }
 
-pub(in crate::text) fn incomplete_advice(at_best: Fitness, missing: usize) -> String {
+pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
     let so_far = match at_best {
-        Fitness::Fits => "ここまでは十分",
-        Fitness::WithCare | Fitness::DoesNot => "最良でも条件付き",
+        Some(Fitness::Fits) => "測定分は十分",
+        Some(Fitness::WithCare | Fitness::DoesNot) => "測定分で条件付き",
+        None => "判定保留",
     };
     format!("{so_far}（未測定{missing}項目）")
 }
@@ -91,11 +92,15 @@ pub(in crate::text) fn figure_of_mix(of: Figure) -> String {
 }
 
 pub(in crate::text) fn too_few_ios(name: &str) -> String {
-    format!("{name}（I/O不足）")
+    format!("{name}（I/O数不足）")
 }
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
-    format!("{name}が{of}項目中{count}項目で優位")
+    match of {
+        1 if count == 1 => format!("{name}が上回る"),
+        of if count == of => format!("{name}が{of}項目すべてで上回る"),
+        of => format!("{name}が{of}項目中{count}項目で上回る"),
+    }
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {

@@ -157,6 +157,8 @@ texts! {
     pub(crate) fn step_took(step: &str, time: Nanos) -> String;
     /// A number of runs.
     pub(crate) fn runs(n: u64) -> String;
+    /// Several runs, each of another workload.
+    pub(crate) fn one_run_each(n: u64) -> String;
     /// Headline of a series: `standard on SanDisk SD32G, ext4`.
     pub(crate) fn scenario_on(scenario: &str, target: &str) -> String;
 

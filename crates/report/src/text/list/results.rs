@@ -433,7 +433,7 @@ texts! {
     /// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
     pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str;
     /// A use of which some figures are missing, and none of the measured ones excludes it: the best possible verdict.
-    pub(crate) fn incomplete_advice(at_best: Fitness, missing: usize) -> String;
+    pub(crate) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String;
     /// Title of a use; titles of the user's own rules are kept.
     pub(crate) fn use_title(id: &str, title: &str) -> String;
     /// Reasons for a verdict, one after another.
