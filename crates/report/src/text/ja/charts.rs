@@ -264,11 +264,8 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("縦線は公称速度".to_owned());
     }
     if marks.letters {
-        let same = match marks.letters_by_color {
-            true => "同じ色で同じ文字",
-            false => "同じ文字",
-        };
-        parts.push(format!("{same}は有意差なし"));
+        let color = ["", "同じ色で"][usize::from(marks.letters_by_color)];
+        parts.push(format!("{color}同じ文字は有意差なし"));
     }
     format!("{quantity}。{}", parts.join("、"))
 }
