@@ -160,14 +160,8 @@ pub(in crate::text) fn layer_costs_card(
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let pairs = match (different, of) {
         (1, 1) => format!("the two {} differ", things()),
-        (0, of) => format!(
-            "a difference in any of {of} comparisons of two {}",
-            things()
-        ),
-        (n, of) => format!(
-            "a difference in {n} of {of} comparisons of two {}",
-            things()
-        ),
+        (0, of) => format!("any of {of} differences between two {}", things()),
+        (n, of) => format!("{n} of {of} differences between two {}", things()),
     };
     let tests = match u64::from(family) {
         tests if tests == of as u64 => String::new(),
