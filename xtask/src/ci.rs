@@ -107,6 +107,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let begun = Instant::now();
     let mut list = std::thread::scope(|scope| {
         let beside = scope.spawn(|| run_beside_tests(&beside));
+        let release = ReleaseOnDrop;
         let mut list = Vec::new();
         for (name, step) in in_turn {
             list.push(run_step(name, *step));
@@ -115,8 +116,12 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
                 set_tests_begun();
             }
         }
-        set_tests_begun();
-        list.extend(beside.join().unwrap_or_default());
+        drop(release);
+        match beside.join() {
+            Ok(finished) => list.extend(finished),
+            // Steps that never ran must not look like steps that passed.
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
         list
     });
     let place = |step: &FinishedStep| STEPS.iter().position(|(name, _)| *name == step.name);
@@ -146,6 +151,15 @@ static TESTS_BEGUN: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new())
 fn set_tests_begun() {
     *TESTS_BEGUN.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
     TESTS_BEGUN.1.notify_all();
+}
+
+/// Lets the steps beside the tests run, also if a step panics: nothing else would end their thread.
+struct ReleaseOnDrop;
+
+impl Drop for ReleaseOnDrop {
+    fn drop(&mut self) {
+        set_tests_begun();
+    }
 }
 
 /// Runs steps in turn with the lowest priority once the tests run.
