@@ -204,7 +204,7 @@ impl Chart {
         [vec![self.note.clone()], self.values()].concat().join("; ")
     }
 
-    /// The rows of the table, if it is short enough to listen to.
+    /// The rows of the table, if it is short enough for a screen reader.
     fn values(&self) -> Vec<String> {
         let rows = &self.table.rows;
         match rows.iter().map(Vec::len).sum() {

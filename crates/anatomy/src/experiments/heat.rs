@@ -138,7 +138,7 @@ fn lasts(lab: &mut Lab<'_>, level: f64, usual: f64) -> Measured<bool> {
 }
 
 /// Reports busy time and slowdown, then rests until the card is back. `usual` is the reference measurement of the cool
-/// card, and `before` the busy time of the experiments before from which it did not rest.
+/// card, and `before` the busy time of earlier experiments from which it has not rested yet.
 fn throttled(
     lab: &mut Lab<'_>,
     reads: &[(f64, f64)],

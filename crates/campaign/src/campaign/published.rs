@@ -20,12 +20,16 @@ use std::path::PathBuf;
 
 /// An error in a table, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {message}")]
+#[error("{}", at_line(*line, message))]
 pub struct TableError {
     /// Line number, from 1.
     pub line: usize,
     /// The error.
     pub message: String,
+}
+
+fn at_line(line: usize, message: &str) -> String {
+    both!("line {line}: {message}", "{line}行目: {message}")
 }
 
 /// A parsed table.

@@ -157,7 +157,7 @@ fn how_to_verify() -> Html {
     ))
 }
 
-/// A sentence, and the link to the devices.
+/// Renders how a measurement is started, with a link to the devices.
 fn how_to_start(how: &str) -> Html {
     let mut html = Html::new();
     let devices = both!("Devices here now", "接続中のデバイス");

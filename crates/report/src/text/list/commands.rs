@@ -157,7 +157,7 @@ texts! {
     pub(crate) fn step_took(step: &str, time: Nanos) -> String;
     /// A number of runs.
     pub(crate) fn runs(n: u64) -> String;
-    /// Several runs, each of another workload.
+    /// Several runs, each of a different workload.
     pub(crate) fn one_run_each(n: u64) -> String;
     /// Headline of a series: `standard on SanDisk SD32G, ext4`.
     pub(crate) fn scenario_on(scenario: &str, target: &str) -> String;
