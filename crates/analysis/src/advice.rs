@@ -6,7 +6,7 @@
 //! and sustained speed for containers, sequential and sustained speed for archives; sensors need
 //! little. The thresholds are judgments: users can replace a rule by its ID.
 
-use crate::figures::{figure, is_of_mix};
+use crate::figures::{figure, is_of_mix, slowest_by_extremes};
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::finding::{Figure, MeasuredFigure, Summary};
 
@@ -227,11 +227,16 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
     let mut decided_by = Vec::new();
     let mut not_measured = Vec::new();
     for criterion in &rule.criteria {
-        match figure(summary, criterion.figure) {
+        let measured = figure(summary, criterion.figure);
+        let by_extremes = || match criterion.figure {
+            Figure::SlowestWrite => slowest_by_extremes(summary),
+            _ => None,
+        };
+        match measured.or_else(by_extremes) {
             // Alone, an operation is at least as fast as its part of a mix.
             Some(measured)
                 if is_of_mix(summary, criterion.figure)
-                    && judge(criterion, measured.value) != Fitness::Fits =>
+                    && criterion.rate(measured.value) != Fitness::Fits =>
             {
                 not_measured.push(criterion.clone());
             }
@@ -259,27 +264,10 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
     }
 }
 
-fn judge(criterion: &Criterion, value: f64) -> Fitness {
-    let reaches = |mark: f64| {
-        if criterion.figure.more_is_better() {
-            value >= mark
-        } else {
-            value <= mark
-        }
-    };
-    if reaches(criterion.fits) {
-        Fitness::Fits
-    } else if reaches(criterion.care) {
-        Fitness::WithCare
-    } else {
-        Fitness::DoesNot
-    }
-}
-
 fn decide(criterion: &Criterion, measured: MeasuredFigure) -> Decision {
-    let fitness = judge(criterion, measured.value);
+    let fitness = criterion.rate(measured.value);
     let firm = measured.ci95.is_some_and(|(low, high)| {
-        judge(criterion, low) == fitness && judge(criterion, high) == fitness
+        criterion.rate(low) == fitness && criterion.rate(high) == fitness
     });
     let better_from = match fitness {
         Fitness::Fits => None,
@@ -311,7 +299,9 @@ fn shortfall(decision: &Decision) -> f64 {
 mod tests {
     use super::*;
     use crate::testing::suite;
+    use hakaru_model::advice::AdviceVerdict;
     use hakaru_model::finding::PhaseSummary;
+    use hakaru_model::units::BytesPerSec;
 
     fn fitness_of(advice: &[Advice], id: &str) -> Option<Fitness> {
         advice.iter().find(|a| a.id == id).unwrap().fitness
@@ -394,6 +384,32 @@ mod tests {
         assert_eq!(nas.decided_by[0].criterion.figure, Figure::SequentialWrite);
     }
 
+    /// Regression: fio printed 6.29 MB/s for the slowest interval, and the disk was "good so far" for a camera.
+    #[test]
+    fn extremes_of_intervals_limit_the_slowest_second() {
+        let camera_with = |min: f64, max: f64| {
+            let mut summary = suite(5);
+            for phase in &mut summary.phases {
+                phase.timelines.clear();
+                if let Some(found) = &mut phase.sustained {
+                    (found.min, found.max) = (BytesPerSec(min * 1e6), BytesPerSec(max * 1e6));
+                    found.falls.clear();
+                    phase.bandwidth.mean = 200e6;
+                    phase.bandwidth.ci95 = None;
+                }
+            }
+            let advice = advise(&summary, &default_rules());
+            advice.into_iter().find(|a| a.id == "camera").unwrap()
+        };
+        let steady = camera_with(60.0, 70.0);
+        assert_eq!(steady.verdict(), AdviceVerdict::Probable(Fitness::Fits));
+        let open = camera_with(6.29, 340.0);
+        assert_eq!(open.verdict(), AdviceVerdict::Inconclusive);
+        assert_eq!(open.decided_by[0].crossed_limit(), Some(10.0));
+        let slow = camera_with(1.0, 9.0);
+        assert_eq!(slow.verdict(), AdviceVerdict::Probable(Fitness::DoesNot));
+    }
+
     #[test]
     fn what_was_not_measured_is_named() {
         let mut summary = suite(5);
@@ -439,6 +455,7 @@ mod tests {
             phase: "x".into(),
             value: 505.0,
             ci95,
+            bounds: None,
             runs: 3,
         };
         assert!(!decide(&criterion, measured(Some((480.0, 530.0)))).firm);

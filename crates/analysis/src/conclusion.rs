@@ -99,7 +99,7 @@ fn count(n: usize) -> u32 {
 
 /// Describes a rate; phases of one kind are told apart by their names.
 fn concluded(
-    (a, _): PhasePair<'_>,
+    (a, b): PhasePair<'_>,
     comparison: &Comparison,
     rates: &[(PhasePair<'_>, &Comparison)],
 ) -> ConcludedRate {
@@ -118,6 +118,9 @@ fn concluded(
         op: a.op,
         shape: a.detail.shape,
         ambiguous: alike.count() > 1,
+        means: [comparison.a.mean, comparison.b.mean],
+        by_iops: &*comparison.unit == "1/s",
+        runs: [a, b].map(crate::campaign::runs_of),
         ratio: comparison.ratio,
         ratio_ci95: comparison.ratio_ci95,
     }
@@ -126,7 +129,14 @@ fn concluded(
 /// The rate with the first side divided by the second.
 fn turned(rate: ConcludedRate) -> ConcludedRate {
     let inverse = |(low, high): (f64, f64)| (low > 0.0).then(|| (high.recip(), low.recip()));
+    let ConcludedRate {
+        means: [a, b],
+        runs: [of_a, of_b],
+        ..
+    } = rate;
     ConcludedRate {
+        means: [b, a],
+        runs: [of_b, of_a],
         ratio: rate.ratio.recip(),
         ratio_ci95: rate.ratio_ci95.and_then(inverse),
         ..rate

@@ -151,6 +151,7 @@ fn measured(
         ci95: estimate
             .and_then(|e| e.ci95)
             .map(|(low, high)| (low / unit, high / unit)),
+        bounds: None,
         runs: match phase.bandwidth.values.len() {
             0 => phase.detail.stated_runs.unwrap_or(0),
             runs => runs.min(u32::MAX as usize) as u32,
@@ -306,6 +307,21 @@ fn slowest(summary: &Summary) -> Option<MeasuredFigure> {
         .filter_map(|points| slowest_segment(points))
         .reduce(f64::min)?;
     Some(measured(phase, worst / MB, None, MB))
+}
+
+/// Returns what the slowest and the fastest interval of a long write say about its slowest second, if its timeline is
+/// unknown.
+///
+/// fio prints the extremes of intervals of half a second: the slowest second is no slower than the slowest interval, and
+/// no faster than that interval beside the fastest one.
+pub(crate) fn slowest_by_extremes(summary: &Summary) -> Option<MeasuredFigure> {
+    let phase = long_write(summary)?;
+    let found = phase.sustained.as_ref()?;
+    let (min, max) = (found.min.0 / MB, found.max.0 / MB);
+    (min.is_finite() && max.is_finite()).then(|| MeasuredFigure {
+        bounds: Some((min, f64::midpoint(min, max))),
+        ..measured(phase, min, None, MB)
+    })
 }
 
 /// Returns the mean throughput of the slowest segment of whole intervals of at least [`SEGMENT_S`].

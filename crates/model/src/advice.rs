@@ -5,6 +5,7 @@
 use crate::finding::{BusLimit, ClaimCheck, Figure, MeasuredFigure};
 use crate::references::ReferenceStanding;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Use of storage, with the criteria that it is judged by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,23 @@ pub struct Criterion {
     pub care: f64,
     /// Reason for this figure and this threshold.
     pub why: String,
+}
+
+impl Criterion {
+    /// Rates a value by the two thresholds.
+    pub fn rate(&self, value: f64) -> Fitness {
+        let reaches = |mark: f64| match self.figure.more_is_better() {
+            true => value >= mark,
+            false => value <= mark,
+        };
+        if reaches(self.fits) {
+            Fitness::Fits
+        } else if reaches(self.care) {
+            Fitness::WithCare
+        } else {
+            Fitness::DoesNot
+        }
+    }
 }
 
 /// Suitability for a use, ordered from worst to best.
@@ -87,6 +105,12 @@ impl Advice {
         }
     }
 
+    /// The rating that the measured figures leave possible; `None` if none was measured, or an interval crosses a limit.
+    pub fn best_possible(&self) -> Option<Fitness> {
+        let worst = self.decided_by.first().map(|worst| worst.fitness);
+        worst.filter(|_| !self.is_crossed())
+    }
+
     /// The verdict with its certainty.
     pub fn verdict(&self) -> AdviceVerdict {
         match self.fitness {
@@ -96,6 +120,34 @@ impl Advice {
             None if self.decided_by.is_empty() => AdviceVerdict::NotMeasured,
             None => AdviceVerdict::Inconclusive,
         }
+    }
+}
+
+/// Which of two things to use, from the verdicts on both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// The first: the second is rated lower.
+    First,
+    /// The second: the first is rated lower.
+    Second,
+    /// Both have this rating.
+    Both(Fitness),
+    /// The verdict on one of them is open.
+    Open,
+}
+
+/// The choice between two things for a use, and whether figures are missing that could change it.
+///
+/// Missing figures can only lower a rating, so a thing is chosen although the other one lacks figures.
+pub fn choose(first: &Advice, second: &Advice) -> (Choice, bool) {
+    let (Some(a), Some(b)) = (first.best_possible(), second.best_possible()) else {
+        return (Choice::Open, false);
+    };
+    let lacks = |advice: &Advice| advice.fitness.is_none();
+    match a.cmp(&b) {
+        Ordering::Greater => (Choice::First, lacks(first)),
+        Ordering::Less => (Choice::Second, lacks(second)),
+        Ordering::Equal => (Choice::Both(a), lacks(first) || lacks(second)),
     }
 }
 
@@ -128,14 +180,22 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Whether the confidence interval crosses a limit; `false` without an interval.
+    /// Whether the confidence interval, or the bounds of a figure that is not determined, cross a limit; `false` without
+    /// either.
     pub fn is_crossed(&self) -> bool {
-        !self.firm && self.measured.ci95.is_some()
+        let MeasuredFigure { ci95, bounds, .. } = &self.measured;
+        let rates_differ =
+            |&(low, high): &(f64, f64)| self.criterion.rate(low) != self.criterion.rate(high);
+        match bounds {
+            Some(bounds) => rates_differ(bounds),
+            None => !self.firm && ci95.is_some(),
+        }
     }
 
-    /// The limit within the confidence interval, the nearest to the value if both are; `None` without an interval.
+    /// The limit within the confidence interval or the bounds, the nearest to the value if both are; `None` without
+    /// either.
     pub fn crossed_limit(&self) -> Option<f64> {
-        let (low, high) = self.measured.ci95?;
+        let (low, high) = self.measured.bounds.or(self.measured.ci95)?;
         let distance = |limit: &f64| (limit - self.measured.value).abs();
         let limits = [self.criterion.fits, self.criterion.care].into_iter();
         let within = limits.filter(|limit| (low..=high).contains(limit));
@@ -186,6 +246,7 @@ mod tests {
                 phase: "rand-read".to_owned(),
                 value: 1_000.0,
                 ci95: has_interval.then_some((900.0, 1_100.0)),
+                bounds: None,
                 runs: 3,
             },
             fitness,
@@ -218,6 +279,29 @@ mod tests {
         ] {
             open.measured.ci95 = Some(interval);
             assert_eq!(open.crossed_limit(), limit);
+        }
+    }
+
+    #[test]
+    fn the_better_rated_thing_is_chosen_unless_an_interval_is_open() {
+        use Fitness::{DoesNot, Fits, WithCare};
+        let of = |fitness, decisions: &[Decision]| advice(fitness, decisions);
+        let single = |fitness| decision(fitness, false, false);
+        let good = of(Some(Fits), &[single(Fits)]);
+        let good_so_far = of(None, &[single(Fits)]);
+        let care_at_best = of(None, &[single(WithCare)]);
+        let unsuited = of(Some(DoesNot), &[single(DoesNot)]);
+        let open = of(Some(WithCare), &[decision(WithCare, false, true)]);
+        let unknown = of(None, &[]);
+        for (a, b, chosen) in [
+            (&good, &care_at_best, (Choice::First, false)),
+            (&care_at_best, &good_so_far, (Choice::Second, true)),
+            (&good, &good_so_far, (Choice::Both(Fits), true)),
+            (&unsuited, &unsuited, (Choice::Both(DoesNot), false)),
+            (&open, &good, (Choice::Open, false)),
+            (&good, &unknown, (Choice::Open, false)),
+        ] {
+            assert_eq!(choose(a, b), chosen, "{a:?} {b:?}");
         }
     }
 

@@ -206,6 +206,11 @@ pub enum Weakness {
         /// Names of the workloads.
         phases: Vec<String>,
     },
+    /// Random I/O ran within files that some layers limit, so it was spread over a smaller range there.
+    Spans {
+        /// Layers with the range of their random I/O in bytes, in order.
+        layers: Vec<(String, Bytes)>,
+    },
     /// Runs were repeated until the mean was precise enough (optional stopping).
     OptionalStopping {
         /// Percentage of 95% intervals that cover the true mean after such stopping, simulated for data of this spread
@@ -231,6 +236,7 @@ impl Weakness {
             | Weakness::DriftUndecided { .. }
             | Weakness::Unprepared
             | Weakness::Changed { .. }
+            | Weakness::Spans { .. }
             | Weakness::DifferentSettings { .. } => Impact::Comparison,
             Weakness::Unfinished { .. }
             | Weakness::FewRepeats { .. }

@@ -56,6 +56,10 @@ pub struct MeasuredFigure {
     pub value: f64,
     /// 95% confidence interval, if there is one.
     pub ci95: Option<(f64, f64)>,
+    /// Least and greatest value that the recorded data allow, if they do not determine the figure; the value is the
+    /// worse one of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<(f64, f64)>,
     /// Runs behind the figure.
     pub runs: u32,
 }

@@ -72,6 +72,12 @@ pub struct ConcludedRate {
     pub shape: Option<WorkloadShape>,
     /// Whether another compared rate has a workload of the same kind.
     pub ambiguous: bool,
+    /// Means of the two sides, in the order of the ratio's divisor and dividend; I/Os per second, or bytes per second.
+    pub means: [f64; 2],
+    /// Whether the means are I/Os per second.
+    pub by_iops: bool,
+    /// Runs of the two sides, in the same order.
+    pub runs: [u32; 2],
     /// Ratio of the means.
     pub ratio: f64,
     /// 95% confidence interval of the ratio.

@@ -4,12 +4,14 @@ mod caveats;
 mod latency_map;
 mod origin;
 mod rounds;
+mod sustained;
 mod workload;
 
 pub use caveats::{Finding, FindingKind, FindingScope, MinMax};
 pub use latency_map::{LatencyMap, LatencyMapColumn, SlowIos, SlowWhen};
 pub use origin::SummaryOrigin;
 pub use rounds::{RoundMeans, RoundPoint, Rounds, RunLatency};
+pub use sustained::{Cliff, Sustained, Swing};
 pub use workload::JobDescription;
 
 use crate::annotation::Annotations;
@@ -24,6 +26,7 @@ use crate::job::Op;
 use crate::measured::{LeftOutRun, NoAmplification};
 use crate::units::{Bytes, BytesPerSec, Nanos, Quantile};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Statistics of repeated measurements of one quantity, in the unit of that quantity.
@@ -106,58 +109,6 @@ pub struct TimelinePoint {
     pub iops: f64,
 }
 
-/// Evenness of a long sequential write.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sustained {
-    /// Slowest interval.
-    pub min: BytesPerSec,
-    /// Fastest interval.
-    pub max: BytesPerSec,
-    /// Mean of the intervals.
-    pub mean: BytesPerSec,
-    /// Standard deviation of the intervals.
-    pub deviation: BytesPerSec,
-    /// First permanent drop of speed, if any.
-    pub cliff: Option<Cliff>,
-    /// All permanent drops in order, including [`Sustained::cliff`]. A drop at the very end of the run is the last one,
-    /// with [`Cliff::proven`] false.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub falls: Vec<Cliff>,
-    /// Speed that drops and recovers repeatedly, if it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub swing: Option<Swing>,
-}
-
-/// Speed that drops and recovers repeatedly, caused by throttling or garbage collection, for example.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Swing {
-    /// Median of the fast segments.
-    pub high: BytesPerSec,
-    /// Median of the slow segments.
-    pub low: BytesPerSec,
-    /// Number of recoveries.
-    pub recoveries: u32,
-    /// Whether speed declines gradually and recovers suddenly (garbage collection) instead of switching between two
-    /// levels (throttling).
-    pub sawtooth: bool,
-}
-
-/// Permanent drop of bandwidth during a write.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cliff {
-    /// Bytes written before the drop, including the ramp time.
-    pub at: Bytes,
-    /// Time before the drop, including the ramp time.
-    pub after_time: Nanos,
-    /// Median bandwidth before the drop.
-    pub before: BytesPerSec,
-    /// Median bandwidth after the drop, until the next one.
-    pub after: BytesPerSec,
-    /// Whether enough of the run followed to call the drop permanent.
-    #[serde(default = "yes")]
-    pub proven: bool,
-}
-
 fn yes() -> bool {
     true
 }
@@ -205,6 +156,9 @@ pub struct Summary {
     pub scenario: String,
     /// Wall clock of the first run, milliseconds since 1970 UTC.
     pub started_unix_ms: i64,
+    /// Wall clock of the last run's start, milliseconds since 1970 UTC; 0 if unknown.
+    #[serde(default)]
+    pub last_started_unix_ms: i64,
     /// Where the figures come from.
     pub origin: SummaryOrigin,
     /// Measured target.
@@ -215,6 +169,10 @@ pub struct Summary {
     pub phases: Vec<PhaseSummary>,
     /// All caveats without duplicates, in order of appearance.
     pub caveats: Vec<Caveat>,
+    /// Phases of the caveats that hold for some runs of a series of different workloads, by the name of their kind
+    /// ([`FindingKind::name`]); a kind without an entry holds for all runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub caveat_phases: BTreeMap<String, BTreeSet<String>>,
     /// Overhead of this program per I/O in nanoseconds, if measured.
     pub overhead_ns: Option<f64>,
     /// Paths of the I/Os of traced runs, in the order of runs and phases; never averaged.

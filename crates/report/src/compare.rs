@@ -1,6 +1,7 @@
 //! Results of comparisons, as text and tables.
 
 mod answer;
+mod bus;
 mod figures;
 mod matrix;
 
@@ -8,16 +9,18 @@ use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
 use crate::escape;
 use crate::ids;
+use crate::merged::{self, RankedCaveat};
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
 use crate::workload::{with_workloads_described, with_workloads_of};
-use crate::{merged, naming, path, run, workload};
+use crate::{naming, path, run, workload};
 use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
 use hakaru_model::io_path::PathDifference;
+use hakaru_model::severity::{Impact, Severity};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
 /// The verdict as text, with its p-value.
@@ -55,7 +58,7 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// Formats a ratio: `2.58x [2.51, 2.66] (few runs)`.
+/// Formats a ratio: `2.58× [2.51, 2.66] (few runs)`.
 pub(crate) fn ratio(comparison: &Comparison) -> String {
     let caveats = number::in_brackets(&comparison.interval_caveats);
     match comparison.ratio_ci95 {
@@ -321,6 +324,8 @@ fn document(of: &PairReport<'_>) -> Document {
         first.push(matrix::matrix(names, &main));
     }
     let mut proven = Vec::new();
+    let transfer = bus::transfer(names, phases, (a, b));
+    proven.extend(transfer.map(DocumentBlock::Text));
     if !comparisons.is_empty() {
         let all = numbers(table(names, comparisons));
         proven.push(folded(text::every_figure(), vec![all]));
@@ -328,8 +333,11 @@ fn document(of: &PairReport<'_>) -> Document {
     // Means, totals and extremes have no test, but are what an article compares.
     let untested = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
     let untested: Vec<DocumentBlock> = untested.collect();
-    if !untested.is_empty() {
-        proven.push(folded(text::figures_of_workloads(), untested));
+    // One table is not worth folding away.
+    match phases.len() {
+        0 => {}
+        1 => proven.extend(untested),
+        _ => proven.push(folded(text::figures_of_workloads(), untested)),
     }
     if let Some(tests) = tests(comparisons) {
         let blocks = vec![
@@ -349,8 +357,32 @@ fn document(of: &PairReport<'_>) -> Document {
         charts: Some(charts),
         verdicts: part(text::page_part(PagePart::Proofs), proven),
         collapsed: true,
+        caveats: in_sequence((a, b), names).into_iter().collect(),
     };
     run::page(title, &both, findings, parts)
+}
+
+/// The caveat that all repeats of one side came before those of the other; single runs have worse ones.
+fn in_sequence((a, b): (&Summary, &Summary), names: (&str, &str)) -> Option<RankedCaveat> {
+    let is_known = |of: &Summary| of.started_unix_ms > 0 && of.last_started_unix_ms > 0;
+    let is_repeated = |of: &Summary| {
+        let runs = of.phases.iter().map(|phase| phase.bandwidth.values.len());
+        runs.max().is_some_and(|runs| runs > 1)
+    };
+    if [a, b].iter().any(|of| !is_repeated(of) || !is_known(of)) {
+        return None;
+    }
+    let (first, then) = match () {
+        () if a.last_started_unix_ms < b.started_unix_ms => names,
+        () if b.last_started_unix_ms < a.started_unix_ms => (names.1, names.0),
+        () => return None,
+    };
+    Some(RankedCaveat {
+        severity: Severity::Weak,
+        impact: Impact::Comparison,
+        lead: String::new(),
+        text: text::sides_in_sequence(first, then),
+    })
 }
 
 /// How to read the table: the direction of the ratios, and the words behind the intervals, if there are any.
@@ -365,7 +397,8 @@ fn reading(comparisons: &[Comparison]) -> String {
 /// Name of the chart of all ratios; with a single one, of the chart of its figure.
 fn key_chart(comparisons: &[Comparison], charts: &[Chart]) -> Option<String> {
     let main = answer::largest(comparisons)?;
-    let wanted = match (comparisons.len(), &*main.unit) {
+    let rates = comparisons.iter().filter(|c| c.primary).count();
+    let wanted = match (rates, &*main.unit) {
         (2.., _) => "ratios",
         (_, "1/s") => "iops",
         _ => "bandwidth",
@@ -437,6 +470,8 @@ fn brief(of: &PairReport<'_>) -> Document {
         DocumentBlock::Quiet(how),
     ];
     blocks.extend(part(PartLabel::Proofs.text(), proven));
+    let transfer = bus::transfer(names, phases, sides).map(DocumentBlock::Text);
+    blocks.extend(transfer);
     let tests = tests(comparisons).map(numbers);
     blocks.extend(part(PartLabel::Tests.text(), tests.into_iter().collect()));
     blocks.extend(path);

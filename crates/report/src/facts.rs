@@ -7,6 +7,7 @@ pub(crate) use brief::{FactGroup, FactKey, brief, brief_of};
 use crate::escape::plain;
 use crate::text::StateWord;
 use crate::{naming, number, results, text, time};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{
     Bus, CardRegisters, DeviceIdentity, Environment, Fact, Filesystem, Identity, UnknownReason,
 };
@@ -362,7 +363,15 @@ pub(crate) fn laid_out(phase: &PhaseSummary) -> Option<String> {
 
 /// The findings of a summary, merged over its phases.
 pub(crate) fn findings(summary: &Summary) -> Vec<Finding> {
-    Finding::merge_all(summary.caveats.iter().map(Finding::from))
+    let scoped = |caveat: &Caveat| {
+        let mut finding = Finding::from(caveat);
+        let phases = summary.caveat_phases.get(finding.kind.name());
+        if let Some(phases) = phases.filter(|_| finding.scope.phases.is_empty()) {
+            finding.scope.phases.clone_from(phases);
+        }
+        finding
+    };
+    Finding::merge_all(summary.caveats.iter().map(scoped))
 }
 
 /// Start time in UTC. fio prints local times without a time zone: that one was assumed is said.

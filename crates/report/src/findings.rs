@@ -260,6 +260,7 @@ mod tests {
             phase: "durable".into(),
             value: 7.21,
             ci95: None,
+            bounds: None,
             runs: 3,
         };
         let mut advice = Advice {

@@ -71,6 +71,8 @@ pub(crate) struct MarkRow {
 pub(crate) struct Mark {
     pub(crate) sign: &'static str,
     pub(crate) word: String,
+    /// What was measured, such as a multiple of what is required; may be empty.
+    pub(crate) figure: String,
 }
 
 impl MarkTable {
@@ -83,7 +85,15 @@ impl MarkTable {
     /// The same verdicts as a table of text.
     pub(crate) fn table(&self) -> DataTable {
         let cell = |mark: &Option<Mark>| match mark {
-            Some(mark) => format!("{} {}", mark.sign, mark.word),
+            Some(mark) => {
+                let figure = Some(&mark.figure).filter(|figure| !figure.is_empty());
+                let parts = std::iter::once(&mark.word).chain(figure);
+                format!(
+                    "{} {}",
+                    mark.sign,
+                    crate::text::enumerated(&parts.collect::<Vec<_>>())
+                )
+            }
             None => "–".to_owned(),
         };
         let rows = self.rows.iter();

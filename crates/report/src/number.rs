@@ -221,6 +221,10 @@ pub(crate) fn percentile(q: Quantile) -> String {
 /// Formats a share as percent with two digits: `4.2`, `86`.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
+    // What is left of 100% is worth a digit: 99.94% is not all.
+    if (99.5..100.0).contains(&value) {
+        return exact((value * 10.0).floor() / 10.0, 1);
+    }
     exact(value, if value.abs() < 10.0 { 1 } else { 0 })
 }
 
@@ -368,6 +372,14 @@ mod tests {
         ] {
             assert_eq!(percent_at_most(share), expected, "{share}");
         }
+    }
+
+    /// Regression: a loss of 99.94% was "100%".
+    #[test]
+    fn a_little_less_than_all_is_not_all() {
+        let shares = [0.0005, 0.042, 0.86, 0.994, 0.9994, 1.0, 1.08];
+        let shown = ["0.1", "4.2", "86", "99", "99.9", "100", "108"];
+        assert_eq!(shares.map(percent), shown);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::document::{
 };
 use crate::escape::plain;
 use crate::findings::ConclusionKind;
+use crate::merged::RankedCaveat;
 use crate::number;
 use crate::rate_card::rate_card;
 use crate::results;
@@ -92,6 +93,8 @@ pub(crate) struct PageParts {
     pub(crate) verdicts: Vec<DocumentBlock>,
     /// Whether the first screen has the figures of all charts, so that they are collapsed.
     pub(crate) collapsed: bool,
+    /// Caveats beside those of the series.
+    pub(crate) caveats: Vec<RankedCaveat>,
 }
 
 /// The whole report.
@@ -117,7 +120,9 @@ pub(crate) fn page(
         .iter()
         .find(|chart| Some(&chart.name) == key.as_ref());
     let key_block = key_chart.map(|chart| DocumentBlock::KeyChart(Box::new(chart.clone())));
-    let caveats = merged::findings(&subjects);
+    let mut caveats = merged::ranked(&subjects);
+    caveats.extend(parts.caveats);
+    let caveats = merged::rank(caveats);
     let worst = worst_caveats(&caveats);
     let uses = conclusions_of(ConclusionKind::Uses, findings, &names, summaries);
     let screen = match summaries.len() {

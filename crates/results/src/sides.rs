@@ -5,7 +5,7 @@ use crate::select::{self, Term};
 use crate::{lookup, names};
 use anyhow::{Result, bail};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::Summary;
+use hakaru_model::finding::{Finding, Summary};
 use hakaru_model::job::{Phase, Scenario};
 use hakaru_model::record::RunRecord;
 use hakaru_store::{FindError, Readable, Store};
@@ -204,8 +204,50 @@ impl<'a> ResultSource<'a> {
 pub fn summarized(records: &[RunRecord]) -> Summary {
     let mut summary = hakaru_analysis::summarize(records);
     count_the_rarest(&mut summary);
+    summary.caveat_phases = caveat_phases(records);
     summary.caveats.splice(0..0, pooled(records));
     summary
+}
+
+/// Names of the phases of a run.
+fn phase_names(record: &RunRecord) -> BTreeSet<&str> {
+    let phases = record.phases.iter();
+    phases.map(|phase| phase.name.as_str()).collect()
+}
+
+/// Returns the phases of the workloads with a caveat, for each kind of caveat that other workloads do not have. Empty
+/// if all runs are of one workload.
+fn caveat_phases(records: &[RunRecord]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut workloads: BTreeMap<BTreeSet<&str>, Vec<RunRecord>> = BTreeMap::new();
+    if records
+        .windows(2)
+        .all(|of| phase_names(&of[0]) == phase_names(&of[1]))
+    {
+        return BTreeMap::new();
+    }
+    for record in records {
+        workloads
+            .entry(phase_names(record))
+            .or_default()
+            .push(record.clone());
+    }
+    let mut found: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
+    for (phases, runs) in &workloads {
+        let caveats = hakaru_analysis::summarize(runs).caveats;
+        let findings = caveats.iter().map(Finding::from);
+        let of_runs = findings.filter(|finding| finding.scope.phases.is_empty());
+        let kinds: BTreeSet<&str> = of_runs.map(|finding| finding.kind.name()).collect();
+        for kind in kinds {
+            let (count, concerned) = found.entry(kind).or_default();
+            *count += 1;
+            concerned.extend(phases.iter().map(|&phase| phase.to_owned()));
+        }
+    }
+    let of_some = found
+        .into_iter()
+        .filter(|(_, (count, _))| *count < workloads.len());
+    let kinds = of_some.map(|(kind, (_, phases))| (kind.to_owned(), phases));
+    kinds.collect()
 }
 
 /// Runs of different workloads are not repeats of each other, so the caveat counts the workload with the fewest runs.

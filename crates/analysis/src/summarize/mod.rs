@@ -25,6 +25,7 @@ use hakaru_model::measured::{LeftOutRun, MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, PhaseRecord, RunRecord};
 use hakaru_model::units::{Bytes, BytesPerSec};
 use phases::{PhaseRun, PhaseRuns, moved};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub(crate) use caveats::SMALL_FILE;
@@ -67,12 +68,14 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         runs: series.iter().map(|r| r.id.clone()).collect(),
         scenario: first.map(|r| r.scenario.name.clone()).unwrap_or_default(),
         started_unix_ms: first.map_or(0, |r| r.started_unix_ms),
+        last_started_unix_ms: series.iter().map(|r| r.started_unix_ms).max().unwrap_or(0),
         origin: first.map(origin).unwrap_or_default(),
         traced: traced_series(&paths, &target),
         target,
         environment: first.map_or_else(Environment::default, |r| r.environment.clone()),
         phases,
         caveats: Vec::new(),
+        caveat_phases: BTreeMap::new(),
         overhead_ns: overhead(series),
         paths,
         path_differences: Vec::new(),

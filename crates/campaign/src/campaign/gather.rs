@@ -11,9 +11,11 @@ use super::matrix::{RECHECK, is_recheck};
 use super::measurements::{CardMeasurements, LayerMeasurements};
 use super::spec::{Campaign, Layer};
 use hakaru_analysis::campaign::Circumstances;
-use hakaru_model::campaign::{CampaignPoint, CampaignSummary, FailedRun, PreparedStep, Weakness};
+use hakaru_model::campaign::{
+    CampaignPoint, CampaignSummary, FailedRun, LayerSummary, PreparedStep, Weakness,
+};
 use hakaru_model::caveat::{CacheOf, Caveat};
-use hakaru_model::finding::Summary;
+use hakaru_model::finding::{Summary, SummaryOrigin};
 use hakaru_model::record::{Origin, RunRecord};
 use hakaru_report::both;
 use hakaru_store::{FindError, OutcomeKind, PointRow, Readable, Store};
@@ -61,6 +63,7 @@ pub fn gather(
     design.extend(sequential.then_some(Weakness::CardsInSequence));
     design.extend(summary.rechecks.iter().filter_map(recheck::drift));
     design.extend(circumstances.changes());
+    design.extend(conclusions::spans(campaign));
     conclusions::conclude(campaign, &mut summary, cards);
     let weaknesses = &mut summary.weaknesses;
     weaknesses.append(&mut design);
@@ -71,7 +74,15 @@ pub fn gather(
             planned,
         ));
     }
-    summary.method = method::method(campaign, !kept_caches(&summary));
+    // Published figures were measured in an order that nobody knows here.
+    let mut layers = summary.cards.iter().flat_map(|card| &card.layers);
+    let is_published =
+        |layer: &LayerSummary| matches!(layer.summary.origin, SummaryOrigin::Published { .. });
+    let only_published = !summary.cards.is_empty() && layers.all(is_published);
+    summary.method = match only_published {
+        true => method::method_of_published(campaign),
+        false => method::method(campaign, !kept_caches(&summary)),
+    };
     summary
         .method
         .extend(summary.rechecks.iter().map(recheck::words));

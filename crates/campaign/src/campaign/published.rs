@@ -5,8 +5,11 @@
 //! table lacks (percentiles, single runs) stay unknown. If bandwidth and IOPS contradict each other, a note reports
 //! it and the figures are kept as published.
 
+mod consistency;
+
 use super::measurements::{CardMeasurements, LayerMeasurements};
 use super::spec::{Campaign, CampaignWorkload};
+use consistency::{contradiction, units, whole_iops};
 use hakaru_analysis::estimate::{estimate, published};
 use hakaru_analysis::stats::SampleMoments;
 use hakaru_model::facts::{Environment, Fact, Filesystem, Identity, TargetKind, UnknownReason};
@@ -99,6 +102,7 @@ pub fn table(text: &str, source: &str, campaign: &Campaign) -> Result<PublishedT
         }
     }
     found.notes = units(&mut rows);
+    found.notes.extend(whole_iops(&mut rows));
     found.notes.extend(rows.iter().filter_map(contradiction));
     found.cards = cards(&rows, source, campaign);
     Ok(found)
@@ -220,132 +224,6 @@ fn factor(unit: &str) -> Option<f64> {
     })
 }
 
-/// Minimum IOPS for checking a unit; below it, rounding is too coarse.
-const TELLING_IOPS: f64 = 100.0;
-
-/// What a published unit may stand for: bytes of a binary unit by those of the decimal one, the usual one first. Figures
-/// in thousands of KiB are published as MB, too.
-const BINARY_UNITS: [(&str, &[f64]); 3] = [
-    ("MB/s", &[1_048_576.0 / 1e6, 1.024]),
-    ("KB/s", &[1.024]),
-    ("kB/s", &[1.024]),
-];
-
-/// Converts figures in decimal units that are binary according to the IOPS in the same rows, and reports the units.
-fn units(rows: &mut [PublishedRow<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (unit, factors) in BINARY_UNITS {
-        let binary = factors[0];
-        let in_unit = rows
-            .iter()
-            .filter(|row| row.unit == unit && row.iops.mean >= TELLING_IOPS);
-        let ratios: Vec<f64> = in_unit
-            .filter_map(|row| Some(implied(row)? / row.bandwidth.mean))
-            .collect();
-        let Some(ratio) = hakaru_analysis::stats::median(&ratios) else {
-            continue;
-        };
-        if (ratio / binary - 1.0).abs() < 0.01 && (ratio - 1.0).abs() > 0.01 {
-            let real = unit
-                .replace("MB", "MiB")
-                .replace("KB", "KiB")
-                .replace("kB", "KiB");
-            for row in rows.iter_mut().filter(|row| row.unit == unit) {
-                let factor = stands_for(row, factors);
-                scale(&mut row.bandwidth, factor);
-            }
-            // The factor between the units: that of the figures differs from it by their rounding.
-            let more = (binary - 1.0) * 100.0;
-            notes.push(both!(
-                "The published figures in {unit} are {real} according to the IOPS beside them, and are converted: \
-                they are up to {more:.1}% larger here",
-                "公表値の単位{unit}は併記のIOPSから見ると{real}。換算したため、ここでは公表値より最大{more:.1}%大きい"
-            ));
-        }
-    }
-    notes
-}
-
-/// Returns the factor that brings the bandwidth of a row closest to its IOPS; the usual one if they are too few to tell.
-fn stands_for(row: &PublishedRow<'_>, factors: &[f64]) -> f64 {
-    let ratio = implied(row).map(|implied| implied / row.bandwidth.mean);
-    let Some(ratio) = ratio.filter(|_| row.iops.mean >= TELLING_IOPS) else {
-        return factors[0];
-    };
-    let distance = |factor: &f64| (ratio / factor).ln().abs();
-    let nearest = factors
-        .iter()
-        .copied()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    nearest.unwrap_or(1.0)
-}
-
-/// Multiplies an estimate by a factor.
-fn scale(of: &mut Estimate, factor: f64) {
-    for value in [
-        &mut of.mean,
-        &mut of.median,
-        &mut of.mad,
-        &mut of.min,
-        &mut of.max,
-        &mut of.rounding,
-    ] {
-        *value *= factor;
-    }
-    of.values.iter_mut().for_each(|value| *value *= factor);
-    of.deviation = of.deviation.map(|deviation| deviation * factor);
-    of.ci95 = of.ci95.map(|(low, high)| (low * factor, high * factor));
-}
-
-/// Maximum factor between bandwidth and IOPS that rounding, or decimal prefixes for binary units, can explain.
-const AGREES: f64 = 1.25;
-
-/// Returns the mistake that explains a factor between bandwidth and IOPS, if one is likely.
-fn likely_mistake(factor: f64) -> String {
-    let near = |of: f64| (factor / of - 1.0).abs() < 0.06;
-    if near(1000.0) || near(1024.0) {
-        both!(
-            ", as if KB/s and MB/s were swapped",
-            "（KB/sとMB/sの取り違えか）"
-        )
-    } else if near(8.0) {
-        both!(
-            ", as if bits were taken for bytes",
-            "（ビットとバイトの取り違えか）"
-        )
-    } else {
-        String::new()
-    }
-}
-
-/// Reports a row whose bandwidth and IOPS contradict each other with any prefix of its unit.
-fn contradiction(row: &PublishedRow<'_>) -> Option<String> {
-    let PublishedRow {
-        card,
-        layer,
-        printed,
-        unit,
-        bandwidth,
-        iops,
-        workload,
-        ..
-    } = row;
-    let ratio = Some(implied(row)? / bandwidth.mean)
-        .filter(|ratio| ratio.is_finite() && iops.mean >= TELLING_IOPS)?;
-    let times = ratio.max(ratio.recip());
-    if times <= AGREES {
-        return None;
-    }
-    let hint = likely_mistake(times);
-    Some(both!(
-        "{card}, {layer}, {}: {printed} {unit} and {} IOPS contradict each other by a factor of \
-        {times:.1}{hint}; both are shown as published",
-        "{card}、{layer}、{}: {printed} {unit}と{} IOPSに{times:.1}倍の矛盾{hint}。どちらも公表どおりに表示";
-        workload.name,
-        iops.mean
-    ))
-}
-
 /// Returns the bandwidth that follows from the IOPS and the block size.
 fn implied(row: &PublishedRow<'_>) -> Option<f64> {
     let (job, op) = job_of(row.workload)?;
@@ -399,6 +277,7 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         runs: vec!["published".to_owned()],
         scenario: campaign.name.clone(),
         started_unix_ms: 0,
+        last_started_unix_ms: 0,
         origin: SummaryOrigin::Published {
             source: source.to_owned(),
         },
@@ -409,6 +288,7 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         },
         phases: Vec::new(),
         caveats: Vec::new(),
+        caveat_phases: Default::default(),
         overhead_ns: None,
         paths: Vec::new(),
         annotations: Default::default(),

@@ -296,7 +296,6 @@ impl FindingKind {
             FitsInMemory { .. }
             | ReadElsewhere { .. }
             | Contradiction { .. }
-            | DepthCapped { .. }
             | EngineReplaced { .. }
             | NotDirect { .. }
             | Buffered { .. }
@@ -317,7 +316,15 @@ impl FindingKind {
             | StolenTime { .. }
             | EventsLost { .. }
             | Simulated { .. } => Impact::Bias,
-            Pooled { .. } | Unstated { .. } | Drift { .. } | LeftOut { .. } => Impact::Comparison,
+            // Without a second run, nothing is known of the error of a figure.
+            FewRuns {
+                runs: MinMax { max: ..=1, .. },
+            } => Impact::Bias,
+            DepthCapped { .. }
+            | Pooled { .. }
+            | Unstated { .. }
+            | Drift { .. }
+            | LeftOut { .. } => Impact::Comparison,
             Short { .. }
             | FewRuns { .. }
             | FewSamples { .. }

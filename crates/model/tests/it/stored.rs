@@ -127,6 +127,7 @@ fn decision() -> impl Strategy<Value = Decision> {
                 phase: "p".to_owned(),
                 value: n[2],
                 ci95: (interval || firm).then_some((n[0], n[2])),
+                bounds: None,
                 runs: 5,
             },
             fitness,

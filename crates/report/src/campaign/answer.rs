@@ -270,8 +270,8 @@ fn proof(view: &View<'_>) -> String {
         (_, 0) => {}
         (_, family) => said.push(text::pairs_proven(proven, pairs().count(), family)),
     }
-    let reached = super::rated::reached(view);
-    said.extend(reached.map(|(low, high)| text::rated_reached((&low, &high))));
+    let reached = super::rated::reached_by_operation(view);
+    said.extend((!reached.is_empty()).then(|| text::rated_reached(&reached)));
     said.extend(host_limits(view));
     text::paragraph(&said)
 }

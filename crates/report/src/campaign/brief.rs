@@ -154,7 +154,7 @@ fn shares_left(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
     table(quantities.iter().map(|q| text::compared_quantity(q)), rows)
 }
 
-/// Formats a ratio: `0.85x [0.84, 0.86]`, with a symbol if the difference is not significant.
+/// Formats a ratio: `0.85× [0.84, 0.86]`, with a symbol if the difference is not significant.
 fn share_left(cost: &Comparison) -> String {
     let sign = match cost.verdict {
         Verdict::Different => "",

@@ -69,7 +69,7 @@ fn facts_of(card: &CardSummary) -> DocumentBlock {
     rows.extend(
         card.facts
             .iter()
-            .map(|(name, value)| (text::capital(name), value.clone())),
+            .map(|(name, value)| (text::capital(&text::card_fact(name)), value.clone())),
     );
     DocumentBlock::Pairs(rows.into_iter().map(Pair::from).collect())
 }
@@ -79,11 +79,10 @@ fn costs(card: &CardSummary) -> DataTable {
     let number = |value: Option<f64>| value.map_or_else(String::new, crate::number::significant);
     let rows = card.costs.iter().map(|cost| {
         vec![
-            format!(
-                "{}, {}",
-                escape::plain(&cost.layer),
-                crate::workload::compared_figure(&cost.comparison.quantity)
-            ),
+            text::enumerated(&[
+                text::layer_in_text(&escape::plain(&cost.layer)),
+                crate::workload::compared_figure(&cost.comparison.quantity),
+            ]),
             compare::ratio(&cost.comparison),
             compare::verdict(&cost.comparison),
             number(cost.amplification_raw),

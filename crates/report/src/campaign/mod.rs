@@ -160,7 +160,7 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(sections.blocks());
     blocks.extend(differences(view));
     blocks.extend(hosts::blocks(view));
-    blocks.extend(promises(view));
+    blocks.extend(rated::section(view));
     blocks.extend(advice(view));
     blocks.extend(ranks::money(view));
     blocks.extend(pace(view));
@@ -442,27 +442,6 @@ fn every_pair(view: &View<'_>, layer: &str, work: &view::Work) -> Option<Documen
     let about = text::every_pair(&view.with_layer(&work.noun, layer));
     let table = DocumentBlock::Table(TableStyle::Numbers, table);
     (ranking.pairs.len() > 1).then(|| folded(about, vec![table]))
-}
-
-/// Rated speeds and claims next to the measured results.
-fn promises(view: &View<'_>) -> Vec<DocumentBlock> {
-    let chart = rated::rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
-    let printed = tables::printed(view).map(|table| {
-        let table = DocumentBlock::Table(TableStyle::Compact, table);
-        folded(text::rated_speeds(), vec![table])
-    });
-    let printed: Vec<DocumentBlock> = chart.into_iter().chain(printed).collect();
-    let classes = tables::classes(view).map(DocumentBlock::Marks);
-    let how = words::promises(view).unwrap_or_default();
-    let legend = classes
-        .is_some()
-        .then(|| DocumentBlock::Quiet(text::claim_legend().to_owned()));
-    let classes: Vec<DocumentBlock> = classes.into_iter().chain(legend).collect();
-    explained(
-        text::conclusion_title(ConclusionKind::Claims),
-        text::capital(&how),
-        beside(ColumnStyle::Halves, classes, printed),
-    )
 }
 
 /// Whether the host or the cards limit the throughput.

@@ -1,15 +1,46 @@
-//! Chart of rated speeds beside measured ones.
+//! Rated speeds and claims beside measured figures.
 
-use super::titles::is_sequential;
+use super::titles::{self, is_sequential};
 use super::view::View;
-use super::words;
+use super::{beside, explained, tables, words};
 use crate::chart::{self, BarChart, Chart, ChartTitle, Section};
+use crate::document::{ColumnStyle, DocumentBlock, TableStyle, folded};
+use crate::findings::ConclusionKind;
 use crate::number;
 use crate::svg::{Bar, BarGroup};
 use crate::text;
 use hakaru_model::campaign::CardSummary;
 use hakaru_model::finding::{ClaimVerdict, MeasuredFigure};
 use hakaru_model::job::Op;
+
+/// Rated speeds and claims next to the measured results.
+pub(super) fn section(view: &View<'_>) -> Vec<DocumentBlock> {
+    let chart = rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
+    let printed = tables::printed(view).map(|table| {
+        let table = DocumentBlock::Table(TableStyle::Compact, table);
+        folded(text::rated_speeds(), vec![table])
+    });
+    let printed: Vec<DocumentBlock> = chart.into_iter().chain(printed).collect();
+    let classes = tables::classes(view).map(DocumentBlock::Marks);
+    let mut how = text::capital(&words::promises(view).unwrap_or_default());
+    // A rated speed that the host cannot reach says nothing about the card.
+    let plateaus = view
+        .works
+        .iter()
+        .filter_map(|work| titles::plateau(view, view.main_layer(), work));
+    for plateau in plateaus {
+        how = text::paragraph(&[&how, &text::chart_title(&plateau)]);
+    }
+    let legend = classes
+        .is_some()
+        .then(|| DocumentBlock::Quiet(text::claim_legend().to_owned()));
+    let classes: Vec<DocumentBlock> = classes.into_iter().chain(legend).collect();
+    explained(
+        text::conclusion_title(ConclusionKind::Claims),
+        how,
+        beside(ColumnStyle::Halves, classes, printed),
+    )
+}
 
 /// Measured sequential speeds with a mark at the rated speed: one group for each card with rated speeds.
 pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
@@ -64,6 +95,24 @@ fn rated_speeds<'v>(view: &'v View<'_>) -> Vec<RatedSpeed<'v>> {
             .filter_map(move |op| rated_speed(card, op))
     };
     view.of.cards.iter().flat_map(of_card).collect()
+}
+
+/// The smallest and the largest share of the rated speeds of each operation, in percent.
+pub(super) fn reached_by_operation(view: &View<'_>) -> Vec<(Op, (String, String))> {
+    let of_op = |op| {
+        let cards = view.of.cards.iter();
+        let speeds = cards.filter_map(|card| rated_speed(card, op));
+        let shares: Vec<f64> = speeds
+            .map(|speed| speed.measured.value / speed.rated)
+            .collect();
+        let least = shares.iter().copied().reduce(f64::min)?;
+        let most = shares.iter().copied().reduce(f64::max)?;
+        Some((op, (words::percent(least), words::percent(most))))
+    };
+    [Op::Read, Op::Write]
+        .into_iter()
+        .filter_map(of_op)
+        .collect()
 }
 
 /// The smallest and the largest share of the rated speeds, in percent; `None` without a rated speed.

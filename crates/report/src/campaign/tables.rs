@@ -26,12 +26,15 @@ pub(super) fn results(view: &View<'_>, work: &Work) -> DataTable {
     for layer in &view.layers {
         let lead = match view.layers.len() {
             1 => String::new(),
-            _ => format!("{layer} "),
+            _ => format!("{} ", text::layer_in_brief(layer)),
         };
         head.extend([format!("{lead}MB/s"), format!("{lead}IOPS")]);
     }
     let costs = held.iter();
-    head.extend(costs.map(|layer| format!("{layer} : {reference} [95%]")));
+    head.extend(costs.map(|layer| {
+        let (layer, reference) = (text::layer_in_brief(layer), text::layer_in_brief(reference));
+        format!("{layer} : {reference} [95%]")
+    }));
     head.push(Head::Runs.into());
     let row = |card: usize| {
         let layers = view.layers.iter();
@@ -103,7 +106,7 @@ pub(super) fn differences(view: &View<'_>, work: &Work) -> Option<DataTable> {
     let columns = rankings.iter().flat_map(|(layer, _)| {
         let lead = match rankings.len() {
             1 => String::new(),
-            _ => format!("{layer}: "),
+            _ => format!("{}: ", text::layer_in_brief(layer)),
         };
         text::difference_heads(reference).map(|name| text::capital(&format!("{lead}{name}")))
     });
@@ -246,6 +249,9 @@ pub(super) fn classes(view: &View<'_>) -> Option<MarkTable> {
         Some(Mark {
             sign: findings::claim_sign(found.verdict),
             word: text::claim_verdict(found.verdict).to_owned(),
+            figure: multiple(found).map_or_else(String::new, |times| {
+                format!("{}×", number::significant_digits(times, 2))
+            }),
         })
     };
     let rows = view.of.cards.iter().zip(&view.names).map(|(card, name)| {
@@ -261,6 +267,19 @@ pub(super) fn classes(view: &View<'_>) -> Option<MarkTable> {
         columns: claims.iter().copied().map(text::claim).collect(),
         rows: rows.collect(),
     })
+}
+
+/// The smallest multiple of what a claim requires among its measured figures.
+fn multiple(check: &ClaimCheck) -> Option<f64> {
+    let times = check.parts.iter().filter_map(|part| {
+        let measured = part.measured.as_ref()?.value;
+        let times = match part.figure.more_is_better() {
+            true => measured / part.required,
+            false => part.required / measured,
+        };
+        Some(times).filter(|times| times.is_finite())
+    });
+    times.reduce(f64::min)
 }
 
 /// Formats a verdict with its symbol: `✓ met`.
@@ -283,6 +302,7 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<MarkTable> {
         Some(Mark {
             sign: findings::sign(verdict),
             word: text::advice(verdict).to_owned(),
+            figure: String::new(),
         })
     };
     let rows = cards.iter().map(|&card| MarkRow {

@@ -44,7 +44,7 @@ const PLATEAU: f64 = 0.04;
 const UNLIKE: f64 = 0.2;
 
 /// The fastest cards all reach the same sequential speed on one host, but differ in another workload.
-fn plateau(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
+pub(super) fn plateau(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
     if !is_sequential(view, layer, work) {
         return None;
     }

@@ -71,12 +71,46 @@ pub(crate) fn latencies(
     let all = [
         chart("latency", text::phase_latency(&phase.label), |p| {
             p.latency.as_ref()
-        }),
+        })
+        .or_else(|| latencies_by_run(phase, names, cells)),
         chart("fsync", text::fsync_latency(&phase.label), |p| {
             p.sync.as_ref()
         }),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// A line for each run of several series: percentiles that another program printed cannot be merged.
+fn latencies_by_run(
+    phase: &PhaseName,
+    names: &[String],
+    cells: &[Option<&PhaseSummary>],
+) -> Option<Chart> {
+    let of_series = |(name, cell): (&String, &Option<&PhaseSummary>)| {
+        let by_run = cell.map_or(&[][..], |phase| &phase.detail.latency_by_run);
+        let runs = by_run.iter().map(|(_, estimate)| estimate.values.len());
+        let runs = runs.min().unwrap_or(0);
+        let of_run = |run: usize| LatencyLine {
+            name: text::run_of_series(name, run + 1),
+            count: 0,
+            curve: Vec::new(),
+            marked: by_run
+                .iter()
+                .map(|(q, estimate)| (*q, Nanos(estimate.values[run].round() as u64)))
+                .collect(),
+        };
+        (0..runs).map(of_run).collect::<Vec<_>>()
+    };
+    let lines: Vec<LatencyLine> = names.iter().zip(cells).flat_map(of_series).collect();
+    if lines.len() > MOST_LINES {
+        return None;
+    }
+    let name = format!("latency-{}", slug(&phase.id));
+    let chart = latency_chart(name, text::phase_latency(&phase.label), lines)?;
+    Some(Chart {
+        note: text::latency_by_run_note().to_owned(),
+        ..chart
+    })
 }
 
 fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
@@ -101,7 +135,10 @@ fn latency_chart(name: String, title: String, lines: Vec<LatencyLine>) -> Option
             let found = line.marked.iter().find(|m| m.0 == *q);
             found.map_or("–".to_owned(), |m| m.1.to_string())
         };
-        let count = number::grouped(line.count);
+        let count = match line.count {
+            0 => "–".to_owned(),
+            count => number::grouped(count),
+        };
         let cells = std::iter::once(count).chain(quantiles.iter().map(value));
         table::row(&line.name, cells)
     });

@@ -148,12 +148,12 @@ fn percentile(
     })
 }
 
-/// Formats a factor: `6.31x`, `0.43x`, `120x`.
+/// Formats a factor: `6.31×`, `0.43×`, `120×`.
 fn times(value: f64) -> String {
     match value {
-        1e15.. => format!("{value:.2e}x"),
-        100.0.. => format!("{value:.0}x"),
-        10.0.. => format!("{value:.1}x"),
-        _ => format!("{value:.2}x"),
+        1e15.. => format!("{value:.2e}×"),
+        100.0.. => format!("{value:.0}×"),
+        10.0.. => format!("{value:.1}×"),
+        _ => format!("{value:.2}×"),
     }
 }

@@ -133,10 +133,14 @@ fn heading(name: &str) -> String {
 
 fn mark_row(row: &MarkRow) -> String {
     let cell = |mark: &Option<Mark>| match mark {
-        Some(Mark { sign, word }) => {
+        Some(Mark { sign, word, figure }) => {
             let (class, word) = (mark_class(sign), markup(word));
+            let figure = match figure.is_empty() {
+                true => String::new(),
+                false => format!(" {}", markup(figure)),
+            };
             format!(
-                "<td><span class=\"mark {class}\">{sign}<span class=\"vh\"> {word}</span></span></td>"
+                "<td><span class=\"mark {class}\">{sign}<span class=\"vh\"> {word}</span></span>{figure}</td>"
             )
         }
         None => "<td>–</td>".to_owned(),

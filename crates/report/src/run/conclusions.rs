@@ -5,9 +5,9 @@ use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::naming::distinct;
 use crate::number;
 use crate::table::{self, DataTable};
-use crate::text;
-use hakaru_model::advice::{Advice, RunFindings};
-use hakaru_model::finding::{PhaseSummary, Summary};
+use crate::text::{self, ComparedFigureName as Name};
+use hakaru_model::advice::{self, Advice, RunFindings};
+use hakaru_model::finding::{Figure, PhaseSummary, Summary};
 
 /// Conclusions of one kind: with all reasons for one series, as a table for several; the uses of two with the ratios
 /// of their figures.
@@ -58,6 +58,17 @@ fn ratios(
         return None;
     };
     let phases = || of.iter().flat_map(|summary| &summary.phases);
+    let fsync_means = |name: &str| {
+        let synced = |summary: &Summary| {
+            let mut phases = summary.phases.iter();
+            let found = phases.find(|phase| phase.phase == name && phase.sync.is_some());
+            found.and_then(|phase| Some(phase.sync.as_ref()?.mean_ns))
+        };
+        match of {
+            [a, b] => Some([synced(a)?, synced(b)?]),
+            _ => None,
+        }
+    };
     let is_mixed = |name: &str| {
         let shape = |phase: &PhaseSummary| (phase.phase == name).then_some(phase.detail.shape?);
         let mut shapes = phases().filter_map(shape);
@@ -68,12 +79,19 @@ fn ratios(
     }
     let cells = a.advice.iter().map(|of| {
         let same = b.advice.iter().find(|other| other.id == of.id);
-        same.map(|other| decided_ratios(of, other, (first, second), &is_mixed))
-            .unwrap_or_default()
+        let Some(other) = same else {
+            return String::new();
+        };
+        let (choice, so_far) = advice::choose(of, other);
+        let choice = text::choice(choice, (first, second), so_far);
+        match decided_ratios(of, other, (first, second), &is_mixed, &fsync_means) {
+            ratios if ratios.is_empty() => String::new(),
+            ratios => text::reasons(&[choice, ratios]),
+        }
     });
     let cells: Vec<String> = cells.collect();
     let known = cells.iter().any(|cell| !cell.is_empty());
-    known.then(|| (format!("{second} ÷ {first}"), cells))
+    known.then(|| (text::choice_column(first, second), cells))
 }
 
 /// Which side is better in how many of the figures that both pieces of advice judge, and their ratios.
@@ -82,9 +100,16 @@ fn decided_ratios(
     b: &Advice,
     names: (&str, &str),
     is_mixed: &dyn Fn(&str) -> bool,
+    fsync_means: &dyn Fn(&str) -> Option<[f64; 2]>,
 ) -> String {
     let (mut known, mut better) = (Vec::new(), [0, 0]);
     let mut counted: Vec<(&str, [f64; 2])> = Vec::new();
+    let mut count = |name: String, ratio: f64, more_is_better: bool| {
+        if ratio != 1.0 {
+            better[usize::from((ratio > 1.0) == more_is_better)] += 1;
+        }
+        known.push(format!("{name} {}×", number::quantity(ratio)));
+    };
     for of in &a.decided_by {
         let figure = of.criterion.figure;
         let other = b.decided_by.iter().find(|d| d.criterion.figure == figure);
@@ -99,14 +124,19 @@ fn decided_ratios(
             continue;
         }
         counted.push(of_phase);
-        if ratio != 1.0 {
-            better[usize::from((ratio > 1.0) == figure.more_is_better())] += 1;
-        }
         let name = match is_mixed(&of.measured.phase) {
             true => text::figure_of_mix(figure),
+            false if of.measured.bounds.is_some() => Name::LeastOverTime.text().to_owned(),
             false => text::figure(figure).to_owned(),
         };
-        known.push(format!("{name} {}×", number::quantity(ratio)));
+        count(name, ratio, figure.more_is_better());
+        // The tail may be shorter although most are longer.
+        let means = (figure == Figure::SyncP99).then(|| fsync_means(&of.measured.phase));
+        let mean = means.flatten().map(|[a, b]| b / a);
+        if let Some(mean) = mean.filter(|mean| (*mean > 1.0) != (ratio > 1.0)) {
+            let name = text::figure_of(Name::Fsync.text(), Name::Mean.text());
+            count(name, mean, false);
+        }
     }
     if known.is_empty() {
         return String::new();
@@ -121,7 +151,25 @@ fn decided_ratios(
 
 /// Suitability for uses, as a table if there are several series: verdicts only, because a terminal has no more columns.
 pub(crate) fn uses_of(all: &[RunFindings], names: &[String]) -> Vec<DocumentBlock> {
-    conclusions_with(ConclusionKind::Uses, all, names, None)
+    conclusions_with(ConclusionKind::Uses, all, names, choices(all, names))
+}
+
+/// The choice between two series for each use; `None` if no figure is known for any.
+fn choices(all: &[RunFindings], names: &[String]) -> Option<(String, Vec<String>)> {
+    let ([a, b], [first, second]) = (all, names) else {
+        return None;
+    };
+    let choice = |of: &Advice| {
+        let same = b.advice.iter().find(|other| other.id == of.id);
+        let both = same.filter(|other| !of.decided_by.is_empty() && !other.decided_by.is_empty());
+        both.map_or_else(String::new, |other| {
+            let (choice, so_far) = advice::choose(of, other);
+            text::choice(choice, (first, second), so_far)
+        })
+    };
+    let cells: Vec<String> = a.advice.iter().map(choice).collect();
+    let known = cells.iter().any(|cell| !cell.is_empty());
+    known.then(|| (text::choice_title().to_owned(), cells))
 }
 
 /// Verdicts only, one row for each use and one column for each series; the reasons of each series are collapsed.

@@ -261,7 +261,7 @@ labels! {
 
     /// Labels of the facts about a card of a campaign.
     CardLabel {
-        AnswersTo: "Answers to", "デバイスID";
+        AnswersTo: "Name in commands", "コマンドでの名前";
         MeasuredOn: "Measured on", "測定したホスト";
         PrintedOnIt: "Printed on it", "本体の表示";
         DoneBefore: "Done before", "前処理";

@@ -242,6 +242,19 @@ pub(crate) struct UseAnswer {
     pub(crate) firm: bool,
 }
 
+/// The transfer over a bus, from the mean time of an I/O with two widths of it.
+pub(crate) struct BusTransfer {
+    /// Data lines of the narrow and of the wide bus.
+    pub(crate) lines: (u32, u32),
+    pub(crate) block: Bytes,
+    /// Mean time of an I/O over the narrow and over the wide bus, in nanoseconds.
+    pub(crate) times: (f64, f64),
+    /// Transfer time over the narrow bus, in nanoseconds.
+    pub(crate) transfer: f64,
+    /// Whether the widths are from the names of the results.
+    pub(crate) by_name: bool,
+}
+
 /// The difference between two series, from the side that is faster.
 pub(crate) struct PairAnswer<'a> {
     pub(crate) faster: &'a str,

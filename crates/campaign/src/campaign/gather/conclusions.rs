@@ -2,7 +2,7 @@
 
 use super::super::file::{PointOrder, PreparationSpec, PrepareScope, RepeatRule};
 use super::super::measurements::{CardMeasurements, LayerMeasurements};
-use super::super::spec::Campaign;
+use super::super::spec::{Campaign, Layer};
 use hakaru_analysis::claims::{ClaimContext, check_claims, claims_of};
 use hakaru_analysis::rounds::{RoundRule, rounds};
 use hakaru_analysis::stats::{StoppingRule, stopping_coverage};
@@ -10,6 +10,8 @@ use hakaru_model::campaign::{
     CampaignSummary, CardSummary, LayerSummary, PreparedStep, StepKind, Weakness,
 };
 use hakaru_model::finding::{Claim, ClaimCheck, Rounds};
+use hakaru_model::job::SizeSpec;
+use hakaru_model::units::Bytes;
 
 /// Derives all conclusions from the results.
 pub(super) fn conclude(
@@ -158,4 +160,26 @@ pub(super) fn weaknesses_of_plan(campaign: &Campaign, runs: u64, planned: u64) -
         found.push(Weakness::Blocked);
     }
     found
+}
+
+/// The ranges of random I/O through each layer, if files of some layers are smaller than the range of the workload.
+pub(super) fn spans(campaign: &Campaign) -> Option<Weakness> {
+    let jobs = campaign
+        .workloads
+        .iter()
+        .flat_map(|workload| &workload.scenario.phases)
+        .flat_map(|phase| &phase.jobs);
+    let random = jobs.filter(|job| job.access.random);
+    let wanted = random.filter_map(|job| match job.extent.size {
+        Some(SizeSpec::Bytes(size)) => Some(size),
+        _ => None,
+    });
+    let wanted = wanted.max()?;
+    let span = |layer: &Layer| {
+        let most = layer.size.unwrap_or(wanted);
+        (layer.name.clone(), wanted.min(most))
+    };
+    let layers: Vec<(String, Bytes)> = campaign.layers.iter().map(span).collect();
+    let differ = layers.windows(2).any(|pair| pair[0].1 != pair[1].1);
+    differ.then_some(Weakness::Spans { layers })
 }

@@ -31,6 +31,14 @@ pub(super) fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)
     lines
 }
 
+/// Describes what is known of the method behind published figures: the repeats and the layers.
+pub(super) fn method_of_published(campaign: &Campaign) -> Vec<(String, String)> {
+    let repeats = text::each_point(campaign.repeats.method());
+    let repeats = (text::method_head(MethodTitle::Repeats), repeats);
+    let layers = campaign.layers.iter().filter_map(layer);
+    std::iter::once(repeats).chain(layers).collect()
+}
+
 fn preparation(preparation: &PreparationSpec, emptied: bool) -> Vec<PreparationMethod> {
     let PreparationSpec {
         discard,

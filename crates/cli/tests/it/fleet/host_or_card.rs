@@ -42,8 +42,8 @@ fn the_same_cards_on_two_hosts_tell_the_host_from_the_card() {
     for wanted in [
         "Host or card?",
         "both: hosts differ, and cards differ",
-        "b is 1.30x",
-        "0xa1 is 2.00x",
+        "b is 1.30×",
+        "0xa1 is 2.00×",
     ] {
         assert!(page.contains(wanted), "{wanted}: {page}");
     }

@@ -3,7 +3,8 @@
 use super::{counted, listed};
 use crate::number;
 use crate::text::compared::{ComparedThing, compared};
-use crate::text::{FastestCard, PairAnswer, UseAnswer, capital};
+use crate::text::{BusTransfer, FastestCard, PairAnswer, UseAnswer, capital};
+use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, BytesPerSec};
 
 /// The noun for what is compared.
@@ -143,9 +144,52 @@ pub(in crate::text) fn layer_costs_all(
     format!("Through {layer}, {workload} fall by {lost}%.")
 }
 
-pub(in crate::text) fn rated_reached((low, high): (&str, &str)) -> String {
-    let share = super::span(low, high);
-    format!("Speeds are {share}% of the rated ones.")
+pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
+    let BusTransfer {
+        lines: (narrow, wide),
+        block,
+        times: (long, short),
+        transfer,
+        by_name,
+    } = of;
+    let block = number::block_size(*block);
+    let over_wide = transfer * f64::from(*narrow) / f64::from(*wide);
+    let [long, short, transfer, over_wide, rest] =
+        [*long, *short, *transfer, over_wide, long - transfer].map(number::nanos);
+    let by_name = match by_name {
+        true => " (widths by the names of the results)",
+        false => "",
+    };
+    format!(
+        "Why not {}×: an I/O of {block} takes {long} over {narrow} bit and {short} over {wide} bits{by_name}. At the same \
+         clock, that is {transfer} and {over_wide} of transfer, and {rest} of commands and card on both. Larger blocks \
+         gain more: compare `hakaru bench --deep` on both.",
+        wide / narrow
+    )
+}
+
+pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
+    format!(
+        "All runs of {first} came before those of {then}: a drift of card or host looks like a difference; a campaign \
+         alternates them"
+    )
+}
+
+pub(in crate::text) fn card_fact(name: &str) -> String {
+    name.to_owned()
+}
+
+pub(in crate::text) fn rated_reached(shares: &[(Op, (String, String))]) -> String {
+    let share = |(op, (low, high)): &(Op, (String, String))| {
+        let name = match op {
+            Op::Read => "reads",
+            Op::Write => "writes",
+            Op::Trim => "trims",
+        };
+        format!("{name} reach {}%", super::span(low, high))
+    };
+    let shares: Vec<String> = shares.iter().map(share).collect();
+    capital(&format!("{} of the rated speed.", listed(&shares)))
 }
 
 pub(in crate::text) fn layer_costs_card(

@@ -44,6 +44,15 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             "Cards were measured with different settings ({}): their order may be that of the settings",
             in_words(phases).join(", ")
         ),
+        Weakness::Spans { layers } => {
+            let spans = layers.iter().map(|(layer, size)| {
+                format!("{size} on {}", crate::text::layer_in_text(layer))
+            });
+            format!(
+                "Random I/O is spread over {}: a smaller range can be faster on the card, so layers differ by more than their cost",
+                super::listed(&spans.collect::<Vec<_>>())
+            )
+        }
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(
             "Repeats stopped once the means were known, which favors samples that happen to be narrow: with runs that \
              scatter as these do, 95% intervals cover the true mean in {coverage}% of campaigns (simulated)"
@@ -54,6 +63,9 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
              these scatter"
                 .to_owned()
         }
+        Weakness::MeansOnly { points, of } if points == of => format!(
+            "All {of} test points are published means: no percentiles, no single runs"
+        ),
         Weakness::MeansOnly { points, of } => format!(
             "{points} of {of} test points are published means: no percentiles, no single runs"
         ),

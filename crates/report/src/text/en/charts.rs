@@ -340,6 +340,15 @@ pub(in crate::text) fn chart_source_line(
     known.join(" · ")
 }
 
+pub(in crate::text) fn latency_by_run_note() -> &'static str {
+    "Share of I/Os that took at most this long; a line for each run, because percentiles of several runs cannot be merged. \
+     Both axes are logarithmic: the percentiles towards 100%."
+}
+
+pub(in crate::text) fn run_of_series(name: &str, run: usize) -> String {
+    format!("{name}, run {run}")
+}
+
 pub(in crate::text) fn latency_note() -> &'static str {
     "Share of I/Os that took at most this long, all runs together. Both axes are logarithmic: the percentiles towards \
      100%, so that the rare slow I/Os are visible. A line ends at the last percentile for which there are enough I/Os."

@@ -84,8 +84,9 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
     let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
     let interval = rate.ratio_ci95.map_or_else(String::new, interval);
     let mut text = format!(
-        "{a} does {} {ratio} times as fast as {b} (proven{interval})",
-        workload(rate)
+        "{a} does {} {ratio} times as fast as {b} ({}; proven{interval})",
+        workload(rate),
+        sides(rate)
     );
     let open = of - faster - slower;
     if *of > 1 {
@@ -98,6 +99,20 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
         }
     }
     text
+}
+
+/// The means and the runs behind a ratio: `670 vs. 343 IOPS, n = 2`.
+fn sides(rate: &ConcludedRate) -> String {
+    let (unit, scale) = match rate.by_iops {
+        true => ("IOPS", 1.0),
+        false => ("MB/s", 1e6),
+    };
+    let [slower, faster] = rate.means.map(|mean| number::quantity(mean / scale));
+    let runs = match rate.runs {
+        [a, b] if a == b => format!("n = {a}"),
+        [slower, faster] => format!("n = {faster} and {slower}"),
+    };
+    format!("{faster} vs. {slower} {unit}, {runs}")
 }
 
 fn interval(ends: (f64, f64)) -> String {

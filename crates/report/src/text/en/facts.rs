@@ -331,7 +331,7 @@ pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
 }
 
 pub(in crate::text) fn times_of(ratio: f64) -> String {
-    format!("{}x", number::significant(ratio))
+    format!("{}×", number::significant(ratio))
 }
 
 pub(in crate::text) fn clock_name(clock: &str) -> String {

@@ -122,6 +122,10 @@ pub(in crate::text) fn layer(name: &str) -> String {
     }
 }
 
+pub(in crate::text) fn layer_in_brief(name: &str) -> String {
+    name.to_owned()
+}
+
 pub(in crate::text) fn layer_column() -> &'static str {
     "Layer"
 }
@@ -357,7 +361,7 @@ pub(in crate::text) fn series_side_by_side() -> &'static str {
 }
 
 pub(in crate::text) fn claimed_classes() -> &'static str {
-    "Claimed classes"
+    "Claimed classes, and the measured multiple of what each requires"
 }
 
 pub(in crate::text) fn other_layers() -> &'static str {

@@ -210,11 +210,11 @@ pub(in crate::text) fn comparison_verdict(verdict: &ComparisonText) -> String {
 }
 
 pub(in crate::text) fn compared_quantity(quantity: &str) -> String {
-    quantity.to_owned()
+    quantity.replace(" sync P", " fsync P")
 }
 
 pub(in crate::text) fn compared_figure_of(workload: &str, figure: &str) -> String {
-    format!("{workload}, {figure}")
+    format!("{workload}, {}", figure.replace("sync P", "fsync P"))
 }
 
 pub(in crate::text) fn ratio_direction() -> &'static str {

@@ -4,7 +4,7 @@ use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
 use crate::text::figures::suite_workloads;
-use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
+use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
 use hakaru_model::references::ReferenceStanding;
@@ -48,6 +48,11 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     let (name, value) = (figure(of), quantity(of, decision.measured.value));
     let fits = number::limit(decision.criterion.fits);
     let care = number::limit(decision.criterion.care);
+    if let (true, Some((low, high))) = (decision.is_crossed(), decision.measured.bounds) {
+        let crossed = decision.crossed_limit().map_or(fits, number::limit);
+        let (low, high) = (number::quantity(low), quantity(of, high));
+        return format!("{name} is between {low} and {high} (limit {crossed})");
+    }
     if decision.is_crossed() {
         let crossed = decision.crossed_limit().map_or(fits, number::limit);
         return format!(
@@ -104,6 +109,29 @@ pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String 
         of if count == of => format!("{name} better in all {of}"),
         of => format!("{name} better in {count} of {of}"),
     }
+}
+
+pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool) -> String {
+    let chosen = match choice {
+        Choice::First => names.0,
+        Choice::Second => names.1,
+        Choice::Both(Fitness::Fits) => "either",
+        Choice::Both(Fitness::WithCare) => "either, with care",
+        Choice::Both(Fitness::DoesNot) => "neither",
+        Choice::Open => "undecided",
+    };
+    match so_far {
+        true => format!("{chosen}, so far"),
+        false => chosen.to_owned(),
+    }
+}
+
+pub(in crate::text) fn choice_title() -> &'static str {
+    "Choice"
+}
+
+pub(in crate::text) fn choice_column(first: &str, second: &str) -> String {
+    format!("Choice; {second} ÷ {first}")
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {

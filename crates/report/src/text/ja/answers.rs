@@ -3,7 +3,8 @@
 use super::listed;
 use crate::number;
 use crate::text::compared::{ComparedThing, compared};
-use crate::text::{FastestCard, PairAnswer, UseAnswer};
+use crate::text::{BusTransfer, FastestCard, PairAnswer, UseAnswer};
+use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, BytesPerSec};
 
 /// The noun for what is compared, and its counter.
@@ -122,9 +123,59 @@ pub(in crate::text) fn layer_costs_all(
     format!("{layer}を介すと{workload}は{lost}%低下する。")
 }
 
-pub(in crate::text) fn rated_reached((low, high): (&str, &str)) -> String {
-    let share = super::span(low, high);
-    format!("シーケンシャル速度は公称速度の{share}%である。")
+pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
+    let BusTransfer {
+        lines: (narrow, wide),
+        block,
+        times: (long, short),
+        transfer,
+        by_name,
+    } = of;
+    let block = number::block_size(*block);
+    let over_wide = transfer * f64::from(*narrow) / f64::from(*wide);
+    let [long, short, transfer, over_wide, rest] =
+        [*long, *short, *transfer, over_wide, long - transfer].map(number::nanos);
+    let by_name = match by_name {
+        true => "（バス幅は結果の名前による）",
+        false => "",
+    };
+    format!(
+        "{}倍にならない理由: {block}のI/Oの所要時間は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。クロックが同じなら、\
+         うち転送は{transfer}と{over_wide}で、残りの{rest}はコマンドとカードの処理であり、両者に共通する。ブロックが大きいほど差は広がる。\
+         両方をhakaru bench --deepで測定して比較できる。",
+        wide / narrow
+    )
+}
+
+pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
+    format!(
+        "{first}をすべて測定してから{then}を測定している。カードやホストのドリフトも差に見える。キャンペーンでは交互に測定できる"
+    )
+}
+
+pub(in crate::text) fn card_fact(name: &str) -> String {
+    let known = match name {
+        "capacity" => "容量",
+        "maker" | "manufacturer" => "メーカー",
+        "model" => "型番",
+        "price" => "価格",
+        "year" => "年",
+        name => name,
+    };
+    known.to_owned()
+}
+
+pub(in crate::text) fn rated_reached(shares: &[(Op, (String, String))]) -> String {
+    let share = |(op, (low, high)): &(Op, (String, String))| {
+        let name = match op {
+            Op::Read => "読み込み",
+            Op::Write => "書き込み",
+            Op::Trim => "TRIM",
+        };
+        format!("{name}は公称速度の{}%", super::span(low, high))
+    };
+    let shares: Vec<String> = shares.iter().map(share).collect();
+    format!("{}である。", shares.join("、"))
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -137,16 +188,16 @@ pub(in crate::text) fn layer_costs_card(
 }
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
-    let (thing, counter) = things();
+    let (thing, _) = things();
     let tests = match usize::try_from(family) {
         Ok(tests) if tests == of => String::new(),
         _ => format!("{family}件の比較に対する"),
     };
     let method = format!("ウェルチのt検定、{tests}ボンフェローニ補正");
     match different {
-        0 => format!("2{counter}の{thing}の比較{of}件に有意差はない（{method}）。"),
+        0 => format!("{thing}の組{of}組に有意差はない（{method}）。"),
         _ => format!(
-            "2{counter}の{thing}の比較{of}件中{different}件に有意差がある（{method}、全体の誤検出率5%）。"
+            "{thing}の組{of}組中{different}組に有意差がある（{method}、全体の誤検出率5%）。"
         ),
     }
 }

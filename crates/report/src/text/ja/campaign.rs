@@ -38,6 +38,15 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             "測定条件がカード間で異なり、順位は条件の差による可能性あり（{}）",
             listed(&in_words(phases))
         ),
+        Weakness::Spans { layers } => {
+            let spans = layers.iter().map(|(layer, size)| {
+                format!("{}は{size}", crate::text::layer_in_text(layer))
+            });
+            format!(
+                "ランダムアクセスの範囲が層により異なる（{}）。範囲が狭いほどカードは速くなりうるため、差は層の影響だけではない",
+                listed(&spans.collect::<Vec<_>>())
+            )
+        }
         Weakness::OptionalStopping { coverage: Some(coverage) } => format!(
             "平均が定まった時点で繰り返しを終了したため、区間は狭めに偏る。同じばらつきの測定では、95%信頼区間が真の平均を含む\
              キャンペーンは{coverage}%（シミュレーション）"
@@ -47,6 +56,9 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
              キャンペーンは90〜95%。測定回数が少なく、実際の分布は不明"
                 .to_owned()
         }
+        Weakness::MeansOnly { points, of } if points == of => format!(
+            "全{of}点が公表された平均値のみ（パーセンタイルと各回の値なし）"
+        ),
         Weakness::MeansOnly { points, of } => format!(
             "測定点{of}点中{points}点は公表された平均値のみ（パーセンタイルと各回の値なし）"
         ),

@@ -91,8 +91,9 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
     let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
     let interval = rate.ratio_ci95.map_or_else(String::new, interval);
     let mut text = format!(
-        "{a}の{}は{b}の{ratio}倍の速さ（有意差あり{interval}）",
-        workload(rate)
+        "{a}の{}は{b}の{ratio}倍の速さ（{}、有意差あり{interval}）",
+        workload(rate),
+        sides(rate)
     );
     let open = of - faster - slower;
     if *of > 1 {
@@ -105,6 +106,20 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
         }
     }
     text
+}
+
+/// The means and the runs behind a ratio: `670対343 IOPS、n = 2`.
+fn sides(rate: &ConcludedRate) -> String {
+    let (unit, scale) = match rate.by_iops {
+        true => ("IOPS", 1.0),
+        false => ("MB/s", 1e6),
+    };
+    let [slower, faster] = rate.means.map(|mean| number::quantity(mean / scale));
+    let runs = match rate.runs {
+        [a, b] if a == b => format!("n = {a}"),
+        [slower, faster] => format!("n = {faster}と{slower}"),
+    };
+    format!("{faster}対{slower} {unit}、{runs}")
 }
 
 fn interval(ends: (f64, f64)) -> String {

@@ -121,6 +121,13 @@ pub(in crate::text) fn layer(name: &str) -> String {
     }
 }
 
+pub(in crate::text) fn layer_in_brief(name: &str) -> String {
+    match name {
+        "raw" => "RAW".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
 pub(in crate::text) fn layer_column() -> &'static str {
     "レイヤ"
 }
@@ -327,8 +334,16 @@ pub(in crate::text) fn series_side_by_side() -> &'static str {
     "全測定シリーズ"
 }
 
+pub(in crate::text) fn latency_by_run_note() -> &'static str {
+    "レイテンシがこの値以下のI/Oの割合。複数回のパーセンタイルは合算できないため、1回ごとに線を引く。両軸とも対数で、パーセンタイルは100%に近いほど広く描く"
+}
+
+pub(in crate::text) fn run_of_series(name: &str, run: usize) -> String {
+    format!("{name}（{run}回目）")
+}
+
 pub(in crate::text) fn claimed_classes() -> &'static str {
-    "本体に表示されたクラス"
+    "本体に表示されたクラスと、要求値に対する測定値の倍率"
 }
 
 pub(in crate::text) fn other_layers() -> &'static str {

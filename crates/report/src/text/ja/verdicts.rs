@@ -4,7 +4,7 @@ use super::{claims::figure, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
 use crate::text::figures::suite_workloads;
-use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
+use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
 use hakaru_model::references::ReferenceStanding;
@@ -57,6 +57,11 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     let (name, value) = (figure(of), quantity(of, decision.measured.value));
     let fits = number::limit(decision.criterion.fits);
     let care = number::limit(decision.criterion.care);
+    if let (true, Some((low, high))) = (decision.is_crossed(), decision.measured.bounds) {
+        let crossed = decision.crossed_limit().map_or(fits, number::limit);
+        let range = super::span(&number::quantity(low), &quantity(of, high));
+        return format!("{name}は{range}の範囲（目安{crossed}）");
+    }
     if decision.is_crossed() {
         let crossed = decision.crossed_limit().map_or(fits, number::limit);
         return format!("{name}は{value}（目安{crossed}）だが、95%信頼区間が目安をまたぐ");
@@ -101,6 +106,29 @@ pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String 
         of if count == of => format!("{name}が{of}項目すべてで上回る"),
         of => format!("{name}が{of}項目中{count}項目で上回る"),
     }
+}
+
+pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool) -> String {
+    let chosen = match choice {
+        Choice::First => names.0,
+        Choice::Second => names.1,
+        Choice::Both(Fitness::Fits) => "どちらでもよい",
+        Choice::Both(Fitness::WithCare) => "どちらも条件付き",
+        Choice::Both(Fitness::DoesNot) => "どちらも不適",
+        Choice::Open => "判定保留",
+    };
+    match so_far {
+        true => format!("{chosen}（未測定項目あり）"),
+        false => chosen.to_owned(),
+    }
+}
+
+pub(in crate::text) fn choice_title() -> &'static str {
+    "選択"
+}
+
+pub(in crate::text) fn choice_column(first: &str, second: &str) -> String {
+    format!("選択、{second}÷{first}")
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {

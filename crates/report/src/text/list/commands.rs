@@ -149,7 +149,7 @@ texts! {
     pub(crate) fn laid_out(bytes: Bytes) -> String;
     /// A long time in minutes and hours: `2 min 56 s`.
     pub(crate) fn duration(time: Nanos) -> String;
-    /// A ratio: `2.24x`.
+    /// A ratio: `2.24×`.
     pub(crate) fn times_of(ratio: f64) -> String;
     /// The name of a clock in a record.
     pub(crate) fn clock_name(clock: &str) -> String;

@@ -5,7 +5,7 @@ use crate::findings::ConclusionKind;
 use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use crate::workload::WorkloadKind;
-use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
+use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
 use hakaru_model::campaign::{PlanNote, Weakness};
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{
@@ -90,6 +90,10 @@ texts! {
     pub(crate) fn chart_source_line(runs: &str, conditions: &[String], origin: &[String], days: &str) -> String;
     /// Subtitle of a latency chart.
     pub(crate) fn latency_note() -> &'static str;
+    /// As [`latency_note`], with a line for each run.
+    pub(crate) fn latency_by_run_note() -> &'static str;
+    /// A run of a series: `ext4, run 2`.
+    pub(crate) fn run_of_series(name: &str, run: usize) -> String;
     /// Subtitle of a heat map of latency over time; `slow` is the latency from which I/Os are slow.
     pub(crate) fn heat_note(runs: u64, slow: Option<&str>) -> String;
     /// Shares of the I/Os in the legend of a heat map, smallest first.
@@ -219,7 +223,7 @@ texts! {
     /// A layer makes every card slower; `percent` is less than each loss.
     pub(crate) fn layer_costs_all(layer: &str, workload: &str, percent: (&str, &str)) -> String;
     /// The smallest and the largest share of the rated speeds, in percent.
-    pub(crate) fn rated_reached(percent: (&str, &str)) -> String;
+    pub(crate) fn rated_reached(shares: &[(Op, (String, String))]) -> String;
     /// A layer makes the only card slower.
     pub(crate) fn layer_costs_card(card: &str, layer: &str, workload: &str, percent: &str) -> String;
     /// How many pairs of cards differ, and how that was tested.
@@ -376,6 +380,20 @@ texts! {
     pub(crate) fn too_few_ios(name: &str) -> String;
     /// In how many of the figures that two sides have one is better.
     pub(crate) fn better_in(name: &str, count: usize, of: usize) -> String;
+    /// Which of two things to use; `so_far` is whether figures are missing.
+    pub(crate) fn choice(choice: Choice, names: (&str, &str), so_far: bool) -> String;
+    /// How much of an I/O is the transfer over a bus, from two widths of it.
+    pub(crate) fn bus_transfer(of: &BusTransfer) -> String;
+    /// All runs of one side came before those of the other.
+    pub(crate) fn sides_in_sequence(first: &str, then: &str) -> String;
+    /// The name of a fact about a card in the file of a campaign; names of the user stay.
+    pub(crate) fn card_fact(name: &str) -> String;
+    /// A layer in the narrow heading of a column.
+    pub(crate) fn layer_in_brief(name: &str) -> String;
+    /// Column of the choices.
+    pub(crate) fn choice_title() -> &'static str;
+    /// Column of the choices, with the ratios of the second to the first.
+    pub(crate) fn choice_column(first: &str, second: &str) -> String;
     /// A start time whose time zone was assumed.
     pub(crate) fn zone_assumed(time: &str) -> String;
     /// How much a layer changes each workload, over all cards: `vfat against the raw device: …`.

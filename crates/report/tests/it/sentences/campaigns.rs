@@ -18,6 +18,7 @@ fn number_of_weakness(weakness: &Weakness) -> usize {
         Weakness::MeansOnly { .. } => 9,
         Weakness::OptionalStopping { .. } => 10,
         Weakness::DifferentSettings { .. } => 11,
+        Weakness::Spans { .. } => 12,
     }
 }
 
@@ -68,10 +69,10 @@ fn some_weaknesses() -> Vec<(Weakness, &'static str)> {
             Weakness::Drifted {
                 card: s("a"),
                 layer: s("raw"),
-                phases: vec![s("seq-write 0.97x")],
+                phases: vec![s("seq-write 0.97×")],
             },
             "Drift of the host or card is confounded with differences between cards: a through raw changed between its \
-             measurement and its recheck (seq-write 0.97x)",
+             measurement and its recheck (seq-write 0.97×)",
         ),
         (
             Weakness::DriftUndecided {
@@ -92,6 +93,16 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
     };
     let card = "a".to_owned();
     vec![
+        (
+            Weakness::Spans {
+                layers: vec![
+                    ("raw".into(), Bytes(16 << 30)),
+                    ("vfat".into(), Bytes(4 << 30)),
+                ],
+            },
+            "Random I/O is spread over 16 GiB on the raw device and 4 GiB on vfat: a smaller range can be faster on the card, so \
+             layers differ by more than their cost",
+        ),
         (
             Weakness::Unprepared,
             "No preparation: results depend on what was written to each card before",
@@ -137,7 +148,7 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
 fn every_weakness_of_a_campaign_has_its_sentence() {
     let all = [some_weaknesses(), more_weaknesses()].concat();
     let numbers: BTreeSet<usize> = all.iter().map(|(one, _)| number_of_weakness(one)).collect();
-    assert_eq!(numbers, (0..12).collect());
+    assert_eq!(numbers, (0..13).collect());
     for (weakness, wanted) in all {
         assert_eq!(in_both(&[], || text::weakness(&weakness)), wanted);
         check(wanted);

@@ -26,6 +26,7 @@ fn decision(
         phase: "x".into(),
         value,
         ci95: Some((value * 0.98, value * 1.02)),
+        bounds: None,
         runs: 10,
     };
     let better_from = match fitness {
@@ -77,6 +78,7 @@ fn part(figure: Figure, required: f64, value: Option<f64>) -> ClaimPart {
         phase: "x".into(),
         value,
         ci95: None,
+        bounds: None,
         runs: 10,
     });
     ClaimPart {

@@ -329,6 +329,7 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
             .collect(),
         scenario: "standard".into(),
         started_unix_ms: BEGUN,
+        last_started_unix_ms: BEGUN,
         origin: SummaryOrigin::Measured {
             version: "0.1.0".into(),
         },
@@ -336,6 +337,7 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
         environment: environment(),
         phases,
         caveats: caveats(runs),
+        caveat_phases: Default::default(),
         overhead_ns: Some(81.3),
         paths: Vec::new(),
         annotations: Default::default(),
@@ -555,6 +557,9 @@ pub(crate) fn compared(a: &Summary, b: &Summary, width: usize) -> String {
     let conclusion = PairConclusion::Faster(FasterSide {
         second: false,
         rate: ConcludedRate {
+            means: [343.0, 670.0],
+            by_iops: true,
+            runs: [2, 2],
             phase: "rand-write".to_owned(),
             op: Op::Write,
             shape: a.phases[2].detail.shape,
