@@ -347,7 +347,7 @@ fn document(of: &PairReport<'_>) -> Document {
         proven.push(folded(text::tests(), blocks));
     }
     if !comparisons.is_empty() {
-        proven.push(DocumentBlock::Quiet(reading(comparisons)));
+        proven.push(DocumentBlock::Quiet(reading(comparisons, names)));
     }
     let charts = crate::chart::comparison_charts(a, b, comparisons);
     let parts = run::PageParts {
@@ -386,11 +386,11 @@ fn in_sequence((a, b): (&Summary, &Summary), names: (&str, &str)) -> Option<Rank
 }
 
 /// How to read the table: the direction of the ratios, and the words behind the intervals, if there are any.
-fn reading(comparisons: &[Comparison]) -> String {
+fn reading(comparisons: &[Comparison], names: (&str, &str)) -> String {
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
     match comparisons.iter().any(with_caveats) {
-        true => text::paragraph(&[text::ratio_direction(), text::intervals()]),
-        false => text::ratio_direction().to_owned(),
+        true => text::paragraph(&[&text::ratio_direction(names), text::intervals()]),
+        false => text::ratio_direction(names),
     }
 }
 
@@ -461,7 +461,7 @@ fn brief(of: &PairReport<'_>) -> Document {
     let answer = answer.map(DocumentBlock::Answer);
     let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();
-    let how = reading(comparisons);
+    let how = reading(comparisons, names);
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let subjects = [(names.0.to_owned(), sides.0), (names.1.to_owned(), sides.1)];
     let path = path::compared(&subjects);

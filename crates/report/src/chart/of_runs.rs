@@ -125,8 +125,9 @@ fn compared(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> 
             ChartTitle::ComparedOnce {
                 a: a.clone(),
                 b: b.clone(),
-                low: number::significant(low),
-                high: number::significant(high),
+                // A single run does not support more digits.
+                low: number::significant_digits(low, 2),
+                high: number::significant_digits(high, 2),
             }
         }
         _ => ChartTitle::Compared {

@@ -5,7 +5,7 @@ use crate::document::DocumentBlock;
 use crate::escape::plain;
 use crate::matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
 use crate::number::{self, MeanText};
-use crate::text::{self, Head};
+use crate::text::{self, ComparisonMarks, Head};
 use crate::workload;
 use hakaru_model::finding::{Comparison, Estimate, Verdict};
 
@@ -31,7 +31,15 @@ pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> Docum
         rows: comparisons.iter().map(row).collect(),
         of_cards: false,
     };
-    DocumentBlock::Matrices(vec![matrix], text::comparison_key().to_owned())
+    let any = |wanted: fn(&Comparison) -> bool| comparisons.iter().any(|c| wanted(c));
+    let marks = ComparisonMarks {
+        framed: any(|c| c.verdict == Verdict::Different),
+        interval: any(|c| c.ratio_ci95.is_some()),
+        equal: any(|c| c.verdict == Verdict::Equivalent),
+        open: any(|c| matches!(c.verdict, Verdict::Undecided { .. })),
+    };
+    let key = text::comparison_key((&plain(a), &plain(b)), marks);
+    DocumentBlock::Matrices(vec![matrix], key)
 }
 
 /// The workload and the unit: the rate needs no other name.

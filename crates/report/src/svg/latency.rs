@@ -108,6 +108,11 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     for (series, line) in data.lines.iter().enumerate() {
         draw_line(&mut canvas, &area, series, line);
     }
+    if let [first, second] = &data.lines[..] {
+        if width >= LABELED {
+            draw_values(&mut canvas, &area, [first, second]);
+        }
+    }
     if let Some(labels) = labels {
         labels.draw(&mut canvas, &area, data);
     }
@@ -178,6 +183,38 @@ fn draw_line(canvas: &mut Canvas, area: &PlotArea, series: usize, line: &Latency
         let (x, y) = place(q.share(), value);
         let marker = style::marker(series, x, y);
         canvas.path(&style::fill(series), &marker, &hover);
+    }
+}
+
+/// The percentiles that are quoted most, far enough apart for their values.
+const QUOTED: [Quantile; 4] = [
+    Quantile::MEDIAN,
+    Quantile::P95,
+    Quantile::P99,
+    Quantile::P999,
+];
+
+/// The values of two lines at the quoted percentiles: above the upper line, and below the lower one.
+fn draw_values(canvas: &mut Canvas, area: &PlotArea, lines: [&LatencyLine; 2]) {
+    for q in QUOTED {
+        let value = |line: &LatencyLine| {
+            let found = line.marked.iter().find(|mark| mark.0 == q);
+            found.map(|mark| mark.1)
+        };
+        let [Some(a), Some(b)] = lines.map(value) else {
+            continue;
+        };
+        let x = area.x(q.share());
+        for (value, distance) in [(a.max(b), -9.0), (a.min(b), 18.0)] {
+            let y = area.y(value.0 as f64) + distance;
+            let text = value.to_string();
+            // Within the plot: above the axis, and left of its right end.
+            let half = width_of(&text) / 2.0;
+            let x = x.min(area.right - half);
+            if y < area.bottom - 2.0 {
+                canvas.text((x, y.max(10.0)), Anchor::Middle, "hk-m", &text);
+            }
+        }
     }
 }
 

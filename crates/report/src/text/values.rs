@@ -242,6 +242,19 @@ pub(crate) struct UseAnswer {
     pub(crate) firm: bool,
 }
 
+/// The marks of the matrix of a comparison that occur in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ComparisonMarks {
+    /// A side is proven better.
+    pub(crate) framed: bool,
+    /// A ratio has an interval.
+    pub(crate) interval: bool,
+    /// Sides are equivalent.
+    pub(crate) equal: bool,
+    /// A difference is not proven, or not tested.
+    pub(crate) open: bool,
+}
+
 /// The transfer over a bus, from the mean time of an I/O with two widths of it.
 pub(crate) struct BusTransfer {
     /// Data lines of the narrow and of the wide bus.

@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::text::compared::{ComparedThing, compared};
-use crate::text::{PagePart, capital};
+use crate::text::{ComparisonMarks, PagePart, capital};
 use crate::workload::WorkloadKind;
 use hakaru_model::job::Op;
 use hakaru_model::units::Nanos;
@@ -73,9 +73,20 @@ pub(in crate::text) fn uses_as_through(n: usize, layer: &str) -> String {
     format!("{} as on {layer}", counted(n as u64, "other use"))
 }
 
-pub(in crate::text) fn comparison_key() -> &'static str {
-    "Shade: share of the better side of the row · framed: better, proven · ratio: second to first, with its 95% interval; \
-     = same within 5%, ? not proven or not tested"
+pub(in crate::text) fn comparison_key(
+    (first, second): (&str, &str),
+    marks: ComparisonMarks,
+) -> String {
+    let mut parts = vec!["Shade: share of the better side of the row".to_owned()];
+    parts.extend(marks.framed.then(|| "framed: better, proven".to_owned()));
+    let interval = match marks.interval {
+        true => ", with its 95% interval",
+        false => "",
+    };
+    parts.push(format!("ratio: {second} to {first}{interval}"));
+    parts.extend(marks.equal.then(|| "= same within 5%".to_owned()));
+    parts.extend(marks.open.then(|| "? not proven or not tested".to_owned()));
+    parts.join(" · ")
 }
 
 pub(in crate::text) fn not_slower() -> &'static str {

@@ -217,8 +217,8 @@ pub(in crate::text) fn compared_figure_of(workload: &str, figure: &str) -> Strin
     format!("{workload}, {}", figure.replace("sync P", "fsync P"))
 }
 
-pub(in crate::text) fn ratio_direction() -> &'static str {
-    "The ratio is the second to the first, and the verdict is about the second."
+pub(in crate::text) fn ratio_direction((first, second): (&str, &str)) -> String {
+    format!("The ratio is {second} to {first}, and the verdict is about {second}.")
 }
 
 pub(in crate::text) fn tests_note() -> &'static str {

@@ -1,8 +1,8 @@
 //! Titles, headings and explanations of pages.
 
 use super::listed;
-use crate::text::PagePart;
 use crate::text::compared::{ComparedThing, compared};
+use crate::text::{ComparisonMarks, PagePart};
 use crate::workload::WorkloadKind;
 use hakaru_model::campaign::AS_MEASURED;
 use hakaru_model::job::Op;
@@ -72,8 +72,28 @@ pub(in crate::text) fn uses_as_through(n: usize, layer: &str) -> String {
     format!("ほかの用途{n}件は{layer}と同じ")
 }
 
-pub(in crate::text) fn comparison_key() -> &'static str {
-    "濃さ: 行の良いほうの値に対する割合 · 枠: 有意差があり、良いほう · 比: 1番目に対する2番目の比と95%信頼区間（=は5%以内で同等、?は有意差なし、または検定なし）"
+pub(in crate::text) fn comparison_key(
+    (first, second): (&str, &str),
+    marks: ComparisonMarks,
+) -> String {
+    let mut parts = vec!["濃さ: 行の良いほうの値に対する割合".to_owned()];
+    parts.extend(
+        marks
+            .framed
+            .then(|| "枠: 有意差があり、良いほう".to_owned()),
+    );
+    let interval = match marks.interval {
+        true => "と95%信頼区間",
+        false => "",
+    };
+    parts.push(format!("比: {first}に対する{second}の比{interval}"));
+    parts.extend(marks.equal.then(|| "=: 5%以内で同等".to_owned()));
+    parts.extend(
+        marks
+            .open
+            .then(|| "?: 有意差なし、または検定なし".to_owned()),
+    );
+    parts.join(" · ")
 }
 
 pub(in crate::text) fn not_slower() -> &'static str {

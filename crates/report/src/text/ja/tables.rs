@@ -223,8 +223,8 @@ pub(in crate::text) fn compared_figure_of(workload: &str, figure: &str) -> Strin
     compared_quantity(&format!("{workload} {figure}"))
 }
 
-pub(in crate::text) fn ratio_direction() -> &'static str {
-    "比は1つ目に対する2つ目の値で、判定は1つ目に対する2つ目の優劣を示す。"
+pub(in crate::text) fn ratio_direction((first, second): (&str, &str)) -> String {
+    format!("比は{first}に対する{second}の値で、判定は{first}に対する{second}の優劣を示す。")
 }
 
 pub(in crate::text) fn tests_note() -> &'static str {

@@ -279,7 +279,7 @@ texts! {
     /// This many verdicts on uses are those of another layer.
     pub(crate) fn uses_as_through(n: usize, layer: &str) -> String;
     /// The key of the matrix of a comparison.
-    pub(crate) fn comparison_key() -> &'static str;
+    pub(crate) fn comparison_key(names: (&str, &str), marks: ComparisonMarks) -> String;
     /// Hidden text of a framed figure.
     pub(crate) fn not_slower() -> &'static str;
     /// Hidden text before letters.

@@ -73,7 +73,7 @@ texts! {
     /// A compared figure of a workload: `Random writes, bandwidth`.
     pub(crate) fn compared_figure_of(workload: &str, figure: &str) -> String;
     /// Which side of a comparison a ratio is about.
-    pub(crate) fn ratio_direction() -> &'static str;
+    pub(crate) fn ratio_direction(names: (&str, &str)) -> String;
     /// Explanation of the statistical tests.
     pub(crate) fn tests_note() -> &'static str;
     /// Title of the caveats of one side.
