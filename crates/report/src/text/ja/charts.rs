@@ -102,7 +102,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             slowest,
             slow,
             unit,
-        } => format!("{slow} {unit}（{slowest}）から{fast} {unit}（{fastest}）まで"),
+        } => format!("{slow} {unit}（{slowest}）〜{fast} {unit}（{fastest}）"),
         ChartTitle::OnlyPhase { phase, value } => format!("{phase}: {value}"),
         ChartTitle::HighestMeans {
             series,
@@ -139,7 +139,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 false => "",
             };
             format!(
-                "{work}: {percentile}は{}の{}から{}の{}まで{median}",
+                "{work}: {percentile}は{}の{}〜{}の{}{median}",
                 low.0, low.1, high.0, high.1
             )
         }
