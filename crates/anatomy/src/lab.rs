@@ -371,6 +371,18 @@ impl<'a> Lab<'a> {
             .truncate(self.references.len().saturating_sub(count));
     }
 
+    /// Returns the number of reference measurements so far.
+    pub(crate) fn references(&self) -> usize {
+        self.references.len()
+    }
+
+    /// Forgets the reference measurements of a hot device after the first `count` ones.
+    pub(crate) fn forget_hot_references(&mut self, count: usize) {
+        let later = self.references.split_off(count.min(self.references.len()));
+        let cool: Vec<f64> = later.into_iter().filter(|one| !self.is_hot(*one)).collect();
+        self.references.extend(cool);
+    }
+
     /// Returns the noise, with the drift so far.
     pub(crate) fn noise_so_far(&self) -> NoiseLevel {
         NoiseLevel {

@@ -95,7 +95,8 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         found.decline(super::properties(Experiment::Heat), reason);
         return Ok(found);
     }
-    let up_to = lab.state.warmth.now;
+    // Throttling that began with the last reads would not have been seen.
+    let up_to = reads[reads.len() - 2 * AROUND].0;
     found.set(CardProperty::ThrottleAfter, CardFinding::Absent { up_to });
     let none = CardFinding::Absent { up_to: 100.0 };
     found.set(CardProperty::ThrottlePercent, none);
