@@ -44,9 +44,8 @@ pub(crate) fn deadline(
     begins: Nanos,
     anatomy: &Anatomy,
 ) -> Nanos {
-    let rate = anatomy.finding(CardProperty::ReadRate).rough();
-    let is_slow = rate.is_some_and(|rate| rate.value < SLOW);
-    let reads = match experiment == Experiment::Heat && is_slow && !anatomy.read_only {
+    let has_longer = experiment == Experiment::Heat && is_slow(anatomy) && !anatomy.read_only;
+    let reads = match has_longer {
         true => READ_TIME.max(Nanos(begins.0.saturating_add(HEAT_TIME.0))),
         false => READ_TIME,
     };
@@ -54,6 +53,12 @@ pub(crate) fn deadline(
         true => limit.time,
         false => limit.time.min(reads),
     }
+}
+
+/// Returns whether the card is known to be slow.
+pub(crate) fn is_slow(anatomy: &Anatomy) -> bool {
+    let rate = anatomy.finding(CardProperty::ReadRate).rough();
+    rate.is_some_and(|rate| rate.value < SLOW)
 }
 
 /// Returns a time in seconds.

@@ -350,19 +350,24 @@ impl<'a> Lab<'a> {
     /// Measures small reads at one warm place, and returns their median in ns. The number of reads gives a standard
     /// error of about 0.5%.
     pub(crate) fn reference_measurement(&mut self) -> Measured<f64> {
-        let (home, block) = (self.home(), self.block());
         let wanted = (self.sigma() / 0.004).powi(2).clamp(24.0, 2400.0);
-        self.read(home, block)?;
-        self.read(home, block)?;
-        let latencies = (0..wanted as u32)
-            .map(|_| self.read(home, block))
-            .collect::<Measured<Vec<f64>>>()?;
-        let found = median(&latencies).unwrap_or(0.0);
+        let found = self.small_reads(wanted as usize)?;
         if self.reference.is_none() {
             self.reference = Some(found);
         }
         self.references.push(found);
         Ok(found)
+    }
+
+    /// Returns the median latency of a number of small reads at one warm place, in ns.
+    pub(crate) fn small_reads(&mut self, count: usize) -> Measured<f64> {
+        let (home, block) = (self.home(), self.block());
+        self.read(home, block)?;
+        self.read(home, block)?;
+        let latencies = (0..count)
+            .map(|_| self.read(home, block))
+            .collect::<Measured<Vec<f64>>>()?;
+        Ok(median(&latencies).unwrap_or(0.0))
     }
 
     /// Forgets the last reference measurements: the device was hot.
