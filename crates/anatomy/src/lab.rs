@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::location::SampleLocation;
+use crate::references::{EARLIEST, References};
 use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
@@ -28,6 +29,9 @@ const SLOWEST: u64 = 2_000_000_000;
 
 /// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
 const UNSTEADY: f64 = 1.45;
+
+/// Slowdown that throttling starts with.
+const HOT: f64 = 1.18;
 
 /// Why an experiment ended early.
 #[derive(Debug)]
@@ -90,7 +94,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) state: CardState,
     /// Median of the first reference measurement, in ns.
     pub(crate) reference: Option<f64>,
-    references: Vec<f64>,
+    references: References,
     /// What interrupted experiments spent before this part of the anatomy; no experiment record counts it.
     interrupted: Spent,
     /// Reference measurements before and after experiments, without those that heat may explain.
@@ -109,7 +113,7 @@ impl<'a> Lab<'a> {
             noise: NoiseLevel::default(),
             state: CardState::default(),
             reference: None,
-            references: Vec::new(),
+            references: References::default(),
             interrupted: Spent::default(),
             cool_references: Vec::new(),
             fresh: 0,
@@ -123,7 +127,7 @@ impl<'a> Lab<'a> {
         self.reference = Some(anatomy.noise.latency.0 as f64).filter(|latency| *latency > 0.0);
         let state = anatomy.resume.as_deref().cloned().unwrap_or_default();
         self.interrupted = state.interrupted;
-        self.references = state.references;
+        self.references = References::resumed(state.references);
         self.cool_references = state.cool_references;
         let sum = |of: fn(&Spent) -> u64| -> u64 {
             let ended = anatomy.experiments.iter().map(|e| of(&e.spent));
@@ -166,7 +170,7 @@ impl<'a> Lab<'a> {
         let fast = self.state.fast_write;
         AnatomyResume {
             findings: anatomy.findings.clone(),
-            references: self.references.clone(),
+            references: self.references.latencies().to_vec(),
             cool_references: self.cool_references.clone(),
             cache_write: self.state.cache.map(|(len, fast_below)| CacheWrite {
                 len: Bytes(len),
@@ -182,7 +186,8 @@ impl<'a> Lab<'a> {
         self.state.cool_below = match anatomy.finding(CardProperty::ThrottleAfter) {
             CardFinding::Known(after) => Some(after.value / 2.0),
             CardFinding::Absent { up_to } => Some(up_to / 2.0),
-            CardFinding::Unknown(_) => None,
+            // Also if something else makes the device slow.
+            CardFinding::Unknown(_) => Some(EARLIEST),
         };
     }
 
@@ -355,7 +360,7 @@ impl<'a> Lab<'a> {
         if self.reference.is_none() {
             self.reference = Some(found);
         }
-        self.references.push(found);
+        self.references.push(found, self.state.warmth.now);
         Ok(found)
     }
 
@@ -372,20 +377,20 @@ impl<'a> Lab<'a> {
 
     /// Forgets the last reference measurements: the device was hot.
     pub(crate) fn forget_references(&mut self, count: usize) {
-        self.references
-            .truncate(self.references.len().saturating_sub(count));
+        let all = self.references();
+        self.references.truncate(all.saturating_sub(count));
     }
 
     /// Returns the number of reference measurements so far.
     pub(crate) fn references(&self) -> usize {
-        self.references.len()
+        self.references.latencies().len()
     }
 
-    /// Forgets the reference measurements of a hot device after the first `count` ones.
+    /// Forgets the reference measurements of a hot card after the first `count` ones.
     pub(crate) fn forget_hot_references(&mut self, count: usize) {
-        let later = self.references.split_off(count.min(self.references.len()));
-        let cool: Vec<f64> = later.into_iter().filter(|one| !self.is_hot(*one)).collect();
-        self.references.extend(cool);
+        let usual = self.reference;
+        let is_hot = |found| usual.is_some_and(|usual| found > HOT * usual);
+        self.references.forget_hot(count, is_hot);
     }
 
     /// Returns the noise, with the drift so far.
@@ -398,12 +403,7 @@ impl<'a> Lab<'a> {
 
     /// Returns half of the range of the reference measurements, as a fraction of their median; 0 if noise explains it.
     pub(crate) fn drift(&self) -> f64 {
-        let Some(middle) = median(&self.references).filter(|middle| *middle > 0.0) else {
-            return 0.0;
-        };
-        let high = self.references.iter().copied().fold(0.0, f64::max);
-        let low = self.references.iter().copied().fold(f64::MAX, f64::min);
-        ((high - low) / 2.0 / middle - 0.012).max(0.0)
+        self.references.drift()
     }
 
     /// Measures the reference before or after an experiment. Returns whether the device is slow.
@@ -437,7 +437,7 @@ impl<'a> Lab<'a> {
 
     /// Returns whether a reference measurement is above the first one by more than throttling starts with.
     pub(crate) fn is_hot(&self, found: f64) -> bool {
-        self.reference.is_some_and(|usual| found > 1.18 * usual)
+        self.reference.is_some_and(|usual| found > HOT * usual)
     }
 
     /// Rests until the device is as fast as at first, and then another 45 s; returns whether it became so within ten

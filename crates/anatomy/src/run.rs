@@ -141,7 +141,7 @@ fn cool(
         if !lab.check_heat()? && !was_hot {
             return Ok(found);
         }
-        // Heat explains them, not a drift.
+        // Heat is no drift.
         lab.forget_hot_references(before);
         if !lab.cool_down()? {
             break;

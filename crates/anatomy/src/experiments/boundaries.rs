@@ -20,6 +20,9 @@ const ROUNDS: (usize, usize) = (4, 30);
 /// Rounds without any sign of a step after which there is none.
 const SILENT: usize = 12;
 
+/// Shortest time to sense a page, in ns: that of flash with one bit a cell.
+const FASTEST_SENSE: f64 = 25e3;
+
 /// Time after which no round begins, in ns: small reads of most cards need less for all of them.
 const ROUNDS_TIME: f64 = 50e9;
 
@@ -141,7 +144,8 @@ fn report(
     let overlapped = rate.map_or(0.0, |rate| lab.block() as f64 / rate * 1e9);
     let up_to = lab.reference.unwrap_or(0.0) * 0.02;
     // Sensing that takes no longer than that shows at no boundary.
-    let may_hide = overlapped > up_to && repeated.known().is_some_and(|extra| extra.high > up_to);
+    let may_hide =
+        overlapped > FASTEST_SENSE && repeated.known().is_some_and(|extra| extra.high > up_to);
     let page = match finding(choice.page, choice.page_margin, 128 << 10) {
         CardFinding::Absent { .. } if may_hide => CardFinding::Unknown(DeclineReason::Ambiguous),
         page => page,
