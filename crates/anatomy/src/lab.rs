@@ -2,7 +2,7 @@
 
 use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::location::SampleLocation;
-use crate::references::{EARLIEST, References};
+use crate::references::{self, EARLIEST, References};
 use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
@@ -27,8 +27,8 @@ const STALL: f64 = 12e6;
 /// Time that must be left for a request, in ns: one that stalls shall end before the deadline, too.
 const SLOWEST: u64 = 2_000_000_000;
 
-/// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
-const UNSTEADY: f64 = 1.45;
+/// Part of the budget of copied bytes for units that the card closes without an experiment that waits for it.
+const UNSEEN: u64 = 16;
 
 /// Slowdown that throttling starts with.
 const HOT: f64 = 1.18;
@@ -286,9 +286,10 @@ impl<'a> Lab<'a> {
         self.spent.copied.0 = self.spent.copied.0.saturating_sub(bytes);
     }
 
-    /// Bytes that the card may still copy inside.
+    /// Bytes that the card may still copy.
     pub(crate) fn left_to_copy(&self) -> u64 {
-        self.limit.copied.0.saturating_sub(self.spent.copied.0)
+        let reserve = self.limit.copied.0 / UNSEEN;
+        (self.limit.copied.0 - reserve).saturating_sub(self.spent.copied.0)
     }
 
     /// Returns the time until the deadline, in ns.
@@ -426,13 +427,7 @@ impl<'a> Lab<'a> {
     /// Returns the fraction of the reference measurements of the cool device that differ from their median by more than a
     /// drift, if there are two on either side: a device of two speeds.
     pub(crate) fn unsteady(&self) -> Option<f64> {
-        let mut sorted = self.cool_references.clone();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = (*sorted.get(1)?, *sorted.iter().nth_back(1)?);
-        let middle = median(&sorted)?;
-        let differs = |found: &&f64| (**found / middle).ln().abs() > UNSTEADY.ln() / 2.0;
-        let share = sorted.iter().filter(differs).count() as f64 / sorted.len() as f64;
-        (sorted.len() >= 4 && high > UNSTEADY * low).then_some(share)
+        references::two_speeds(&self.cool_references)
     }
 
     /// Returns whether a reference measurement is above the first one by more than throttling starts with.

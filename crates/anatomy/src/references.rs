@@ -5,6 +5,9 @@ use hakaru_analysis::stats::median;
 /// Busy time less idle time, in ns, below which no card throttles.
 pub(crate) const EARLIEST: f64 = 20e9;
 
+/// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
+const UNSTEADY: f64 = 1.45;
+
 /// Reference measurements in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References {
@@ -58,6 +61,18 @@ impl References {
         let low = self.latencies.iter().copied().fold(f64::MAX, f64::min);
         ((high - low) / 2.0 / middle - 0.012).max(0.0)
     }
+}
+
+/// Returns the fraction of the reference measurements of a cool device that differ from their median by more than a
+/// drift, if there are two on either side: a device of two speeds.
+pub(crate) fn two_speeds(cool: &[f64]) -> Option<f64> {
+    let mut sorted = cool.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (*sorted.get(1)?, *sorted.iter().nth_back(1)?);
+    let middle = median(&sorted)?;
+    let differs = |found: &&f64| (**found / middle).ln().abs() > UNSTEADY.ln() / 2.0;
+    let share = sorted.iter().filter(differs).count() as f64 / sorted.len() as f64;
+    (sorted.len() >= 4 && high > UNSTEADY * low).then_some(share)
 }
 
 #[cfg(test)]

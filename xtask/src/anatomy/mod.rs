@@ -153,7 +153,10 @@ fn trials(options: &TrialOptions) -> Result<Totals> {
                 }
             }
         }
-        totals.spent(&anatomy, copied, &budget(model.capacity, options.read_only));
+        let limit = budget(model.capacity, options.read_only);
+        if totals.spent(&anatomy, copied, &limit) {
+            println!("over the budget: card {number}, {copied} copied");
+        }
         if totals.fits(&anatomy) {
             println!("fits no model: card {number}");
         }
