@@ -257,6 +257,7 @@ fn predictions(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hakaru_model::anatomy::{CardFinding, DeclineReason};
     use hakaru_model::device_model::{Noise, Throttle};
 
     /// Most of six cards that are said to fit no model although they do. It happens to less than 1 of 300 cards, so one of
@@ -375,11 +376,11 @@ mod tests {
     }
 
     /// The anatomy of one card of a series.
-    fn one_of(seed: u64, card: u64, disturbance: Disturbance) -> (Totals, String) {
+    fn one_of(seed: u64, card: u64, cards: CardKind, disturbance: Disturbance) -> (Totals, String) {
         let options = TrialOptions {
             models: card + 1,
             seed,
-            cards: CardKind::Usual,
+            cards,
             disturbance,
             verbose: false,
             read_only: false,
@@ -399,10 +400,40 @@ mod tests {
             (60_261_127, 28),
             (1_795_802_515_807_044_582, 100),
         ] {
-            let (totals, told) = one_of(seed, card, Disturbance::Usual);
+            let (totals, told) = one_of(seed, card, CardKind::Usual, Disturbance::Usual);
             assert_eq!(totals.fits_none(), 0, "{told}");
             assert_eq!(totals.wrong_percent(), 0.0, "{told}");
         }
+    }
+
+    /// Regression: units that the card closed while reads and writes were in turn had no part of the budget.
+    #[test]
+    fn units_that_close_by_themselves_stay_within_the_budget() {
+        let seed = 1_795_859_820_373_340_693;
+        let (totals, told) = one_of(seed, 64, CardKind::Usual, Disturbance::Usual);
+        assert_eq!(totals.over_budget(), 0, "{told}");
+    }
+
+    /// Regression: random writes and writes after reads had the cost of the seek in theirs.
+    #[test]
+    fn the_seek_of_a_write_is_in_no_other_cost() {
+        let seed = 10_684_707_358_360_888_294;
+        let (totals, told) = one_of(seed, 5, CardKind::Rig, Disturbance::Usual);
+        assert_eq!(totals.wrong_percent(), 0.0, "{told}");
+    }
+
+    /// Regression: sensing that ends before the transfer of a block does was taken for no pages, and the writes then fitted
+    /// no model.
+    #[test]
+    fn pages_that_show_in_no_read_are_unknown() {
+        let mut model = slow_card_that_throttles();
+        model.throttle = None;
+        model.flash.as_mut().unwrap().sense = Nanos(60_000);
+        let (anatomy, _) = dissect(&model, Disturbance::Usual, 1, false).unwrap();
+        let page = anatomy.finding(CardProperty::Page);
+        let ambiguous = CardFinding::Unknown(DeclineReason::Ambiguous);
+        assert_eq!(page, ambiguous, "{anatomy:?}");
+        assert!(anatomy.finding(CardProperty::ReadRate).known().is_some());
     }
 
     /// Regressions: two devices of two speeds had no rate of reads, and one a unit that is no multiple of its pages, so that
@@ -410,7 +441,7 @@ mod tests {
     #[test]
     fn devices_without_a_model_are_judged_by_their_noise() {
         for card in [2, 11, 56] {
-            let (totals, told) = one_of(60_606_061, card, Disturbance::TwoSpeeds);
+            let (totals, told) = one_of(60_606_061, card, CardKind::Usual, Disturbance::TwoSpeeds);
             assert_eq!((totals.fits_none(), totals.with_values()), (1, 0), "{told}");
         }
     }

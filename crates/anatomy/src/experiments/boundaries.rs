@@ -144,8 +144,8 @@ fn report(
     let overlapped = rate.map_or(0.0, |rate| lab.block() as f64 / rate * 1e9);
     let up_to = lab.reference.unwrap_or(0.0) * 0.02;
     // Sensing that takes no longer than that shows at no boundary.
-    let may_hide =
-        overlapped > FASTEST_SENSE && repeated.known().is_some_and(|extra| extra.high > up_to);
+    let senses = repeated.rough().is_none_or(|extra| extra.high > up_to);
+    let may_hide = overlapped > FASTEST_SENSE && senses;
     let page = match finding(choice.page, choice.page_margin, 128 << 10) {
         CardFinding::Absent { .. } if may_hide => CardFinding::Unknown(DeclineReason::Ambiguous),
         page => page,

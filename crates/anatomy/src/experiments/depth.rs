@@ -57,3 +57,73 @@ pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
     found.set(CardProperty::ParallelReads, finding);
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{DeviceError, TimedDevice, TimedRequest};
+    use hakaru_model::anatomy::Spent;
+    use hakaru_model::units::{Bytes, Nanos};
+
+    /// A card that serves one read at a time, behind a scheduler that keeps back every third one.
+    struct BehindScheduler(Nanos);
+
+    const READ: Nanos = Nanos(1_000_000);
+
+    impl TimedDevice for BehindScheduler {
+        fn capacity(&self) -> Bytes {
+            Bytes(8 << 30)
+        }
+
+        fn block(&self) -> u64 {
+            512
+        }
+
+        fn now(&self) -> Nanos {
+            self.0
+        }
+
+        fn serve(&mut self, _: TimedRequest) -> Result<Nanos, DeviceError> {
+            self.0.0 += READ.0;
+            Ok(READ)
+        }
+
+        fn read_at_depth(
+            &mut self,
+            offsets: &[u64],
+            _: u64,
+            depth: usize,
+        ) -> Result<Vec<Nanos>, DeviceError> {
+            self.0.0 += READ.0 * offsets.len() as u64;
+            let waits = |n: usize| match (depth as u64, n % 3) {
+                (1, _) => 2,
+                (depth, 0) => 4 * depth,
+                (depth, _) => depth,
+            };
+            Ok((0..offsets.len())
+                .map(|n| Nanos(READ.0 * waits(n) / 2))
+                .collect())
+        }
+
+        fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
+            self.0.0 += time.0;
+            Ok(())
+        }
+
+        fn can_discard(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_scheduler_makes_no_reads_parallel() {
+        let mut device = BehindScheduler(Nanos(0));
+        let limit = Spent {
+            time: Nanos(1_000_000_000_000),
+            ..Spent::default()
+        };
+        let found = perform(&mut Lab::new(&mut device, limit, 1)).unwrap();
+        let ways = found.findings[&CardProperty::ParallelReads];
+        assert_eq!(ways, CardFinding::exact(1));
+    }
+}
