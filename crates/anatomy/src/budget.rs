@@ -10,7 +10,7 @@ const READ_TIME: Nanos = Nanos(300_000_000_000);
 const SLOW: f64 = 12e6;
 
 /// Time of the search for throttling on a slow card, in an anatomy that writes: long writes heat such a card for minutes.
-const HEAT_TIME: Nanos = Nanos(300_000_000_000);
+const HEAT_TIME: Nanos = Nanos(400_000_000_000);
 
 /// Returns what an anatomy spends at most: it never issues a request that may exceed it, as far as its collections
 /// show what the card copies.

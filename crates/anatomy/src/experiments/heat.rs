@@ -22,6 +22,9 @@ const RESERVE: f64 = 15e9;
 /// Longest rest from the work before, in ns. What is left of the work then counts as work.
 const REST_BEFORE: f64 = 30e9;
 
+/// The same for a slow card that is written: it worked for longer, and has more time.
+const REST_OF_SLOW: f64 = 120e9;
+
 /// Time for a step of a rest and its reference measurement, in ns.
 const STEP: f64 = 5e9;
 
@@ -56,7 +59,9 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut found = Findings::default();
     // The experiments before warmed the card.
     let warmth = lab.state.warmth.now;
-    lab.idle((1.2 * warmth).min(REST_BEFORE))?;
+    let has_time = is_slow(known) && !known.read_only;
+    let longest_rest = if has_time { REST_OF_SLOW } else { REST_BEFORE };
+    lab.idle((1.2 * warmth).min(longest_rest))?;
     let before = lab.state.warmth.now;
     let longest = match known.read_only {
         true => LONGEST_READ_ONLY,
