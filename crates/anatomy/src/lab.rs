@@ -2,6 +2,7 @@
 
 use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::location::SampleLocation;
+use crate::references::{self, EARLIEST, References};
 use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
@@ -26,8 +27,11 @@ const STALL: f64 = 12e6;
 /// Time that must be left for a request, in ns: one that stalls shall end before the deadline, too.
 const SLOWEST: u64 = 2_000_000_000;
 
-/// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
-const UNSTEADY: f64 = 1.45;
+/// Part of the budget of copied bytes for units that the card closes without an experiment that waits for it.
+const UNSEEN: u64 = 16;
+
+/// Slowdown that throttling starts with.
+const HOT: f64 = 1.18;
 
 /// Why an experiment ended early.
 #[derive(Debug)]
@@ -90,7 +94,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) state: CardState,
     /// Median of the first reference measurement, in ns.
     pub(crate) reference: Option<f64>,
-    references: Vec<f64>,
+    references: References,
     /// What interrupted experiments spent before this part of the anatomy; no experiment record counts it.
     interrupted: Spent,
     /// Reference measurements before and after experiments, without those that heat may explain.
@@ -109,7 +113,7 @@ impl<'a> Lab<'a> {
             noise: NoiseLevel::default(),
             state: CardState::default(),
             reference: None,
-            references: Vec::new(),
+            references: References::default(),
             interrupted: Spent::default(),
             cool_references: Vec::new(),
             fresh: 0,
@@ -123,7 +127,7 @@ impl<'a> Lab<'a> {
         self.reference = Some(anatomy.noise.latency.0 as f64).filter(|latency| *latency > 0.0);
         let state = anatomy.resume.as_deref().cloned().unwrap_or_default();
         self.interrupted = state.interrupted;
-        self.references = state.references;
+        self.references = References::resumed(state.references);
         self.cool_references = state.cool_references;
         let sum = |of: fn(&Spent) -> u64| -> u64 {
             let ended = anatomy.experiments.iter().map(|e| of(&e.spent));
@@ -166,7 +170,7 @@ impl<'a> Lab<'a> {
         let fast = self.state.fast_write;
         AnatomyResume {
             findings: anatomy.findings.clone(),
-            references: self.references.clone(),
+            references: self.references.latencies().to_vec(),
             cool_references: self.cool_references.clone(),
             cache_write: self.state.cache.map(|(len, fast_below)| CacheWrite {
                 len: Bytes(len),
@@ -182,7 +186,8 @@ impl<'a> Lab<'a> {
         self.state.cool_below = match anatomy.finding(CardProperty::ThrottleAfter) {
             CardFinding::Known(after) => Some(after.value / 2.0),
             CardFinding::Absent { up_to } => Some(up_to / 2.0),
-            CardFinding::Unknown(_) => None,
+            // Also if something else makes the device slow.
+            CardFinding::Unknown(_) => Some(EARLIEST),
         };
     }
 
@@ -281,9 +286,10 @@ impl<'a> Lab<'a> {
         self.spent.copied.0 = self.spent.copied.0.saturating_sub(bytes);
     }
 
-    /// Bytes that the card may still copy inside.
+    /// Bytes that the card may still copy.
     pub(crate) fn left_to_copy(&self) -> u64 {
-        self.limit.copied.0.saturating_sub(self.spent.copied.0)
+        let reserve = self.limit.copied.0 / UNSEEN;
+        (self.limit.copied.0 - reserve).saturating_sub(self.spent.copied.0)
     }
 
     /// Returns the time until the deadline, in ns.
@@ -350,25 +356,42 @@ impl<'a> Lab<'a> {
     /// Measures small reads at one warm place, and returns their median in ns. The number of reads gives a standard
     /// error of about 0.5%.
     pub(crate) fn reference_measurement(&mut self) -> Measured<f64> {
-        let (home, block) = (self.home(), self.block());
         let wanted = (self.sigma() / 0.004).powi(2).clamp(24.0, 2400.0);
-        self.read(home, block)?;
-        self.read(home, block)?;
-        let latencies = (0..wanted as u32)
-            .map(|_| self.read(home, block))
-            .collect::<Measured<Vec<f64>>>()?;
-        let found = median(&latencies).unwrap_or(0.0);
+        let found = self.small_reads(wanted as usize)?;
         if self.reference.is_none() {
             self.reference = Some(found);
         }
-        self.references.push(found);
+        self.references.push(found, self.state.warmth.now);
         Ok(found)
+    }
+
+    /// Returns the median latency of a number of small reads at one warm place, in ns.
+    pub(crate) fn small_reads(&mut self, count: usize) -> Measured<f64> {
+        let (home, block) = (self.home(), self.block());
+        self.read(home, block)?;
+        self.read(home, block)?;
+        let latencies = (0..count)
+            .map(|_| self.read(home, block))
+            .collect::<Measured<Vec<f64>>>()?;
+        Ok(median(&latencies).unwrap_or(0.0))
     }
 
     /// Forgets the last reference measurements: the device was hot.
     pub(crate) fn forget_references(&mut self, count: usize) {
-        self.references
-            .truncate(self.references.len().saturating_sub(count));
+        let all = self.references();
+        self.references.truncate(all.saturating_sub(count));
+    }
+
+    /// Returns the number of reference measurements so far.
+    pub(crate) fn references(&self) -> usize {
+        self.references.latencies().len()
+    }
+
+    /// Forgets the reference measurements of a hot card after the first `count` ones.
+    pub(crate) fn forget_hot_references(&mut self, count: usize) {
+        let usual = self.reference;
+        let is_hot = |found| usual.is_some_and(|usual| found > HOT * usual);
+        self.references.forget_hot(count, is_hot);
     }
 
     /// Returns the noise, with the drift so far.
@@ -381,12 +404,7 @@ impl<'a> Lab<'a> {
 
     /// Returns half of the range of the reference measurements, as a fraction of their median; 0 if noise explains it.
     pub(crate) fn drift(&self) -> f64 {
-        let Some(middle) = median(&self.references).filter(|middle| *middle > 0.0) else {
-            return 0.0;
-        };
-        let high = self.references.iter().copied().fold(0.0, f64::max);
-        let low = self.references.iter().copied().fold(f64::MAX, f64::min);
-        ((high - low) / 2.0 / middle - 0.012).max(0.0)
+        self.references.drift()
     }
 
     /// Measures the reference before or after an experiment. Returns whether the device is slow.
@@ -409,18 +427,12 @@ impl<'a> Lab<'a> {
     /// Returns the fraction of the reference measurements of the cool device that differ from their median by more than a
     /// drift, if there are two on either side: a device of two speeds.
     pub(crate) fn unsteady(&self) -> Option<f64> {
-        let mut sorted = self.cool_references.clone();
-        sorted.sort_by(f64::total_cmp);
-        let (low, high) = (*sorted.get(1)?, *sorted.iter().nth_back(1)?);
-        let middle = median(&sorted)?;
-        let differs = |found: &&f64| (**found / middle).ln().abs() > UNSTEADY.ln() / 2.0;
-        let share = sorted.iter().filter(differs).count() as f64 / sorted.len() as f64;
-        (sorted.len() >= 4 && high > UNSTEADY * low).then_some(share)
+        references::two_speeds(&self.cool_references)
     }
 
     /// Returns whether a reference measurement is above the first one by more than throttling starts with.
     pub(crate) fn is_hot(&self, found: f64) -> bool {
-        self.reference.is_some_and(|usual| found > 1.18 * usual)
+        self.reference.is_some_and(|usual| found > HOT * usual)
     }
 
     /// Rests until the device is as fast as at first, and then another 45 s; returns whether it became so within ten

@@ -18,6 +18,7 @@ mod location;
 mod periodic;
 mod predict;
 mod prove;
+mod references;
 mod replay;
 mod run;
 mod warmth;

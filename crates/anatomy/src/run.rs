@@ -82,7 +82,7 @@ fn all(
         if anatomy.has_run(experiment) || (anatomy.read_only && experiment.writes()) {
             continue;
         }
-        lab.limit.time = deadline(experiment, &limit);
+        lab.limit.time = deadline(experiment, &limit, lab.spent.time, anatomy);
         observe(RunStep::Begins(experiment));
         let before = lab.spent;
         let mut repeats = 0;
@@ -132,6 +132,7 @@ fn cool(
             return Err(Halt::Declined(DeclineReason::Heat));
         }
         lab.state.warmth.begins_cool();
+        let before = lab.references();
         let found = perform(experiment, lab, anatomy)?;
         if experiment == Experiment::Heat {
             return Ok(found);
@@ -140,6 +141,8 @@ fn cool(
         if !lab.check_heat()? && !was_hot {
             return Ok(found);
         }
+        // Heat is no drift.
+        lab.forget_hot_references(before);
         if !lab.cool_down()? {
             break;
         }

@@ -29,6 +29,9 @@ use std::time::{Duration, Instant};
 /// Maximum gap between requests that counts as cost of the emulator instead of idle time of the card.
 const ABSORBED: Nanos = Nanos::from_millis(3);
 
+/// Maximum gap inside of a command: a request after a longer one is another command, and the card was idle.
+const LATE: Nanos = Nanos::from_millis(50);
+
 /// Error of a failed command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -299,7 +302,11 @@ impl SimulatedCard {
     fn charge(&self, op: Op, offset: u64, len: u64) -> Service {
         let mut state = self.lock();
         let free_at = state.sim.free_at();
-        let arrival = self.arrival(&state, state.ledger.is_continued_by(op, offset));
+        let continues = state.ledger.is_continued_by(op, offset);
+        let arrival = self.arrival(&state, continues);
+        if continues && arrival.0.saturating_sub(free_at.0) <= LATE.0 {
+            state.sim.stays_busy_until(arrival);
+        }
         let service = state.sim.serve(arrival, op, offset, len);
         if state.hurries {
             self.put_forward(service.done_at);

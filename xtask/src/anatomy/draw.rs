@@ -34,6 +34,17 @@ impl Disturbance {
     }
 }
 
+/// Kind of cards that are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CardKind {
+    /// Reads of 18 to 90 MB/s.
+    Usual,
+    /// Reads of 4 to 10 MB/s with noise of up to 10%; most throttle after 60 to 200 s.
+    Slow,
+    /// The cards of `cargo xtask rig anatomy`, without a guest.
+    Rig,
+}
+
 /// Draws from a seed.
 pub(crate) struct Drawer(pub(crate) Rng);
 
@@ -98,6 +109,54 @@ impl Drawer {
             });
         }
         model.noise = Some(self.noise(disturbance));
+        model
+    }
+
+    /// Draws a card of a kind.
+    pub(crate) fn card(
+        &mut self,
+        kind: CardKind,
+        name: &str,
+        disturbance: Disturbance,
+    ) -> DeviceModel {
+        match kind {
+            CardKind::Usual => self.model(name, disturbance),
+            CardKind::Slow => self.slow_model(name, disturbance),
+            CardKind::Rig => self.rig_model(name),
+        }
+    }
+
+    /// Draws a card as slow as old ones, and ones on a slow bus.
+    fn slow_model(&mut self, name: &str, disturbance: Disturbance) -> DeviceModel {
+        let mut model = self.model(name, disturbance);
+        model.capacity = Bytes(self.of(&[4, 8, 8, 16, 32]) << 30);
+        model.read_rate = self.rate(4.0, 10.0);
+        model.write_rate = self.rate(3.0, 8.0);
+        model.read_overhead = self.micros(300.0, 1500.0);
+        if let Some(cache) = &mut model.cache {
+            cache.size = Bytes(self.scaled(48e6, 160e6) as u64);
+            cache.write_rate = (model.write_rate as f64 * self.scaled(1.4, 2.0)) as u64;
+        }
+        if let Some(flash) = &mut model.flash {
+            flash.sense = self.micros(150.0, 800.0);
+            let most = (model.capacity.0 / (16 * MIB) / 3) as u32;
+            if let Some(mapping) = &mut flash.mapping {
+                mapping.slots = mapping.slots.min(most);
+            }
+        }
+        if let Some(noise) = &mut model.noise
+            && disturbance == Disturbance::Usual
+        {
+            noise.sigma_permille = self.between(10, 100) as u32;
+        }
+        model.throttle = self.chance(60).then(|| {
+            let after = self.between(60, 200) * 1_000_000_000;
+            Throttle {
+                after: Nanos(after),
+                percent: self.between(130, 260) as u32,
+                until: Some(Nanos(after / 100 * self.between(30, 80))),
+            }
+        });
         model
     }
 

@@ -68,8 +68,8 @@ impl Totals {
         self.scores.entry(property).or_default().add(score);
     }
 
-    /// Adds what an anatomy spent, and what the card really copied.
-    pub(crate) fn spent(&mut self, anatomy: &Anatomy, really_copied: Bytes, limit: &Spent) {
+    /// Adds what an anatomy spent, and what the card really copied. Returns whether it exceeded its budget of bytes.
+    pub(crate) fn spent(&mut self, anatomy: &Anatomy, really_copied: Bytes, limit: &Spent) -> bool {
         let sum = |of: &dyn Fn(&Spent) -> f64, reads: bool| -> f64 {
             let records = anatomy.experiments.iter();
             records
@@ -88,6 +88,7 @@ impl Totals {
         self.written.push(written / 1e6);
         self.copied
             .push(sum(&|spent| spent.copied.0 as f64, false) / 1e6);
+        is_over
     }
 
     /// Counts whether the device fits a model, and whether a value is reported. Returns whether it was said to fit none.

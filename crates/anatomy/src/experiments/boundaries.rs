@@ -20,8 +20,15 @@ const ROUNDS: (usize, usize) = (4, 30);
 /// Rounds without any sign of a step after which there is none.
 const SILENT: usize = 12;
 
-/// Pairs of reads at most for the cost of a boundary of units.
+/// Shortest time to sense a page, in ns: that of flash with one bit a cell.
+const FASTEST_SENSE: f64 = 25e3;
+
+/// Time after which no round begins, in ns: small reads of most cards need less for all of them.
+const ROUNDS_TIME: f64 = 50e9;
+
+/// Pairs of reads at most for the cost of a boundary of units, and the longest time for them in ns.
 const PAIRS: usize = 12_000;
+const PAIRS_TIME: f64 = 25e9;
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let sizes: Vec<u64> = grid::pages()
@@ -32,7 +39,11 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut samples: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
     let mut found = Findings::default();
     let mut choice = None;
+    let begun = lab.now();
     for round in 1..=ROUNDS.1 {
+        if round > SILENT && lab.now() - begun > ROUNDS_TIME {
+            break;
+        }
         for (size, samples) in sizes.iter().zip(&mut samples) {
             for _ in 0..PLACES {
                 let boundary = boundary(lab, *size);
@@ -127,16 +138,23 @@ fn report(
         },
         _ => CardFinding::Unknown(DeclineReason::Ambiguous),
     };
-    let page = finding(choice.page, choice.page_margin, 128 << 10);
+    let rate = known.value(CardProperty::ReadRate);
+    let repeated = known.finding(CardProperty::ReadSeek);
+    // While the bytes before the boundary are transferred, the next page is sensed.
+    let overlapped = rate.map_or(0.0, |rate| lab.block() as f64 / rate * 1e9);
+    let up_to = lab.reference.unwrap_or(0.0) * 0.02;
+    // Sensing that takes no longer than that shows at no boundary.
+    let senses = repeated.rough().is_none_or(|extra| extra.high > up_to);
+    let may_hide = overlapped > FASTEST_SENSE && senses;
+    let page = match finding(choice.page, choice.page_margin, 128 << 10) {
+        CardFinding::Absent { .. } if may_hide => CardFinding::Unknown(DeclineReason::Ambiguous),
+        page => page,
+    };
     let unit = finding(choice.unit, choice.unit_margin, 128 << 20);
     found.set(CardProperty::Page, page);
     found.set(CardProperty::Unit, unit);
-    let rate = known.value(CardProperty::ReadRate);
-    let repeated = known.finding(CardProperty::ReadSeek);
     let (sense, seek) = match (page, repeated.known()) {
         (CardFinding::Known(_), Some(extra)) => {
-            // While the bytes before the boundary are transferred, the next page is sensed.
-            let overlapped = rate.map_or(0.0, |rate| lab.block() as f64 / rate * 1e9);
             let step = choice.page_step.value + overlapped;
             let error = 3.0 * choice.page_step.error + 0.06 * extra.value;
             match (step - extra.value).abs() <= error.max(extra.value - extra.low) {
@@ -160,10 +178,7 @@ fn report(
                 }
             }
         }
-        (CardFinding::Absent { .. }, _) => {
-            let up_to = lab.reference.unwrap_or(0.0) * 0.02;
-            (CardFinding::Absent { up_to }, repeated)
-        }
+        (CardFinding::Absent { .. }, _) => (CardFinding::Absent { up_to }, repeated),
         (CardFinding::Known(_), None) => (repeated, repeated),
         (CardFinding::Unknown(reason), _) => {
             let unknown = CardFinding::Unknown(reason);
@@ -196,6 +211,7 @@ fn crossing(
     let page = choice.page.unwrap_or(64 << 10);
     let (block, sigma) = (lab.block(), lab.sigma());
     let (mut of_units, mut of_pages) = (Vec::new(), Vec::new());
+    let begun = lab.now();
     loop {
         let of_unit = (1 + lab.rng.below(lab.capacity() / unit - 1)) * unit;
         let within = page * (1 + lab.rng.below((unit / page).saturating_sub(1).max(1)));
@@ -206,7 +222,7 @@ fn crossing(
         }
         if of_units.len() >= 100
             && let Some(cost) = difference(&of_units, &of_pages, sigma)
-            && (cost.is_certain(floor) || of_units.len() >= PAIRS)
+            && (cost.is_certain(floor) || of_units.len() >= PAIRS || lab.now() - begun > PAIRS_TIME)
         {
             found.set(CardProperty::UnitCrossing, cost.finding(floor));
             return Ok(());

@@ -1,5 +1,6 @@
 //! Reads for minutes until the card throttles, then rest until it is back.
 
+use crate::budget::is_slow;
 use crate::lab::{Findings, Halt, Lab, Measured};
 use crate::location::SampleLocation;
 use hakaru_analysis::stats::median;
@@ -7,8 +8,9 @@ use hakaru_model::anatomy::{
     Anatomy, CardFinding, CardProperty, DeclineReason, Experiment, PropertyValue,
 };
 
-/// Size of a read.
+/// Size of a read, and of one from a slow card: what is measured while it is hot makes its rest longer.
 const READ: u64 = 1 << 20;
+const READ_OF_SLOW: u64 = 256 << 10;
 
 /// Longest busy time in ns, and with reads only.
 const LONGEST: f64 = 240e9;
@@ -19,6 +21,9 @@ const RESERVE: f64 = 15e9;
 
 /// Longest rest from the work before, in ns. What is left of the work then counts as work.
 const REST_BEFORE: f64 = 30e9;
+
+/// The same for a slow card that is written: it worked for longer, and has more time.
+const REST_OF_SLOW: f64 = 120e9;
 
 /// Time for a step of a rest and its reference measurement, in ns.
 const STEP: f64 = 5e9;
@@ -54,20 +59,26 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let mut found = Findings::default();
     // The experiments before warmed the card.
     let warmth = lab.state.warmth.now;
-    lab.idle((1.2 * warmth).min(REST_BEFORE))?;
+    let has_time = is_slow(known) && !known.read_only;
+    let longest_rest = if has_time { REST_OF_SLOW } else { REST_BEFORE };
+    lab.idle((1.2 * warmth).min(longest_rest))?;
     let before = lab.state.warmth.now;
     let longest = match known.read_only {
         true => LONGEST_READ_ONLY,
         false => LONGEST,
     };
     let usual = lab.reference_measurement()?;
+    let len = match is_slow(known) {
+        true => READ_OF_SLOW,
+        false => READ,
+    };
     let mut reads: Vec<(f64, f64)> = Vec::new();
     let mut at = 0;
     let limit = SLOW.max(1.0 + 5.0 * lab.sigma() * 1.2533 / (AROUND as f64).sqrt());
     while lab.state.warmth.now < longest && lab.time_left() > RESERVE {
-        let latency = lab.read(at, READ)?;
-        at = match at + 2 * READ <= lab.capacity() {
-            true => at + READ,
+        let latency = lab.read(at, len)?;
+        at = match at + 2 * len <= lab.capacity() {
+            true => at + len,
             false => 0,
         };
         reads.push((lab.state.warmth.now, latency));
@@ -75,8 +86,8 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
             let now = lab.reference_measurement()?;
             if lab.state.warmth.now > EARLIEST && now > limit.min(1.18) * usual {
                 let cool = middle(&reads[..40.min(reads.len() - AROUND)]);
-                if lasts(lab, limit * cool, usual)? {
-                    return throttled(lab, &reads, (usual, before), found);
+                if lasts(lab, len, limit * cool, usual)? {
+                    return throttled(lab, len, &reads, (usual, before), found);
                 }
             }
         }
@@ -95,7 +106,8 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         found.decline(super::properties(Experiment::Heat), reason);
         return Ok(found);
     }
-    let up_to = lab.state.warmth.now;
+    // Throttling that began with the last reads would not have been seen.
+    let up_to = reads[reads.len() - 2 * AROUND].0;
     found.set(CardProperty::ThrottleAfter, CardFinding::Absent { up_to });
     let none = CardFinding::Absent { up_to: 100.0 };
     found.set(CardProperty::ThrottlePercent, none);
@@ -121,12 +133,12 @@ fn is_step(reads: &[(f64, f64)], limit: f64) -> bool {
 }
 
 /// Returns whether reads stay slower than a level: a host that was busy for a moment is back by then.
-fn lasts(lab: &mut Lab<'_>, level: f64, usual: f64) -> Measured<bool> {
+fn lasts(lab: &mut Lab<'_>, len: u64, level: f64, usual: f64) -> Measured<bool> {
     let until = lab.state.warmth.now + LASTS;
     let (mut latencies, mut at) = (Vec::new(), 0);
     while lab.state.warmth.now < until || latencies.len() < 48 {
-        latencies.push(lab.read(at, READ)?);
-        at = (at + READ) % (lab.capacity() / 2 / READ * READ).max(READ);
+        latencies.push(lab.read(at, len)?);
+        at = (at + len) % (lab.capacity() / 2 / len * len).max(len);
     }
     let late = median(&latencies[latencies.len() / 2..]).unwrap_or(0.0);
     let now = lab.reference_measurement()?;
@@ -141,6 +153,7 @@ fn lasts(lab: &mut Lab<'_>, level: f64, usual: f64) -> Measured<bool> {
 /// card, and `before` the busy time of earlier experiments from which it has not rested yet.
 fn throttled(
     lab: &mut Lab<'_>,
+    len: u64,
     reads: &[(f64, f64)],
     (usual, before): (f64, f64),
     mut found: Findings,
@@ -159,8 +172,8 @@ fn throttled(
     let mut at = 0;
     let mut hot = Vec::new();
     while hot.len() < 48.max((2.7 * sigma / SLOWDOWN).powi(2) as usize) {
-        hot.push(lab.read(at, READ)?);
-        at = (at + READ) % (lab.capacity() / 2 / READ * READ).max(READ);
+        hot.push(lab.read(at, len)?);
+        at = (at + len) % (lab.capacity() / 2 / len * len).max(len);
     }
     let cold: Vec<f64> = reads[..begin].iter().map(|(_, latency)| *latency).collect();
     let (Some(hot), Some(cold)) = (
@@ -211,6 +224,11 @@ fn throttled(
 fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<CardFinding> {
     let extra = lab.state.warmth.now - after;
     let begun = lab.now();
+    // Reads whose median differs by five standard errors from halfway between hot and cool, so that few of them heat it.
+    let half = ((ratio - 1.0) / 2.0).max(0.05);
+    let enough = (5.0 * 1.2533 * lab.sigma() * ratio / half)
+        .powi(2)
+        .clamp(12.0, 400.0) as usize;
     let mut steps = 0u32;
     loop {
         if lab.time_left() < STEP {
@@ -222,8 +240,7 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
         }
         lab.idle(1e9)?;
         steps += 1;
-        let now = lab.reference_measurement()?;
-        lab.forget_references(1);
+        let now = lab.small_reads(enough)?;
         if now < (1.0 + (ratio - 1.0) / 2.0) * usual {
             break;
         }

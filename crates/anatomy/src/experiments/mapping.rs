@@ -10,8 +10,9 @@ const STRIDE: u64 = 16 << 20;
 /// Places at most.
 const PLACES: u64 = 1024;
 
-/// Reads at most for the cost of loading an entry.
+/// Reads at most for the cost of loading an entry, and the longest time for them in ns.
 const READS: usize = 12_000;
+const READS_TIME: f64 = 20e9;
 
 pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
     let mut found = Findings::default();
@@ -137,6 +138,7 @@ fn load(lab: &mut Lab<'_>, slots: u64) -> Measured<SampleLocation> {
     for place in 0..=slots {
         lab.read(at(place), block)?;
     }
+    let begun = lab.now();
     loop {
         for place in 0..=slots {
             missed.push(lab.read(at(place), block)?);
@@ -152,7 +154,7 @@ fn load(lab: &mut Lab<'_>, slots: u64) -> Measured<SampleLocation> {
         }
         if missed.len() >= 200
             && let Some(cost) = difference(&missed, &hit, sigma)
-            && (cost.is_certain(0.0) || missed.len() >= READS)
+            && (cost.is_certain(0.0) || missed.len() >= READS || lab.now() - begun > READS_TIME)
         {
             return Ok(cost);
         }

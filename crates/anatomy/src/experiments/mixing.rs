@@ -4,7 +4,7 @@ use super::units::{UnitGeometry, WrittenUnit};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, PropertyValue};
 
 /// Rounds at most, bytes written at most, and the part of the capacity.
 const ROUNDS: usize = 8000;
@@ -62,7 +62,45 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     turns(lab, geometry, &mut found)?;
     flushes(lab, geometry, &mut found)?;
     seeks(lab, known, geometry, &mut found)?;
+    subtract_seek(lab, known, &mut found);
     Ok(found)
+}
+
+/// Subtracts the cost of a write that does not continue the last one from the costs of writes that are such ones, too.
+fn subtract_seek(lab: &Lab<'_>, known: &Anatomy, found: &mut Findings) {
+    let of = |property| found.findings.get(&property).copied();
+    let Some(seek) = of(CardProperty::WriteSeek)
+        .filter(|seek| !matches!(seek, CardFinding::Absent { .. }))
+        .and_then(|seek| seek.rough())
+    else {
+        return;
+    };
+    let location = |value: PropertyValue| SampleLocation {
+        value: value.value,
+        error: (value.high - value.low) / 5.2,
+    };
+    let seek = location(seek);
+    let turn = of(CardProperty::ReadToWrite);
+    let others = [CardProperty::RandomWrite, CardProperty::CollectionTime];
+    let others = others.map(|property| (property, Some(known.finding(property))));
+    let both = [(CardProperty::ReadToWrite, turn)];
+    for (property, finding) in both.into_iter().chain(others) {
+        let Some(with_seek) = finding.and_then(|finding| finding.known()) else {
+            continue;
+        };
+        let without = location(with_seek).minus(seek);
+        found.set(
+            property,
+            without.finding(floor(lab).max(4.0 * without.error)),
+        );
+        if property == CardProperty::CollectionTime
+            && let Some(rate) = known.value(CardProperty::CollectionRate)
+        {
+            let bytes = rate * with_seek.value;
+            let rate = without.divide(bytes).finding(0.0);
+            found.set(CardProperty::CollectionRate, rate);
+        }
+    }
 }
 
 fn most(lab: &Lab<'_>) -> u64 {

@@ -153,6 +153,13 @@ impl SimCard {
         }
     }
 
+    /// Counts the time until `now` as work: a host that is late with the next part of a command leaves no card idle.
+    pub fn stays_busy_until(&mut self, now: Nanos) {
+        let late = now.0.saturating_sub(self.busy_until);
+        self.warmth += late;
+        self.busy_until += late;
+    }
+
     /// Computes the cost of a flush that arrives at `now`. A card that ignores flushes takes the
     /// same time.
     pub fn flush(&mut self, now: Nanos) -> Service {

@@ -174,6 +174,33 @@ fn a_throttled_card_returns_when_it_has_cooled_down() {
 }
 
 #[test]
+fn waiting_for_the_host_inside_of_a_command_cools_no_card() {
+    let slows_down = |waits: fn(&mut SimCard, Nanos)| {
+        let mut card = card(|p| {
+            p.throttle = Some(Throttle {
+                after: Nanos(1_000_000_000),
+                percent: 200,
+                until: None,
+            })
+        });
+        let block = 1 << 20;
+        let usual = time_for(block, 20_000_000);
+        let mut now = Nanos(0);
+        let mut took = 0;
+        for _ in 0..40 {
+            // The host is as slow as the card.
+            let at = Nanos(now.0 + usual);
+            waits(&mut card, at);
+            now = card.serve(at, Op::Write, 0, block).done_at;
+            took = now.0 - at.0;
+        }
+        took == 2 * usual
+    };
+    assert!(slows_down(SimCard::stays_busy_until));
+    assert!(!slows_down(|_, _| ()));
+}
+
+#[test]
 fn a_cache_waits_before_it_empties() {
     let mut card = card(|p| {
         p.cache = Some(SlcCache {

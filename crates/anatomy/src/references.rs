@@ -1,0 +1,99 @@
+//! Reference measurements: medians of small reads at one warm place, whose spread is the drift.
+
+use hakaru_analysis::stats::median;
+
+/// Busy time less idle time, in ns, below which no card throttles.
+pub(crate) const EARLIEST: f64 = 20e9;
+
+/// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
+const UNSTEADY: f64 = 1.45;
+
+/// Reference measurements in the order in which they were made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct References {
+    /// In ns.
+    latencies: Vec<f64>,
+    /// Warmth of the card at each of them, in ns.
+    warmth: Vec<f64>,
+}
+
+impl References {
+    /// Returns what an earlier part of an anatomy measured.
+    pub(crate) fn resumed(latencies: Vec<f64>) -> References {
+        let warmth = vec![0.0; latencies.len()];
+        References { latencies, warmth }
+    }
+
+    pub(crate) fn latencies(&self) -> &[f64] {
+        &self.latencies
+    }
+
+    pub(crate) fn push(&mut self, latency: f64, warmth: f64) {
+        self.latencies.push(latency);
+        self.warmth.push(warmth);
+    }
+
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.latencies.truncate(len);
+        self.warmth.truncate(len);
+    }
+
+    /// Forgets the slow ones after the first `first` if heat explains them: the card had worked for long, and was not
+    /// fast again before it rested. A device whose speed switches is fast again while it works.
+    pub(crate) fn forget_hot(&mut self, first: usize, is_hot: impl Fn(f64) -> bool) {
+        let hot = |(_, latency): &(usize, &f64)| is_hot(**latency);
+        let mut later = self.latencies.iter().enumerate().skip(first);
+        let Some((begin, _)) = later.find(hot) else {
+            return;
+        };
+        let is_by_heat = self.warmth[begin] >= EARLIEST && later.all(|one| hot(&one));
+        if is_by_heat {
+            self.truncate(begin);
+        }
+    }
+
+    /// Returns half of the range, as a fraction of the median; 0 if noise explains it.
+    pub(crate) fn drift(&self) -> f64 {
+        let Some(middle) = median(&self.latencies).filter(|middle| *middle > 0.0) else {
+            return 0.0;
+        };
+        let high = self.latencies.iter().copied().fold(0.0, f64::max);
+        let low = self.latencies.iter().copied().fold(f64::MAX, f64::min);
+        ((high - low) / 2.0 / middle - 0.012).max(0.0)
+    }
+}
+
+/// Returns the fraction of the reference measurements of a cool device that differ from their median by more than a
+/// drift, if there are two on either side: a device of two speeds.
+pub(crate) fn two_speeds(cool: &[f64]) -> Option<f64> {
+    let mut sorted = cool.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (*sorted.get(1)?, *sorted.iter().nth_back(1)?);
+    let middle = median(&sorted)?;
+    let differs = |found: &&f64| (**found / middle).ln().abs() > UNSTEADY.ln() / 2.0;
+    let share = sorted.iter().filter(differs).count() as f64 / sorted.len() as f64;
+    (sorted.len() >= 4 && high > UNSTEADY * low).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the drift after an attempt with reference measurements every 10 s of work.
+    fn drift_after(latencies: &[f64]) -> f64 {
+        let mut references = References::resumed(vec![100.0; 3]);
+        for (n, latency) in latencies.iter().enumerate() {
+            references.push(*latency, n as f64 * 10e9);
+        }
+        references.forget_hot(3, |latency| latency > 118.0);
+        references.drift()
+    }
+
+    #[test]
+    fn heat_is_no_drift_and_a_speed_that_switches_is_one() {
+        assert_eq!(drift_after(&[100.0, 100.0, 100.0, 250.0, 250.0]), 0.0);
+        assert!(drift_after(&[100.0, 250.0, 250.0, 250.0]) > 0.5);
+        assert!(drift_after(&[100.0, 100.0, 100.0, 250.0, 100.0]) > 0.5);
+        assert_eq!(drift_after(&[100.0, 100.0]), 0.0);
+    }
+}
