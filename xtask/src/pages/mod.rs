@@ -151,6 +151,12 @@ fn arguments(args: &[String]) -> Result<(Vec<PathBuf>, Option<PathBuf>)> {
             file => files.push(PathBuf::from(file)),
         }
     }
+    if let Some(missing) = files.iter().find(|file| !file.is_file()) {
+        bail!(
+            "{}: no such page; name a file, or none for all pages",
+            missing.display()
+        );
+    }
     Ok((files, shots))
 }
 

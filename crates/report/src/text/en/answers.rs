@@ -170,8 +170,7 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
 
 pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
     format!(
-        "All runs of {first} came before those of {then}: a drift of card or host looks like a difference; a campaign \
-         alternates them"
+        "{first} ran before {then}: a drift of card or host looks like a difference; a campaign alternates them"
     )
 }
 
@@ -186,10 +185,10 @@ pub(in crate::text) fn rated_reached(shares: &[(Op, (String, String))]) -> Strin
             Op::Write => "writes",
             Op::Trim => "trims",
         };
-        format!("{name} reach {}%", super::span(low, high))
+        format!("{name} {}%", super::span(low, high))
     };
     let shares: Vec<String> = shares.iter().map(share).collect();
-    capital(&format!("{} of the rated speed.", listed(&shares)))
+    format!("Of the rated speed: {}.", shares.join(", "))
 }
 
 pub(in crate::text) fn layer_costs_card(

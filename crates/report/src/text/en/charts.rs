@@ -341,8 +341,8 @@ pub(in crate::text) fn chart_source_line(
 }
 
 pub(in crate::text) fn latency_by_run_note() -> &'static str {
-    "Share of I/Os that took at most this long; a line for each run, because percentiles of several runs cannot be merged. \
-     Both axes are logarithmic: the percentiles towards 100%."
+    "Share of I/Os that took at most this long; both axes are logarithmic. A line for each run, because percentiles of \
+     several runs cannot be merged."
 }
 
 pub(in crate::text) fn run_of_series(name: &str, run: usize) -> String {
@@ -350,8 +350,8 @@ pub(in crate::text) fn run_of_series(name: &str, run: usize) -> String {
 }
 
 pub(in crate::text) fn latency_note() -> &'static str {
-    "Share of I/Os that took at most this long, all runs together. Both axes are logarithmic: the percentiles towards \
-     100%, so that the rare slow I/Os are visible. A line ends at the last percentile for which there are enough I/Os."
+    "Share of I/Os that took at most this long, all runs together; both axes are logarithmic. A line ends at the last \
+     percentile with enough I/Os."
 }
 
 pub(in crate::text) fn over_time_note(

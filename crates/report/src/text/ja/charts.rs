@@ -296,7 +296,7 @@ pub(in crate::text) fn chart_source_line(
 }
 
 pub(in crate::text) fn latency_note() -> &'static str {
-    "レイテンシがこの値以下のI/Oの割合（全測定の合算）。両軸とも対数で、パーセンタイルは100%に近いほど広く描くため、まれに遅いI/Oも見える。線は、I/O数が十分な最後のパーセンタイルで終わる"
+    "レイテンシがこの値以下のI/Oの割合（全測定の合算、両対数軸）。線は、I/O数が十分な最後のパーセンタイルで終わる"
 }
 
 pub(in crate::text) fn over_time_note(

@@ -355,7 +355,7 @@ pub(in crate::text) fn series_side_by_side() -> &'static str {
 }
 
 pub(in crate::text) fn latency_by_run_note() -> &'static str {
-    "レイテンシがこの値以下のI/Oの割合。複数回のパーセンタイルは合算できないため、1回ごとに線を引く。両軸とも対数で、パーセンタイルは100%に近いほど広く描く"
+    "レイテンシがこの値以下のI/Oの割合（両対数軸）。複数回のパーセンタイルは合算できないため、1回ごとに線を引く"
 }
 
 pub(in crate::text) fn run_of_series(name: &str, run: usize) -> String {

@@ -118,7 +118,7 @@ pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool)
         Choice::Open => "判定保留",
     };
     match so_far {
-        true => format!("{chosen}（未測定項目あり）"),
+        true => format!("{chosen}（暫定）"),
         false => chosen.to_owned(),
     }
 }
