@@ -108,10 +108,10 @@ pub(crate) fn latency(data: &LatencyChart, frame: &Frame) -> String {
     for (series, line) in data.lines.iter().enumerate() {
         draw_line(&mut canvas, &area, series, line);
     }
-    if let [first, second] = &data.lines[..] {
-        if width >= LABELED {
-            draw_values(&mut canvas, &area, [first, second]);
-        }
+    if let [first, second] = &data.lines[..]
+        && width >= LABELED
+    {
+        draw_values(&mut canvas, &area, [first, second]);
     }
     if let Some(labels) = labels {
         labels.draw(&mut canvas, &area, data);

@@ -188,7 +188,7 @@ pub(in crate::text) fn rated_reached(shares: &[(Op, (String, String))]) -> Strin
         format!("{name} {}%", super::span(low, high))
     };
     let shares: Vec<String> = shares.iter().map(share).collect();
-    format!("Of the rated speed: {}.", shares.join(", "))
+    format!("Rated speed: {}.", shares.join(", "))
 }
 
 pub(in crate::text) fn layer_costs_card(
@@ -211,9 +211,9 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
         tests => format!(" over {}", counted(tests, "comparison")),
     };
     match different {
-        0 => format!("Not proven: {pairs} (Welch’s t test, Bonferroni correction{tests})."),
+        0 => format!("Not proven: {pairs} (Welch’s t, Bonferroni correction{tests})."),
         _ => format!(
-            "Proven: {pairs} (Welch’s t test, Bonferroni correction{tests}, 5% false alarms in all)."
+            "Proven: {pairs} (Welch’s t, Bonferroni correction{tests}, 5% false alarms in all)."
         ),
     }
 }
