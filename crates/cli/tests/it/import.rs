@@ -115,7 +115,7 @@ fn a_card_and_a_disk_are_compared_as_published() {
     let row = page
         .lines()
         .find(|row| row.starts_with("| database and logs"));
-    let ratios = "| either, so far; ssd better in 3 of 4: fsync P99 0.758× · fsync, mean 1.26× · fsync P99.9 0.382× · \
+    let ratios = "| either, so far; ssd measured better in 3 of 4: fsync P99 0.758× · fsync, mean 1.26× · fsync P99.9 0.382× · \
          random read 1.39× |";
     assert!(row.is_some_and(|row| row.ends_with(ratios)), "{page}");
 }

@@ -94,7 +94,11 @@ fn ratios(
     known.then(|| (text::choice_column(first, second), cells))
 }
 
-/// Which side is better in how many of the figures that both pieces of advice judge, and their ratios.
+/// Largest difference of two figures, as a share, that makes neither better: that of equivalence in comparisons.
+const LEVEL: f64 = 0.05;
+
+/// Which side measured better in how many of the figures that both pieces of advice judge, and the ratios of those that
+/// differ.
 fn decided_ratios(
     a: &Advice,
     b: &Advice,
@@ -102,13 +106,15 @@ fn decided_ratios(
     is_mixed: &dyn Fn(&str) -> bool,
     fsync_means: &dyn Fn(&str) -> Option<[f64; 2]>,
 ) -> String {
-    let (mut known, mut better) = (Vec::new(), [0, 0]);
+    let (mut differing, mut better, mut level) = (Vec::new(), [0, 0], 0);
     let mut counted: Vec<(&str, [f64; 2])> = Vec::new();
     let mut count = |name: String, ratio: f64, more_is_better: bool| {
-        if ratio != 1.0 {
-            better[usize::from((ratio > 1.0) == more_is_better)] += 1;
+        if (ratio - 1.0).abs() <= LEVEL {
+            level += 1;
+            return;
         }
-        known.push(format!("{name} {}×", number::quantity(ratio)));
+        better[usize::from((ratio > 1.0) == more_is_better)] += 1;
+        differing.push(format!("{name} {}×", number::quantity(ratio)));
     };
     for of in &a.decided_by {
         let figure = of.criterion.figure;
@@ -138,15 +144,18 @@ fn decided_ratios(
             count(name, mean, false);
         }
     }
-    if known.is_empty() {
-        return String::new();
+    let of = differing.len() + level;
+    let level = (level > 0).then(|| text::figures_level(level, of));
+    if differing.is_empty() {
+        return level.unwrap_or_default();
     }
     let (name, count) = match better[1] >= better[0] {
         true => (names.1, better[1]),
         false => (names.0, better[0]),
     };
-    let better = text::better_in(name, count, known.len());
-    format!("{better}: {}", known.join(" · "))
+    let better = text::better_in(name, count, of);
+    differing.extend(level);
+    format!("{better}: {}", differing.join(" · "))
 }
 
 /// Suitability for uses, as a table if there are several series: verdicts only, because a terminal has no more columns.
@@ -216,4 +225,58 @@ fn reasons(
         [title, DocumentBlock::Conclusions(about, of.clone())]
     };
     known.flat_map(of_series).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::advice::{Criterion, Decision, Fitness};
+    use hakaru_model::finding::MeasuredFigure;
+
+    /// Regression: a side was "better in all 3" by reads that differed by 0.01%.
+    #[test]
+    fn figures_within_5_percent_make_no_side_better() {
+        let advice = |figures: &[(Figure, f64)]| {
+            let decision = |&(figure, value): &(Figure, f64)| Decision {
+                criterion: Criterion {
+                    figure,
+                    fits: 1.0,
+                    care: 0.5,
+                    why: String::new(),
+                },
+                measured: MeasuredFigure {
+                    phase: figure.unit().to_owned(),
+                    value,
+                    ci95: None,
+                    bounds: None,
+                    runs: 1,
+                },
+                fitness: Fitness::Fits,
+                firm: false,
+                better_from: None,
+            };
+            Advice {
+                id: "os".to_owned(),
+                title: "OS".to_owned(),
+                fitness: Some(Fitness::Fits),
+                decided_by: figures.iter().map(decision).collect(),
+                not_measured: Vec::new(),
+            }
+        };
+        use Figure::{RandomRead, RandomWrite, SequentialRead};
+        let a = advice(&[
+            (RandomRead, 1000.0),
+            (RandomWrite, 443.0),
+            (SequentialRead, 43.7),
+        ]);
+        let b = advice(&[
+            (RandomRead, 1000.1),
+            (RandomWrite, 239.0),
+            (SequentialRead, 43.6),
+        ]);
+        let ratios = |a, b| decided_ratios(a, b, ("a", "b"), &|_| false, &|_| None);
+        let wanted = "a measured better in 1 of 3: random write 0.540× · 2 within 5%";
+        assert_eq!(ratios(&a, &b), wanted);
+        assert_eq!(ratios(&a, &a), "all 3 within 5%");
+    }
 }

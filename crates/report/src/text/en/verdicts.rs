@@ -105,9 +105,9 @@ pub(in crate::text) fn too_few_ios(name: &str) -> String {
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
     match of {
-        1 if count == 1 => format!("{name} better"),
-        of if count == of => format!("{name} better in all {of}"),
-        of => format!("{name} better in {count} of {of}"),
+        1 if count == 1 => format!("{name} measured better"),
+        of if count == of => format!("{name} measured better in all {of}"),
+        of => format!("{name} measured better in {count} of {of}"),
     }
 }
 
@@ -123,6 +123,14 @@ pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool)
     match so_far {
         true => format!("{chosen}, so far"),
         false => chosen.to_owned(),
+    }
+}
+
+pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
+    match count == of {
+        true if of > 1 => format!("all {of} within 5%"),
+        true => "within 5%".to_owned(),
+        false => format!("{count} within 5%"),
     }
 }
 

@@ -102,9 +102,9 @@ pub(in crate::text) fn too_few_ios(name: &str) -> String {
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
     match of {
-        1 if count == 1 => format!("{name}が上回る"),
-        of if count == of => format!("{name}が{of}項目すべてで上回る"),
-        of => format!("{name}が{of}項目中{count}項目で上回る"),
+        1 if count == 1 => format!("{name}の測定値が上回る"),
+        of if count == of => format!("{name}の測定値が{of}項目すべてで上回る"),
+        of => format!("{name}の測定値が{of}項目中{count}項目で上回る"),
     }
 }
 
@@ -120,6 +120,14 @@ pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool)
     match so_far {
         true => format!("{chosen}（暫定）"),
         false => chosen.to_owned(),
+    }
+}
+
+pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
+    match count == of {
+        true if of > 1 => format!("全{of}項目が5%以内の差"),
+        true => "5%以内の差".to_owned(),
+        false => format!("{count}項目は5%以内の差"),
     }
 }
 

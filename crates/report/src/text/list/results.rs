@@ -390,6 +390,8 @@ texts! {
     pub(crate) fn card_fact(name: &str) -> String;
     /// A layer in the narrow heading of a column.
     pub(crate) fn layer_in_brief(name: &str) -> String;
+    /// Figures of two sides that differ by 5% at most, of all that both have.
+    pub(crate) fn figures_level(count: usize, of: usize) -> String;
     /// Column of the choices.
     pub(crate) fn choice_title() -> &'static str;
     /// Column of the choices, with the ratios of the second to the first.
