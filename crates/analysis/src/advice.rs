@@ -6,7 +6,7 @@
 //! and sustained speed for containers, sequential and sustained speed for archives; sensors need
 //! little. The thresholds are judgments: users can replace a rule by its ID.
 
-use crate::figures::{figure, is_of_mix, slowest_by_extremes};
+use crate::figures::{figure, is_brief, is_of_mix, slowest_by_extremes};
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::finding::{Figure, MeasuredFigure, Summary};
 
@@ -233,10 +233,11 @@ fn advise_one(summary: &Summary, rule: &UseRule) -> Advice {
             _ => None,
         };
         match measured.or_else(by_extremes) {
-            // Alone, an operation is at least as fast as its part of a mix.
+            // Alone, an operation is at least as fast as its part of a mix; of a brief mix, not even that is known.
             Some(measured)
                 if is_of_mix(summary, criterion.figure)
-                    && criterion.rate(measured.value) != Fitness::Fits =>
+                    && (criterion.rate(measured.value) != Fitness::Fits
+                        || is_brief(summary, criterion.figure)) =>
             {
                 not_measured.push(criterion.clone());
             }
@@ -301,7 +302,7 @@ mod tests {
     use crate::testing::suite;
     use hakaru_model::advice::AdviceVerdict;
     use hakaru_model::finding::PhaseSummary;
-    use hakaru_model::units::BytesPerSec;
+    use hakaru_model::units::{BytesPerSec, Nanos};
 
     fn fitness_of(advice: &[Advice], id: &str) -> Option<Fitness> {
         advice.iter().find(|a| a.id == id).unwrap().fitness
@@ -362,6 +363,20 @@ mod tests {
         assert_ne!(slow.fitness, Some(Fitness::DoesNot));
         let fast = nas_with_reads(500e6);
         assert!(fast.not_measured.is_empty(), "{fast:?}");
+        // Regression: 0.7 s of a mix made a disk good for an archive.
+        let mut brief = suite(5);
+        for phase in brief
+            .phases
+            .iter_mut()
+            .filter(|phase| phase.phase == "seq-read")
+        {
+            phase.detail.shape.as_mut().unwrap().read_percent = 50;
+            phase.bandwidth.mean = 500e6;
+            phase.detail.measured = Nanos(700_000_000);
+        }
+        let advice = advise(&brief, &default_rules());
+        let nas = advice.iter().find(|a| a.id == "nas").unwrap();
+        assert!(nas.not_measured.iter().any(is_read), "{nas:?}");
     }
 
     #[test]

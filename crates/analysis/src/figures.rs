@@ -65,6 +65,12 @@ pub(crate) fn is_of_mix(summary: &Summary, figure: Figure) -> bool {
     shape.is_some_and(|shape| is_mixed(&shape))
 }
 
+/// Whether a figure was measured for less time than flash needs to show its speed.
+pub(crate) fn is_brief(summary: &Summary, figure: Figure) -> bool {
+    let measured = phase_of(summary, figure).map(|phase| phase.detail.measured);
+    measured.is_some_and(|measured| measured > Nanos(0) && measured < crate::summarize::SHORT)
+}
+
 /// Returns phases of an operation with a matching known workload.
 fn fitting(
     summary: &Summary,

@@ -75,7 +75,7 @@ impl MeanText {
         MeanText {
             mean: fixed(mean, places),
             deviation: Some(match vanishes(places) {
-                true => format!("<{}", half_of_last(places)),
+                true => format!("<{}", least_shown(places, estimate.rounding / unit)),
                 false => fixed(deviation, places),
             }),
             ci95,
@@ -112,9 +112,14 @@ fn printed_places(rounding: f64) -> Option<usize> {
 }
 
 /// Half of the last digit of a number with this number of decimal places: the largest deviation that it does not
-/// show.
-fn half_of_last(places: usize) -> String {
-    format!("{:.*}", places + 1, 0.5 / 10f64.powi(places as i32))
+/// show. A source that rounded more coarsely does not show more.
+fn least_shown(places: usize, rounding: f64) -> String {
+    let half = 0.5 / 10f64.powi(places as i32);
+    if rounding > half * 1.001 {
+        let step = 10f64.powi(places as i32 + 1);
+        return format!("{:.*}", places + 1, (rounding * step).ceil() / step);
+    }
+    format!("{half:.*}", places + 1)
 }
 
 /// Number of decimal places that shows three significant digits.
@@ -225,7 +230,12 @@ pub(crate) fn percent(share: f64) -> String {
     if (99.5..100.0).contains(&value) {
         return exact((value * 10.0).floor() / 10.0, 1);
     }
-    exact(value, if value.abs() < 10.0 { 1 } else { 0 })
+    match value.abs() {
+        // One digit after the point would nearly double 0.055%.
+        0.001..0.95 => significant_digits(value, 2),
+        size if size < 10.0 => exact(value, 1),
+        _ => exact(value, 0),
+    }
 }
 
 /// Formats a change as percent with its sign: `−72%`, `+3.4%`.
@@ -378,7 +388,7 @@ mod tests {
     #[test]
     fn a_little_less_than_all_is_not_all() {
         let shares = [0.0005, 0.042, 0.86, 0.994, 0.9994, 1.0, 1.08];
-        let shown = ["0.1", "4.2", "86", "99", "99.9", "100", "108"];
+        let shown = ["0.050", "4.2", "86", "99", "99.9", "100", "108"];
         assert_eq!(shares.map(percent), shown);
     }
 

@@ -204,7 +204,7 @@ impl<'a> ResultSource<'a> {
 pub fn summarized(records: &[RunRecord]) -> Summary {
     let mut summary = hakaru_analysis::summarize(records);
     count_the_rarest(&mut summary);
-    summary.caveat_phases = caveat_phases(records);
+    summary.caveat_phases = caveat_phases(records, &summary.caveats);
     summary.caveats.splice(0..0, pooled(records));
     summary
 }
@@ -215,9 +215,12 @@ fn phase_names(record: &RunRecord) -> BTreeSet<&str> {
     phases.map(|phase| phase.name.as_str()).collect()
 }
 
-/// Returns the phases of the workloads with a caveat, for each kind of caveat that other workloads do not have. Empty
+/// Returns the phases of the workloads with a caveat of the series, for each kind of caveat that others do not have. Empty
 /// if all runs are of one workload.
-fn caveat_phases(records: &[RunRecord]) -> BTreeMap<String, BTreeSet<String>> {
+fn caveat_phases(
+    records: &[RunRecord],
+    of_series: &[Caveat],
+) -> BTreeMap<String, BTreeSet<String>> {
     let mut workloads: BTreeMap<BTreeSet<&str>, Vec<RunRecord>> = BTreeMap::new();
     if records
         .windows(2)
@@ -232,11 +235,14 @@ fn caveat_phases(records: &[RunRecord]) -> BTreeMap<String, BTreeSet<String>> {
             .push(record.clone());
     }
     let mut found: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
+    // Caveats of one kind may state different figures; the series has the worst of them.
+    let worst: Vec<Finding> = of_series.iter().map(Finding::from).collect();
     for (phases, runs) in &workloads {
         let caveats = hakaru_analysis::summarize(runs).caveats;
-        let findings = caveats.iter().map(Finding::from);
-        let of_runs = findings.filter(|finding| finding.scope.phases.is_empty());
-        let kinds: BTreeSet<&str> = of_runs.map(|finding| finding.kind.name()).collect();
+        let findings: Vec<Finding> = caveats.iter().map(Finding::from).collect();
+        let of_runs = findings.iter().filter(|of| of.scope.phases.is_empty());
+        let kinds = of_runs.filter(|of| worst.iter().any(|worst| worst.kind == of.kind));
+        let kinds: BTreeSet<&str> = kinds.map(|of| of.kind.name()).collect();
         for kind in kinds {
             let (count, concerned) = found.entry(kind).or_default();
             *count += 1;

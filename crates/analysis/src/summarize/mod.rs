@@ -303,7 +303,7 @@ fn amplification(run: &PhaseRun<'_>, op: Op) -> Result<Option<f64>, NoAmplificat
 }
 
 /// Minimum fraction of direct writes that complete disk counters contain.
-const ALL_WRITES: f64 = 0.95;
+const ALL_WRITES: f64 = 0.995;
 
 /// Returns the written bytes in the disk counters and in the result, if counters of another program miss a part of its
 /// direct writes: they were read before the end, and prove nothing about reads either. fio reads them periodically.

@@ -36,6 +36,7 @@ use crate::text::{self, ComparedThing, CountedThing, Head, PagePart, with_compar
 use crate::workload::with_workloads_of;
 use crate::{compare, merged, path, time};
 use hakaru_model::campaign::{CampaignSummary, CardPair};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Summary, SummaryOrigin};
 use hakaru_model::severity::{Impact, Severity};
 use std::collections::BTreeSet;
@@ -54,8 +55,16 @@ pub fn campaign_markdown(summary: &CampaignSummary, charts: Option<&str>) -> Str
 
 /// Title of the report: the name of the campaign, or the names of the sets that are compared.
 fn title_of(summary: &CampaignSummary) -> String {
+    let mut layers = summary
+        .cards
+        .iter()
+        .flat_map(|card| &card.layers)
+        .peekable();
+    let is_simulated = layers.peek().is_some()
+        && layers.all(|layer| layer.summary.caveats.contains(&Caveat::Simulated));
     match summary.of_sets {
         true => text::comparison_of(&summary.name),
+        false if is_simulated => text::of_simulated_cards(&summary.name),
         false => summary.name.clone(),
     }
 }
@@ -284,6 +293,16 @@ fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     part(text::conclusion_title(ConclusionKind::Uses), blocks)
 }
 
+/// What would explain the cost of the layers, if the results do not contain it.
+fn unexplained(view: &View<'_>) -> Option<String> {
+    let summaries = view.summaries();
+    let is_explained = summaries.iter().any(|(_, summary)| {
+        let mut phases = summary.phases.iter();
+        !summary.traced.is_empty() || phases.any(|phase| phase.amplification.is_some())
+    });
+    (!is_explained).then(|| text::cost_unexplained().to_owned())
+}
+
 /// Limits of the design, and every finding of every point, each once, from the worst on.
 fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let of_design = |severity, impact, text| RankedCaveat {
@@ -365,6 +384,8 @@ fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
     if tables.is_empty() {
         return Vec::new();
     }
+    let mut said = said;
+    said.extend(unexplained(view));
     let reference = text::layer_in_text(&plain(&view.of.reference_layer));
     let costs = view.of.cards.iter().flat_map(|card| &card.costs);
     let tested = costs.filter(|cost| cost.comparison.ratio_ci95.is_some());

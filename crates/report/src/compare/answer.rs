@@ -2,8 +2,9 @@
 
 use super::ratio_ends;
 use crate::document::AnswerBlock;
+use crate::naming;
 use crate::number;
-use crate::text::{self, PairAnswer};
+use crate::text::{self, ComparedFigureName as Name, PairAnswer};
 use crate::workload;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::conclusion::PairConclusion;
@@ -51,6 +52,7 @@ pub(super) fn answer(
     };
     let mut proof = pooled((a, b), names);
     proof.extend(tested.then(|| text::figures_proven(different, level, open)));
+    proof.extend(against((a, b), &main));
     let proof: Vec<&str> = proof.iter().map(String::as_str).collect();
     let proof = text::paragraph(&proof);
     Some(AnswerBlock { text, proof })
@@ -67,6 +69,51 @@ fn pooled((a, b): (&Summary, &Summary), names: (&str, &str)) -> Vec<String> {
     };
     let sides = [(a, names.0), (b, names.1)].into_iter();
     sides.filter_map(sentence).collect()
+}
+
+/// Smallest difference that speaks against the faster side.
+const NOTABLE: f64 = 0.05;
+
+/// What speaks against a side that is faster in all rates: longer mean `fsync`, or a slower slowest interval.
+fn against((a, b): (&Summary, &Summary), rates: &[&Comparison]) -> Option<String> {
+    let (higher, lower) = (
+        rates.iter().all(|c| c.ratio >= 1.0),
+        rates.iter().all(|c| c.ratio <= 1.0),
+    );
+    if higher == lower {
+        return None;
+    }
+    // Ratios of the second side to the first; `more_is_better` of the figure.
+    let is_against = |ratio: f64, more_is_better: bool| {
+        let favors_second = (ratio > 1.0) == more_is_better;
+        (ratio - 1.0).abs() > NOTABLE && favors_second != higher
+    };
+    let mut parts = Vec::new();
+    for phase in &a.phases {
+        let mut others = b.phases.iter();
+        let same = others.find(|other| other.phase == phase.phase && other.op == phase.op);
+        let Some(other) = same else {
+            continue;
+        };
+        let name = naming::phase(a, phase);
+        let mut add = |figure: String, ratio: f64, more_is_better: bool| {
+            if ratio.is_finite() && is_against(ratio, more_is_better) {
+                parts.push(format!("{name}: {figure} {}×", number::significant(ratio)));
+            }
+        };
+        if let (Some(x), Some(y)) = (&phase.sync, &other.sync) {
+            let figure = text::figure_of(Name::Fsync.text(), Name::Mean.text());
+            add(figure, y.mean_ns / x.mean_ns, false);
+        }
+        if let (Some(x), Some(y)) = (&phase.sustained, &other.sustained) {
+            add(
+                Name::LeastOverTime.text().to_owned(),
+                y.min.0 / x.min.0,
+                true,
+            );
+        }
+    }
+    (!parts.is_empty()).then(|| text::against_it(&parts))
 }
 
 /// The rate with the largest proven difference, otherwise with the largest one.

@@ -21,7 +21,7 @@ pub(crate) struct LatencyChart {
 pub(crate) struct LatencyLine {
     /// Name of the distribution.
     pub(crate) name: String,
-    /// Number of I/Os.
+    /// Number of I/Os; 0 if unknown.
     pub(crate) count: u64,
     /// Points of `(share of I/Os up to value, value)`, ascending.
     pub(crate) curve: Vec<(f64, Nanos)>,
@@ -57,9 +57,13 @@ impl LatencyLine {
 const MOST_DECADES: f64 = 6.0;
 
 /// Position of a point on the axis. Share 1 has no finite position, so the maximum of `count` samples is drawn at 1 -
-/// 1/`count`.
+/// 1/`count`; an unknown number of samples (0) limits nothing.
 fn share(share: f64, count: u64) -> f64 {
-    share.min(1.0 - 1.0 / count.max(2) as f64)
+    let count = match count {
+        0 => 1_000_000_000,
+        count => count.max(2),
+    };
+    share.min(1.0 - 1.0 / count as f64)
 }
 
 /// Draws a latency chart.
@@ -258,4 +262,20 @@ fn vertical(data: &LatencyChart) -> Scale {
     let smallest = values().min().map_or(1.0, |v| v.0.max(1) as f64);
     let largest = values().max().map_or(1.0, |v| v.0.max(1) as f64);
     Scale::log_around(smallest, largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: without a number of I/Os, all percentiles stood above the median.
+    #[test]
+    fn an_unknown_number_of_ios_moves_no_percentile() {
+        assert_eq!(
+            [0.5, 0.99, 0.999].map(|of| share(of, 0)),
+            [0.5, 0.99, 0.999]
+        );
+        assert_eq!(share(0.9999, 100), 0.99);
+        assert!(share(1.0, 0) < 1.0);
+    }
 }

@@ -152,18 +152,20 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         transfer,
         by_name,
     } = of;
+    let clock = block.0 as f64 * 8.0 / f64::from(*narrow) / transfer * 1e3;
+    let clock = number::significant_digits(clock, 2);
     let block = number::block_size(*block);
     let over_wide = transfer * f64::from(*narrow) / f64::from(*wide);
     let [long, short, transfer, over_wide, rest] =
         [*long, *short, *transfer, over_wide, long - transfer].map(number::nanos);
     let by_name = match by_name {
-        true => " (widths by the names of the results)",
+        true => " (widths taken from the names of the results)",
         false => "",
     };
     format!(
-        "Why not {}×: an I/O of {block} takes {long} over {narrow} bit and {short} over {wide} bits{by_name}. At the same \
-         clock, that is {transfer} and {over_wide} of transfer, and {rest} of commands and card on both. Larger blocks \
-         gain more: compare `hakaru bench --deep` on both.",
+        "Why not {}×: an I/O of {block} takes {long} over {narrow} bit and {short} over {wide} bits{by_name}. If the width \
+         is the only difference, {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and {rest} \
+         commands, card and host on both. Larger blocks should gain more: compare `hakaru bench --deep` on both.",
         wide / narrow
     )
 }

@@ -74,7 +74,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             format!("{work}: what {layer} leaves of the speed")
         }
         ChartTitle::Fastest { work, card, lead } => {
-            format!("{work}: {card} is the fastest, {} the second", ahead(*lead))
+            format!(
+                "{work}: {card} is the fastest, {} the next card",
+                ahead(*lead)
+            )
         }
         ChartTitle::FastestTie { work, cards } => {
             format!(

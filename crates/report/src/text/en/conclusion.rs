@@ -63,10 +63,13 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
         text += &format!(", up to {} for {}", ratio(highest), workload(highest));
     }
     if *of > 1 {
-        text += &format!("; higher in {higher} of {of} workloads");
+        text += &format!("; higher in {higher} of {of} rates");
     }
-    text + "; a single run tests nothing: use --repeat=5"
+    text + "; one run each proves nothing: use --repeat=5"
 }
+
+/// Fewest runs that show how they vary.
+const TELLING_RUNS: u32 = 3;
 
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
     let FasterSide {
@@ -81,16 +84,22 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
         true => (second, first),
         false => (first, second),
     };
-    let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
+    let is_thin = rate.runs.iter().any(|runs| *runs < TELLING_RUNS);
+    let deviation = deviation.filter(|_| !is_thin);
+    let ratio = number::MeanText::of_parts(rate.ratio, deviation, 1.0);
     let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+    let proof = match is_thin {
+        true => "proven only if such runs vary normally",
+        false => "proven",
+    };
     let mut text = format!(
-        "{a} does {} {ratio} times as fast as {b} ({}; proven{interval})",
+        "{a} does {} {ratio} times as fast as {b} ({}; {proof}{interval})",
         workload(rate),
         sides(rate)
     );
     let open = of - faster - slower;
     if *of > 1 {
-        text += &format!("; faster in {faster} of {of} workloads");
+        text += &format!("; faster in {faster} of {of} rates");
         if *slower > 0 {
             text += &format!(", slower in {slower}");
         }

@@ -28,8 +28,8 @@ pub(in crate::text) fn hosts_heads() -> [&'static str; 5] {
 
 pub(in crate::text) fn difference_cause(cause: DifferenceCause) -> &'static str {
     match cause {
-        DifferenceCause::Host => "the host; the cards are not proven to differ",
-        DifferenceCause::Card => "the card; the hosts are not proven to differ",
+        DifferenceCause::Host => "the host; a difference of the cards is small or not proven",
+        DifferenceCause::Card => "the card; a difference of the hosts is small or not proven",
         DifferenceCause::HostAndCard => "both: hosts differ, and cards differ",
         DifferenceCause::Combination => {
             "the combination: how much hosts differ depends on the card"

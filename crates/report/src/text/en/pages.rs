@@ -137,6 +137,10 @@ pub(in crate::text) fn layer_in_brief(name: &str) -> String {
     name.to_owned()
 }
 
+pub(in crate::text) fn of_simulated_cards(name: &str) -> String {
+    format!("{name} (simulated cards)")
+}
+
 pub(in crate::text) fn layer_column() -> &'static str {
     "Layer"
 }
@@ -312,7 +316,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
     format!(
-        "Without charts, because the results do not contain what they need: {}.",
+        "Without a chart here, for lack of data: {}.",
         super::listed(sections)
     )
 }

@@ -134,6 +134,15 @@ pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
     }
 }
 
+pub(in crate::text) fn against_it(parts: &[String]) -> String {
+    format!("Against it: {}.", parts.join("; "))
+}
+
+pub(in crate::text) fn cost_unexplained() -> &'static str {
+    "Why is not measured: a file system also writes tables, directories and zeros for holes. `[trace]` in the campaign \
+     file counts what reaches the device."
+}
+
 pub(in crate::text) fn choice_title() -> &'static str {
     "Choice"
 }

@@ -131,6 +131,8 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         transfer,
         by_name,
     } = of;
+    let clock = block.0 as f64 * 8.0 / f64::from(*narrow) / transfer * 1e3;
+    let clock = number::significant_digits(clock, 2);
     let block = number::block_size(*block);
     let over_wide = transfer * f64::from(*narrow) / f64::from(*wide);
     let [long, short, transfer, over_wide, rest] =
@@ -140,8 +142,8 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         false => "",
     };
     format!(
-        "{}倍にならない理由: {block}のI/Oの所要時間は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。クロックが同じなら、\
-         うち転送は{transfer}と{over_wide}で、残りの{rest}はコマンドとカードの処理であり、両者に共通する。ブロックが大きいほど差は広がる。\
+        "{}倍にならない理由: {block}のI/Oの所要時間は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
+         うち転送は{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}はコマンド、カード、ホストの処理であり、両者に共通する。ブロックが大きいほど差は広がるはずである。\
          両方をhakaru bench --deepで測定して比較できる。",
         wide / narrow
     )
@@ -195,9 +197,9 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
     };
     let method = format!("ウェルチのt検定、{tests}ボンフェローニ補正");
     match different {
-        0 => format!("{thing}の組{of}組に有意差はない（{method}）。"),
+        0 => format!("{thing}同士の比較{of}通りに有意差はない（{method}）。"),
         _ => format!(
-            "{thing}の組{of}組中{different}組に有意差がある（{method}、全体の誤検出率5%）。"
+            "{thing}同士の比較{of}通り中{different}通りに有意差がある（{method}、全体の誤検出率5%）。"
         ),
     }
 }

@@ -70,7 +70,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         ChartTitle::LayerRatios { work, layer } => format!("{work}: {layer}を介したときの速度の比"),
         ChartTitle::Fastest { work, card, lead } => {
             format!(
-                "{work}: {card}が最速、2位の{}倍",
+                "{work}: {card}が最速、次のカードの{}倍",
                 number::significant(*lead)
             )
         }

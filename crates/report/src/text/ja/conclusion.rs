@@ -75,6 +75,9 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     text + "。1回のみの測定では検定不可。--repeat=5を推奨"
 }
 
+/// Fewest runs that show how they vary.
+const TELLING_RUNS: u32 = 3;
+
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
     let FasterSide {
         second: is_second,
@@ -88,10 +91,16 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
         true => (second, first),
         false => (first, second),
     };
-    let ratio = number::MeanText::of_parts(rate.ratio, *deviation, 1.0);
+    let is_thin = rate.runs.iter().any(|runs| *runs < TELLING_RUNS);
+    let deviation = deviation.filter(|_| !is_thin);
+    let ratio = number::MeanText::of_parts(rate.ratio, deviation, 1.0);
     let interval = rate.ratio_ci95.map_or_else(String::new, interval);
+    let proof = match is_thin {
+        true => "正規分布に従う場合に限り有意差あり",
+        false => "有意差あり",
+    };
     let mut text = format!(
-        "{a}の{}は{b}の{ratio}倍の速さ（{}、有意差あり{interval}）",
+        "{a}の{}は{b}の{ratio}倍の速さ（{}、{proof}{interval}）",
         workload(rate),
         sides(rate)
     );

@@ -28,8 +28,8 @@ pub(in crate::text) fn hosts_heads() -> [&'static str; 5] {
 
 pub(in crate::text) fn difference_cause(cause: DifferenceCause) -> &'static str {
     match cause {
-        DifferenceCause::Host => "ホスト（カードの差は確認できない）",
-        DifferenceCause::Card => "カード（ホストの差は確認できない）",
+        DifferenceCause::Host => "ホスト（カードの差は小さいか、確認できない）",
+        DifferenceCause::Card => "カード（ホストの差は小さいか、確認できない）",
         DifferenceCause::HostAndCard => "両方（ホストにもカードにも差がある）",
         DifferenceCause::Combination => "組み合わせ（ホストの差がカードによって異なる）",
         DifferenceCause::NotProven => "差は確認できない",

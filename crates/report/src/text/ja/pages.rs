@@ -148,6 +148,10 @@ pub(in crate::text) fn layer_in_brief(name: &str) -> String {
     }
 }
 
+pub(in crate::text) fn of_simulated_cards(name: &str) -> String {
+    format!("{name}（シミュレートしたカード）")
+}
+
 pub(in crate::text) fn layer_column() -> &'static str {
     "レイヤ"
 }
@@ -294,10 +298,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 }
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
-    format!(
-        "必要なデータが結果になく、グラフがない項目: {}。",
-        listed(sections)
-    )
+    format!("データ不足のためグラフがない項目: {}。", listed(sections))
 }
 
 pub(in crate::text) fn pairs_head() -> [&'static str; 3] {

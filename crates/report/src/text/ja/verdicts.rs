@@ -131,6 +131,15 @@ pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
     }
 }
 
+pub(in crate::text) fn against_it(parts: &[String]) -> String {
+    format!("逆の結果: {}。", parts.join("、"))
+}
+
+pub(in crate::text) fn cost_unexplained() -> &'static str {
+    "原因は測定されていない。ファイルシステムは管理表、ディレクトリ、穴を埋めるゼロも書き込む。キャンペーンファイルの[trace]で、\
+     デバイスに届く量を測定できる。"
+}
+
 pub(in crate::text) fn choice_title() -> &'static str {
     "選択"
 }

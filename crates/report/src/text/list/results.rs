@@ -392,6 +392,12 @@ texts! {
     pub(crate) fn layer_in_brief(name: &str) -> String;
     /// Figures of two sides that differ by 5% at most, of all that both have.
     pub(crate) fn figures_level(count: usize, of: usize) -> String;
+    /// Title of a campaign on simulated cards.
+    pub(crate) fn of_simulated_cards(name: &str) -> String;
+    /// What speaks against the faster side.
+    pub(crate) fn against_it(parts: &[String]) -> String;
+    /// What would explain the cost of a layer.
+    pub(crate) fn cost_unexplained() -> &'static str;
     /// Column of the choices.
     pub(crate) fn choice_title() -> &'static str;
     /// Column of the choices, with the ratios of the second to the first.
