@@ -372,8 +372,7 @@ pub(in crate::text) fn figures_proven(different: usize, level: usize, open: usiz
         parts.push(format!("{open} not proven"));
     }
     format!(
-        "{}. The interval of a ratio excludes 1 exactly where the difference is proven; the intervals of all rates hold \
-         together at 95%, and so do those of all latencies (Bonferroni).",
+        "{}. Proven: the 95% interval of the ratio excludes 1, corrected for all rates, and for all latencies (Bonferroni).",
         parts.join(", ")
     )
 }
