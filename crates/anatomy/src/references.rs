@@ -11,7 +11,7 @@ const UNSTEADY: f64 = 1.45;
 /// Reference measurements in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References {
-    /// In ns.
+    /// Medians, in ns.
     latencies: Vec<f64>,
     /// Warmth of the card at each of them, in ns.
     warmth: Vec<f64>,

@@ -102,12 +102,7 @@ pub(super) fn reached_by_operation(view: &View<'_>) -> Vec<(Op, (String, String)
     let of_op = |op| {
         let cards = view.of.cards.iter();
         let speeds = cards.filter_map(|card| rated_speed(card, op));
-        let shares: Vec<f64> = speeds
-            .map(|speed| speed.measured.value / speed.rated)
-            .collect();
-        let least = shares.iter().copied().reduce(f64::min)?;
-        let most = shares.iter().copied().reduce(f64::max)?;
-        Some((op, (words::percent(least), words::percent(most))))
+        Some((op, extremes(&speeds.collect::<Vec<_>>())?))
     };
     [Op::Read, Op::Write]
         .into_iter()
@@ -117,8 +112,16 @@ pub(super) fn reached_by_operation(view: &View<'_>) -> Vec<(Op, (String, String)
 
 /// The smallest and the largest share of the rated speeds, in percent; `None` without a rated speed.
 pub(super) fn reached(view: &View<'_>) -> Option<(String, String)> {
-    let all = rated_speeds(view);
-    let shares = || all.iter().map(|speed| speed.measured.value / speed.rated);
+    extremes(&rated_speeds(view))
+}
+
+/// The smallest and the largest share of these rated speeds, in percent.
+fn extremes(speeds: &[RatedSpeed<'_>]) -> Option<(String, String)> {
+    let shares = || {
+        speeds
+            .iter()
+            .map(|speed| speed.measured.value / speed.rated)
+    };
     let (low, high) = (shares().reduce(f64::min)?, shares().reduce(f64::max)?);
     Some((words::percent(low), words::percent(high)))
 }

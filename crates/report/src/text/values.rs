@@ -1,6 +1,8 @@
 //! Values that several languages make sentences of.
 
 use crate::findings::ConclusionRow;
+use crate::number;
+use hakaru_model::conclusion::ConcludedRate;
 use hakaru_model::io_path::{DeviceSplit, DifferencePart, IoClass};
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
@@ -266,6 +268,29 @@ pub(crate) struct BusTransfer {
     pub(crate) transfer: f64,
     /// Whether the widths are from the names of the results.
     pub(crate) by_name: bool,
+}
+
+impl BusTransfer {
+    /// The clock in MHz that the transfer over the narrow bus implies, one bit a line and cycle.
+    pub(crate) fn clock(&self) -> String {
+        let cycles = self.block.0 as f64 * 8.0 / f64::from(self.lines.0);
+        number::significant_digits(cycles / self.transfer * 1e3, 2)
+    }
+
+    /// The times of an I/O over both buses, the transfer in each, and the rest, which both have in common.
+    pub(crate) fn parts(&self) -> [String; 5] {
+        let (long, short) = self.times;
+        let over_wide = self.transfer * f64::from(self.lines.0) / f64::from(self.lines.1);
+        let rest = long - self.transfer;
+        [long, short, self.transfer, over_wide, rest].map(number::nanos)
+    }
+}
+
+/// Whether a ratio rests on too few runs to show how they vary.
+pub(crate) fn is_thin(rate: &ConcludedRate) -> bool {
+    /// Fewest runs that show how they vary.
+    const TELLING_RUNS: u32 = 3;
+    rate.runs.iter().any(|runs| *runs < TELLING_RUNS)
 }
 
 /// The difference between two series, from the side that is faster.

@@ -3,6 +3,7 @@
 use super::counted;
 use crate::escape::plain;
 use crate::number;
+use crate::text::is_thin;
 use crate::workload::in_words;
 use hakaru_model::conclusion::{ConcludedRate, FasterSide, PairConclusion, SingleRuns};
 use hakaru_model::job::Op;
@@ -68,9 +69,6 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     text + "; one run each proves nothing: use --repeat=5"
 }
 
-/// Fewest runs that show how they vary.
-const TELLING_RUNS: u32 = 3;
-
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
     let FasterSide {
         second: is_second,
@@ -84,7 +82,7 @@ fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {
         true => (second, first),
         false => (first, second),
     };
-    let is_thin = rate.runs.iter().any(|runs| *runs < TELLING_RUNS);
+    let is_thin = is_thin(rate);
     let deviation = deviation.filter(|_| !is_thin);
     let ratio = number::MeanText::of_parts(rate.ratio, deviation, 1.0);
     let interval = rate.ratio_ci95.map_or_else(String::new, interval);

@@ -124,20 +124,10 @@ pub(in crate::text) fn layer_costs_all(
 }
 
 pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
-    let BusTransfer {
-        lines: (narrow, wide),
-        block,
-        times: (long, short),
-        transfer,
-        by_name,
-    } = of;
-    let clock = block.0 as f64 * 8.0 / f64::from(*narrow) / transfer * 1e3;
-    let clock = number::significant_digits(clock, 2);
-    let block = number::block_size(*block);
-    let over_wide = transfer * f64::from(*narrow) / f64::from(*wide);
-    let [long, short, transfer, over_wide, rest] =
-        [*long, *short, *transfer, over_wide, long - transfer].map(number::nanos);
-    let by_name = match by_name {
+    let (narrow, wide) = of.lines;
+    let (block, clock) = (number::block_size(of.block), of.clock());
+    let [long, short, transfer, over_wide, rest] = of.parts();
+    let by_name = match of.by_name {
         true => "（バス幅は結果の名前による）",
         false => "",
     };
