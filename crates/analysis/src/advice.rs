@@ -471,6 +471,7 @@ mod tests {
             value: 505.0,
             ci95,
             bounds: None,
+            stalls: None,
             runs: 3,
         };
         assert!(!decide(&criterion, measured(Some((480.0, 530.0)))).firm);

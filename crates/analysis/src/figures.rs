@@ -142,7 +142,22 @@ fn rate(phase: &PhaseSummary, bandwidth_unit: f64) -> Option<MeasuredFigure> {
     } else {
         (&phase.iops, 1.0)
     };
-    Some(measured(phase, estimate.mean / unit, Some(estimate), unit))
+    Some(MeasuredFigure {
+        stalls: stalls(phase)
+            .map(|slowest| slowest / unit)
+            .filter(|_| bandwidth_unit > 0.0),
+        ..measured(phase, estimate.mean / unit, Some(estimate), unit)
+    })
+}
+
+/// Largest slowest interval of a write, as a share of its mean, that counts as a stall.
+const STALLED: f64 = 0.25;
+
+/// Returns the slowest interval in bytes per second, if a write stalls: its mean then hides how long a copy waits.
+fn stalls(phase: &PhaseSummary) -> Option<f64> {
+    let found = phase.sustained.as_ref()?;
+    let is_stall = found.min.0 < STALLED * phase.bandwidth.mean;
+    (is_stall && found.falls.is_empty()).then_some(found.min.0)
 }
 
 fn measured(
@@ -158,6 +173,7 @@ fn measured(
             .and_then(|e| e.ci95)
             .map(|(low, high)| (low / unit, high / unit)),
         bounds: None,
+        stalls: None,
         runs: match phase.bandwidth.values.len() {
             0 => phase.detail.stated_runs.unwrap_or(0),
             runs => runs.min(u32::MAX as usize) as u32,

@@ -247,6 +247,7 @@ mod tests {
                 value: 1_000.0,
                 ci95: has_interval.then_some((900.0, 1_100.0)),
                 bounds: None,
+                stalls: None,
                 runs: 3,
             },
             fitness,

@@ -60,6 +60,9 @@ pub struct MeasuredFigure {
     /// worse one of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<(f64, f64)>,
+    /// Slowest interval of a write whose mean hides stalls: it is below a quarter of the value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<f64>,
     /// Runs behind the figure.
     pub runs: u32,
 }

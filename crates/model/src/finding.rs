@@ -354,6 +354,16 @@ pub struct PhaseDetail {
     /// Number of runs behind the rates, if only the mean and deviation are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_runs: Option<u32>,
+    /// Mean time of one I/O in the device in nanoseconds, from the counters of its requests; `None` if these are not the
+    /// I/Os of the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_ns: Option<f64>,
+    /// Whether the program of each imported run created its files before it wrote; empty if unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_files: Vec<bool>,
+    /// Printed spread of the bandwidth of reads over time; writes have [`PhaseSummary::sustained`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Sustained>,
     /// What precedes each of the timelines; empty if no run had a ramp time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ramps: Vec<RampPart>,

@@ -234,6 +234,7 @@ pub(crate) fn matrix_of_series(summaries: &[Summary], names: &[String]) -> Vec<D
         columns: columns.collect(),
         rows: names.iter().enumerate().map(row).collect(),
         of_cards: false,
+        framed: text::not_slower(),
     };
     let key = text::matrix_key(false, None);
     vec![DocumentBlock::Matrices(vec![matrix], key)]

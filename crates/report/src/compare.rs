@@ -2,6 +2,7 @@
 
 mod answer;
 mod bus;
+mod circumstances;
 mod figures;
 mod matrix;
 
@@ -9,7 +10,7 @@ use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
 use crate::escape;
 use crate::ids;
-use crate::merged::{self, RankedCaveat};
+use crate::merged;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
@@ -18,9 +19,10 @@ use crate::{naming, path, run, workload};
 use figures::phase_figures;
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
-use hakaru_model::finding::{Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Verdict};
+use hakaru_model::finding::{
+    Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Sustained, Verdict,
+};
 use hakaru_model::io_path::PathDifference;
-use hakaru_model::severity::{Impact, Severity};
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
 
 /// The verdict as text, with its p-value.
@@ -316,7 +318,7 @@ fn document(of: &PairReport<'_>) -> Document {
     let names = naming::series(&both);
     let names = (names[0].as_str(), names[1].as_str());
     let title = run::of_common(&both, &text::against(names.1, names.0));
-    let answer = answer::answer((a, b), names, comparisons, conclusion);
+    let answer = answer::answer((a, b), names, phases, comparisons, conclusion);
     let main: Vec<&Comparison> = comparisons.iter().filter(|c| c.primary).collect();
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let mut first = Vec::new();
@@ -357,32 +359,9 @@ fn document(of: &PairReport<'_>) -> Document {
         charts: Some(charts),
         verdicts: part(text::page_part(PagePart::Proofs), proven),
         collapsed: true,
-        caveats: in_sequence((a, b), names).into_iter().collect(),
+        caveats: circumstances::caveats((a, b), names, phases),
     };
     run::page(title, &both, findings, parts)
-}
-
-/// The caveat that all repeats of one side came before those of the other; single runs have worse ones.
-fn in_sequence((a, b): (&Summary, &Summary), names: (&str, &str)) -> Option<RankedCaveat> {
-    let is_known = |of: &Summary| of.started_unix_ms > 0 && of.last_started_unix_ms > 0;
-    let is_repeated = |of: &Summary| {
-        let runs = of.phases.iter().map(|phase| phase.bandwidth.values.len());
-        runs.max().is_some_and(|runs| runs > 1)
-    };
-    if [a, b].iter().any(|of| !is_repeated(of) || !is_known(of)) {
-        return None;
-    }
-    let (first, then) = match () {
-        () if a.last_started_unix_ms < b.started_unix_ms => names,
-        () if b.last_started_unix_ms < a.started_unix_ms => (names.1, names.0),
-        () => return None,
-    };
-    Some(RankedCaveat {
-        severity: Severity::Weak,
-        impact: Impact::Comparison,
-        lead: String::new(),
-        text: text::sides_in_sequence(first, then),
-    })
 }
 
 /// How to read the table: the direction of the ratios, and the words behind the intervals, if there are any.
@@ -457,7 +436,7 @@ fn brief(of: &PairReport<'_>) -> Document {
         findings,
         conclusion,
     } = *of;
-    let answer = answer::answer(sides, names, comparisons, conclusion);
+    let answer = answer::answer(sides, names, phases, comparisons, conclusion);
     let answer = answer.map(DocumentBlock::Answer);
     let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();

@@ -261,6 +261,7 @@ mod tests {
             value: 7.21,
             ci95: None,
             bounds: None,
+            stalls: None,
             runs: 3,
         };
         let mut advice = Advice {

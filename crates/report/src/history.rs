@@ -287,6 +287,7 @@ fn matrix(history: &CardHistory) -> Vec<DocumentBlock> {
         columns,
         rows: shown.iter().map(row).collect(),
         of_cards: false,
+        framed: text::not_slower(),
     };
     let once = all.len() - shown.len();
     let key = match again.is_empty() {

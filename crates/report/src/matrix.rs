@@ -17,6 +17,8 @@ pub(crate) struct Matrix {
     pub(crate) rows: Vec<MatrixRow>,
     /// Whether the rows are cards.
     pub(crate) of_cards: bool,
+    /// What the frame of a cell means.
+    pub(crate) framed: &'static str,
 }
 
 /// A column of a matrix.

@@ -249,6 +249,11 @@ pub(crate) fn change(share: f64) -> String {
     format!("{sign}{size}%")
 }
 
+/// Formats the size of the change that a ratio stands for: `24%` for 0.758.
+pub(crate) fn percent_of_change(ratio: f64) -> String {
+    format!("{}%", percent((ratio - 1.0).abs()))
+}
+
 /// Formats a share as percent like [`percent`], rounded up, so that the share is at most what is printed.
 pub(crate) fn percent_at_most(share: f64) -> String {
     let value = share * 100.0;

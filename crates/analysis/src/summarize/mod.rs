@@ -3,6 +3,7 @@
 //! Averages are computed only where they are valid: percentiles come from merged histograms, rates from bytes and time.
 
 mod caveats;
+mod device_time;
 mod latency;
 mod latency_map;
 mod phases;
@@ -173,6 +174,11 @@ fn summarize_op(phase: &PhaseRuns<'_>, op: Op) -> Option<PhaseSummary> {
         no_amplification,
         latency_map: latency_map::of_op(&runs, op),
         sync_map: with_syncs.then(|| latency_map::of_sync(&runs)).flatten(),
+        device_ns: device_time::device_ns(&runs, op),
+        new_files: device_time::new_files(&runs, op),
+        intervals: (op != Op::Write)
+            .then(|| printed_spread(&runs, op))
+            .flatten(),
         ramps: match ramps.iter().all(|ramp| *ramp == RampPart::default()) {
             true => Vec::new(),
             false => ramps,

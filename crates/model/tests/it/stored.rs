@@ -128,6 +128,7 @@ fn decision() -> impl Strategy<Value = Decision> {
                 value: n[2],
                 ci95: (interval || firm).then_some((n[0], n[2])),
                 bounds: None,
+                stalls: None,
                 runs: 5,
             },
             fitness,

@@ -357,6 +357,7 @@ fn matrix(view: &View<'_>, layer: &str, order: &[usize]) -> Matrix {
         columns: columns.collect(),
         rows: rows.collect(),
         of_cards: true,
+        framed: text::not_slower(),
     }
 }
 
@@ -387,6 +388,7 @@ fn matrix_of_layers(view: &View<'_>) -> Matrix {
         columns: columns.collect(),
         rows: rows.collect(),
         of_cards: false,
+        framed: text::not_slower(),
     }
 }
 

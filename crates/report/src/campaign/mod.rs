@@ -15,6 +15,8 @@ mod rounds;
 mod spread;
 mod tables;
 mod titles;
+mod tradeoffs;
+mod uses;
 mod view;
 mod words;
 
@@ -27,7 +29,7 @@ use crate::document::{
     worst_caveats,
 };
 use crate::escape::plain;
-use crate::findings::{self, ConclusionKind};
+use crate::findings::ConclusionKind;
 use crate::matrix::Matrix;
 use crate::merged::RankedCaveat;
 use crate::naming::distinct;
@@ -170,7 +172,7 @@ fn document(view: &View<'_>) -> Document {
     blocks.extend(differences(view));
     blocks.extend(hosts::blocks(view));
     blocks.extend(rated::section(view));
-    blocks.extend(advice(view));
+    blocks.extend(uses::advice(view));
     blocks.extend(ranks::money(view));
     blocks.extend(pace(view));
     // Of rounds, only the results of the measurement window are drawn, whatever else was measured.
@@ -254,43 +256,6 @@ fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
     } else {
         0
     }
-}
-
-/// Suitability of each card, layer by layer; the layers after the first are collapsed.
-fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
-    let main = view.main_layer();
-    let others = view
-        .layers
-        .iter()
-        .map(String::as_str)
-        .filter(|layer| *layer != main);
-    let layers = std::iter::once(main).chain(others);
-    let of_layer = |layer: &str| Some((ranks::best(view, layer), tables::uses(view, layer)?));
-    let mut layers = layers.filter_map(of_layer);
-    let Some((best, first)) = layers.next() else {
-        return Vec::new();
-    };
-    let mut blocks = match best.is_empty() {
-        true => Vec::new(),
-        false => vec![
-            DocumentBlock::Title(text::best_title()),
-            DocumentBlock::Facts(best),
-        ],
-    };
-    if first.signs().all(|sign| sign == findings::OPEN) {
-        blocks = vec![DocumentBlock::Text(text::no_use_judged().to_owned())];
-    } else {
-        blocks.push(DocumentBlock::Marks(first));
-        blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
-    }
-    let others = layers
-        .filter(|(_, table)| table.signs().any(|sign| sign != findings::OPEN))
-        .flat_map(|(best, table)| [DocumentBlock::Facts(best), DocumentBlock::Marks(table)]);
-    let others: Vec<DocumentBlock> = others.collect();
-    if !others.is_empty() {
-        blocks.push(folded(text::other_layers(), others));
-    }
-    part(text::conclusion_title(ConclusionKind::Uses), blocks)
 }
 
 /// What would explain the cost of the layers, if the results do not contain it.
@@ -431,7 +396,10 @@ fn differences(view: &View<'_>) -> Vec<DocumentBlock> {
         folded(text::how_to_read(), [how, blocks].concat())
     });
     let table = pairs.map(|table| DocumentBlock::Table(TableStyle::Words, table));
-    let blocks = table.into_iter().chain(ratios).collect();
+    let tradeoffs = tradeoffs::sentences(view)
+        .into_iter()
+        .map(DocumentBlock::Text);
+    let blocks = tradeoffs.chain(table).chain(ratios).collect();
     part(text::page_part(PagePart::Differences), blocks)
 }
 

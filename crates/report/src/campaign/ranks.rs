@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(said(&[]), "none is suitable; closest: a");
         assert_eq!(
             said(&["b".to_owned()]),
-            "undecided, figures of b are missing; the others are not suitable, closest: a"
+            "undecided: b lacks figures; the others are not suitable, closest: a"
         );
     }
 

@@ -370,6 +370,7 @@ pub(super) fn layer_cost(view: &View<'_>, layer: &str) -> Option<Matrix> {
         columns: cost_columns(&works),
         rows: rows.collect(),
         of_cards: true,
+        framed: text::not_slower(),
     })
 }
 
@@ -420,6 +421,7 @@ pub(super) fn layer_costs_of_card(view: &View<'_>) -> Option<Matrix> {
         columns: cost_columns(&works),
         rows: rows.collect(),
         of_cards: false,
+        framed: text::not_slower(),
     })
 }
 

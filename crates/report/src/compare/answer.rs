@@ -1,19 +1,20 @@
 //! The answer of a comparison: the largest proven difference, in each direction.
 
-use super::ratio_ends;
+use super::{figures, ratio_ends};
 use crate::document::AnswerBlock;
 use crate::naming;
 use crate::number;
-use crate::text::{self, ComparedFigureName as Name, PairAnswer};
+use crate::text::{self, ComparedFigureName as Name, FigureChange, PairAnswer};
 use crate::workload;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::conclusion::PairConclusion;
-use hakaru_model::finding::{Comparison, Summary, Verdict};
+use hakaru_model::finding::{Comparison, PhaseSummary, Summary, Verdict};
 
 /// The answer about the rates, which is the conclusion, if there is one; `None` without comparisons.
 pub(super) fn answer(
     (a, b): (&Summary, &Summary),
     names: (&str, &str),
+    phases: &[(&PhaseSummary, &PhaseSummary)],
     comparisons: &[Comparison],
     conclusion: Option<&PairConclusion>,
 ) -> Option<AnswerBlock> {
@@ -53,6 +54,9 @@ pub(super) fn answer(
     let mut proof = pooled((a, b), names);
     proof.extend(tested.then(|| text::figures_proven(different, level, open)));
     proof.extend(against((a, b), &main));
+    if let ([_], [phases]) = (&main[..], phases) {
+        proof.extend(tail(*phases, names));
+    }
     let proof: Vec<&str> = proof.iter().map(String::as_str).collect();
     let proof = text::paragraph(&proof);
     Some(AnswerBlock { text, proof })
@@ -96,24 +100,34 @@ fn against((a, b): (&Summary, &Summary), rates: &[&Comparison]) -> Option<String
             continue;
         };
         let name = naming::phase(a, phase);
-        let mut add = |figure: String, ratio: f64, more_is_better: bool| {
-            if ratio.is_finite() && is_against(ratio, more_is_better) {
-                parts.push(format!("{name}: {figure} {}×", number::significant(ratio)));
+        let mut add = |figure: String, ratio: f64, change: FigureChange| {
+            if ratio.is_finite() && is_against(ratio, change == FigureChange::Rate) {
+                let change = text::figure_change(&figure, ratio, change);
+                parts.push(format!("{name}: {change}"));
             }
         };
         if let (Some(x), Some(y)) = (&phase.sync, &other.sync) {
-            let figure = text::figure_of(Name::Fsync.text(), Name::Mean.text());
-            add(figure, y.mean_ns / x.mean_ns, false);
+            add(
+                Name::MeanFsync.text().to_owned(),
+                y.mean_ns / x.mean_ns,
+                FigureChange::Time,
+            );
         }
         if let (Some(x), Some(y)) = (&phase.sustained, &other.sustained) {
             add(
                 Name::LeastOverTime.text().to_owned(),
                 y.min.0 / x.min.0,
-                true,
+                FigureChange::Rate,
             );
         }
     }
     (!parts.is_empty()).then(|| text::against_it(&parts))
+}
+
+/// The tail of the latency of the only workload, whose rates do not show it.
+fn tail((a, b): (&PhaseSummary, &PhaseSummary), names: (&str, &str)) -> Option<String> {
+    let values = [figures::tail(a)?, figures::tail(b)?];
+    Some(text::tails((names.0, &values[0]), (names.1, &values[1])))
 }
 
 /// The rate with the largest proven difference, otherwise with the largest one.

@@ -17,7 +17,8 @@ struct BusWidth {
 /// their bus.
 ///
 /// An I/O takes a fixed time `F` and the transfer `X / width`. With two widths and one clock, `T1 = F + X / w1` and
-/// `T2 = F + X / w2` give both; the mean time of an I/O is the reciprocal of the IOPS.
+/// `T2 = F + X / w2` give both. The times are those in the device, if its counters have them; otherwise the mean time of
+/// an I/O, which is the reciprocal of the IOPS and contains the host.
 pub(super) fn transfer(
     names: (&str, &str),
     phases: &[(&PhaseSummary, &PhaseSummary)],
@@ -40,14 +41,17 @@ pub(super) fn transfer(
             true => ((a, of_a), (b, of_b)),
             false => ((b, of_b), (a, of_a)),
         };
-        let time = |phase: &PhaseSummary| 1e9 / phase.iops.mean;
-        let (long, short) = (time(narrow.1), time(wide.1));
+        let all = |phase: &PhaseSummary| 1e9 / phase.iops.mean;
+        let in_device = narrow.1.detail.device_ns.zip(wide.1.detail.device_ns);
+        let (long, short) = in_device.unwrap_or_else(|| (all(narrow.1), all(wide.1)));
+        let host = in_device.map(|_| (all(narrow.1) - long, all(wide.1) - short));
         let lines = (narrow.0.lines, wide.0.lines);
         let narrow_transfer = transfer_time((long, short), lines)?;
         Some(text::bus_transfer(&BusTransfer {
             lines,
             block,
             times: (long, short),
+            host: host.filter(|(a, b)| *a > 0.0 && *b > 0.0),
             transfer: narrow_transfer,
             by_name: a.by_name || b.by_name,
         }))

@@ -75,16 +75,17 @@ fn rates() -> [PhaseFigure; 6] {
             |v| Bytes(v as u64).to_string(),
             |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
         ),
-        (Name::LeastOverTime, rate, |p| {
-            Some(p.sustained.as_ref()?.min.0)
-        }),
-        (Name::MostOverTime, rate, |p| {
-            Some(p.sustained.as_ref()?.max.0)
-        }),
+        (Name::LeastOverTime, rate, |p| Some(intervals(p)?.min.0)),
+        (Name::MostOverTime, rate, |p| Some(intervals(p)?.max.0)),
         (Name::DeviationOverTime, rate, |p| {
-            Some(p.sustained.as_ref()?.deviation.0)
+            Some(intervals(p)?.deviation.0)
         }),
     ]
+}
+
+/// The spread of the bandwidth over time.
+fn intervals(phase: &PhaseSummary) -> Option<&Sustained> {
+    phase.sustained.as_ref().or(phase.detail.intervals.as_ref())
 }
 
 /// Mean and percentiles of the latencies of both sides.
@@ -95,7 +96,8 @@ fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
         (Name::Fsync, |p| (&p.sync, &p.detail.sync_by_run)),
     ];
     let ns = |v: f64| Nanos(v.round() as u64).to_string();
-    let mut all: Vec<ComparedFigure> = Vec::new();
+    let in_device = [a, b].map(|p| p.detail.device_ns.map(Shown::One));
+    let mut all: Vec<ComparedFigure> = vec![(Name::InDevice.text().to_owned(), ns, in_device)];
     for (kind, of) in kinds {
         let mean = |p| of(p).0.as_ref().map(|l| Shown::One(l.mean_ns));
         all.push((
@@ -121,6 +123,15 @@ fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
         }
     }
     all
+}
+
+/// The 99th percentile of the latency, as text: `69 ms to 108 ms` for two runs that cannot be merged.
+pub(super) fn tail(phase: &PhaseSummary) -> Option<String> {
+    let known = percentile(
+        (&phase.latency, &phase.detail.latency_by_run),
+        Quantile::P99,
+    )?;
+    Some(known.text(|ns| Nanos(ns.round() as u64).to_string()))
 }
 
 /// Says that there are too few I/Os for a percentile.

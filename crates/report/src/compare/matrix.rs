@@ -30,6 +30,7 @@ pub(super) fn matrix((a, b): (&str, &str), comparisons: &[&Comparison]) -> Docum
         columns: vec![column(a), column(b), column(Head::Ratio.text())],
         rows: comparisons.iter().map(row).collect(),
         of_cards: false,
+        framed: text::proven_better(),
     };
     let any = |wanted: fn(&Comparison) -> bool| comparisons.iter().any(|c| wanted(c));
     let marks = ComparisonMarks {

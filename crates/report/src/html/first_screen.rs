@@ -92,7 +92,7 @@ impl HtmlPage {
             }
         });
         let columns: String = columns.collect();
-        let body: String = rows.iter().map(heat_row).collect();
+        let body: String = rows.iter().map(|row| heat_row(row, of.framed)).collect();
         let (corner, caption, about) = (markup(&of.corner), markup(&of.caption), markup(&of.about));
         let about = match about.is_empty() {
             true => String::new(),
@@ -162,15 +162,16 @@ fn mark_class(sign: &str) -> &'static str {
     }
 }
 
-fn heat_row(row: &MatrixRow) -> String {
-    let cells: String = row.cells.iter().map(heat_cell).collect();
+fn heat_row(row: &MatrixRow, framed: &str) -> String {
+    let cells = row.cells.iter().map(|cell| heat_cell(cell, framed));
+    let cells: String = cells.collect();
     format!(
         "<tr><th scope=\"row\">{}</th>{cells}</tr>\n",
         markup(&row.name)
     )
 }
 
-fn heat_cell(cell: &Option<MatrixCell>) -> String {
+fn heat_cell(cell: &Option<MatrixCell>, framed: &str) -> String {
     let Some(cell) = cell else {
         let missing = text::not_measured_here();
         return format!("<td><span class=\"vh\">{missing}</span>–</td>");
@@ -182,7 +183,7 @@ fn heat_cell(cell: &Option<MatrixCell>) -> String {
         out += &format!("<sup><span class=\"vh\"> {group} </span>{letters}</sup>");
     }
     if cell.best {
-        out += &format!("<span class=\"vh\"> ({})</span>", text::not_slower());
+        out += &format!("<span class=\"vh\"> ({framed})</span>");
     }
     if let Some(note) = &cell.note {
         out += &format!(" <small>{}</small>", markup(note));

@@ -3,10 +3,9 @@
 use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::naming::distinct;
-use crate::number;
 use crate::table::{self, DataTable};
-use crate::text::{self, ComparedFigureName as Name};
-use hakaru_model::advice::{self, Advice, RunFindings};
+use crate::text::{self, ComparedFigureName as Name, FigureChange};
+use hakaru_model::advice::{self, Advice, Choice, RunFindings};
 use hakaru_model::finding::{Figure, PhaseSummary, Summary};
 
 /// Conclusions of one kind: with all reasons for one series, as a table for several; the uses of two with the ratios
@@ -24,7 +23,7 @@ fn conclusions_with(
     kind: ConclusionKind,
     all: &[RunFindings],
     names: &[String],
-    ratios: Option<(String, Vec<String>)>,
+    choices: Option<ChoiceColumn>,
 ) -> Vec<DocumentBlock> {
     let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
     let found: Vec<Vec<ConclusionRow>> = all.iter().map(|found| kind.of(found)).collect();
@@ -34,26 +33,65 @@ fn conclusions_with(
         [only] if kind == ConclusionKind::Uses => vec![DocumentBlock::Uses(only.clone())],
         [only] => vec![DocumentBlock::Conclusions(about, only.clone())],
         many if kind == ConclusionKind::Uses
-            && ratios.is_none()
+            && !choices.as_ref().is_some_and(|column| column.names_a_side)
             && many.iter().flatten().all(is_open) =>
         {
+            let details = match choices {
+                Some(column) => compared_conclusions(about, many, names, Some(column)),
+                None => reasons(about, many, names),
+            };
             vec![
                 DocumentBlock::Text(text::no_use_judged().to_owned()),
-                folded(text::why(), reasons(about, many, names)),
+                folded(text::verdicts_so_far(), details),
             ]
         }
-        many => compared_conclusions(about, many, names, ratios),
+        many => compared_conclusions(about, many, names, choices),
     };
     part(title, blocks)
 }
 
-/// The ratios of two series in the figures that decide each use, second to first, with the column's name.
+/// The choice between two series for each use.
+struct ChoiceColumn {
+    title: String,
+    /// One cell for each use; empty if no figure is known for it.
+    cells: Vec<String>,
+    /// Whether one of the series is chosen for any use.
+    names_a_side: bool,
+}
+
+impl ChoiceColumn {
+    /// `None` if no figure is known for any use.
+    fn new(title: String, cells: Vec<(String, Choice)>) -> Option<ChoiceColumn> {
+        let names_a_side = |choice: &Choice| matches!(choice, Choice::First | Choice::Second);
+        let column = ChoiceColumn {
+            title,
+            names_a_side: cells.iter().any(|(_, choice)| names_a_side(choice)),
+            cells: cells.into_iter().map(|(cell, _)| cell).collect(),
+        };
+        let is_known = column.cells.iter().any(|cell| !cell.is_empty());
+        is_known.then_some(column)
+    }
+}
+
+/// The choice between two pieces of advice on a use, in words.
+fn chosen(of: &Advice, other: &Advice, names: (&str, &str)) -> (String, Choice) {
+    let (choice, so_far) = advice::choose(of, other);
+    let mut missing: Vec<Figure> = Vec::new();
+    for criterion in of.not_measured.iter().chain(&other.not_measured) {
+        if !missing.contains(&criterion.figure) {
+            missing.push(criterion.figure);
+        }
+    }
+    (text::choice(choice, names, so_far, &missing), choice)
+}
+
+/// The choice between two series for each use, with the differences in the figures that decide it.
 fn ratios(
     kind: ConclusionKind,
     all: &[RunFindings],
     names: &[String],
     of: &[Summary],
-) -> Option<(String, Vec<String>)> {
+) -> Option<ChoiceColumn> {
     let ([a, b], [first, second]) = (all, names) else {
         return None;
     };
@@ -80,18 +118,15 @@ fn ratios(
     let cells = a.advice.iter().map(|of| {
         let same = b.advice.iter().find(|other| other.id == of.id);
         let Some(other) = same else {
-            return String::new();
+            return (String::new(), Choice::Open);
         };
-        let (choice, so_far) = advice::choose(of, other);
-        let choice = text::choice(choice, (first, second), so_far);
+        let (words, choice) = chosen(of, other, (first, second));
         match decided_ratios(of, other, (first, second), &is_mixed, &fsync_means) {
-            ratios if ratios.is_empty() => String::new(),
-            ratios => text::reasons(&[choice, ratios]),
+            ratios if ratios.is_empty() => (String::new(), Choice::Open),
+            ratios => (text::reasons(&[words, ratios]), choice),
         }
     });
-    let cells: Vec<String> = cells.collect();
-    let known = cells.iter().any(|cell| !cell.is_empty());
-    known.then(|| (text::choice_column(first, second), cells))
+    ChoiceColumn::new(text::choice_column(first, second), cells.collect())
 }
 
 /// Largest difference of two figures, as a share, that makes neither better: that of equivalence in comparisons.
@@ -114,7 +149,11 @@ fn decided_ratios(
             return;
         }
         better[usize::from((ratio > 1.0) == more_is_better)] += 1;
-        differing.push(format!("{name} {}×", number::quantity(ratio)));
+        let change = match more_is_better {
+            true => FigureChange::Rate,
+            false => FigureChange::Time,
+        };
+        differing.push(text::figure_change(&name, ratio, change));
     };
     for of in &a.decided_by {
         let figure = of.criterion.figure;
@@ -140,8 +179,7 @@ fn decided_ratios(
         let means = (figure == Figure::SyncP99).then(|| fsync_means(&of.measured.phase));
         let mean = means.flatten().map(|[a, b]| b / a);
         if let Some(mean) = mean.filter(|mean| (*mean > 1.0) != (ratio > 1.0)) {
-            let name = text::figure_of(Name::Fsync.text(), Name::Mean.text());
-            count(name, mean, false);
+            count(Name::MeanFsync.text().to_owned(), mean, false);
         }
     }
     let of = differing.len() + level;
@@ -164,21 +202,21 @@ pub(crate) fn uses_of(all: &[RunFindings], names: &[String]) -> Vec<DocumentBloc
 }
 
 /// The choice between two series for each use; `None` if no figure is known for any.
-fn choices(all: &[RunFindings], names: &[String]) -> Option<(String, Vec<String>)> {
+fn choices(all: &[RunFindings], names: &[String]) -> Option<ChoiceColumn> {
     let ([a, b], [first, second]) = (all, names) else {
         return None;
     };
     let choice = |of: &Advice| {
         let same = b.advice.iter().find(|other| other.id == of.id);
         let both = same.filter(|other| !of.decided_by.is_empty() && !other.decided_by.is_empty());
-        both.map_or_else(String::new, |other| {
-            let (choice, so_far) = advice::choose(of, other);
-            text::choice(choice, (first, second), so_far)
+        both.map_or((String::new(), Choice::Open), |other| {
+            chosen(of, other, (first, second))
         })
     };
-    let cells: Vec<String> = a.advice.iter().map(choice).collect();
-    let known = cells.iter().any(|cell| !cell.is_empty());
-    known.then(|| (text::choice_title().to_owned(), cells))
+    ChoiceColumn::new(
+        text::choice_title().to_owned(),
+        a.advice.iter().map(choice).collect(),
+    )
 }
 
 /// Verdicts only, one row for each use and one column for each series; the reasons of each series are collapsed.
@@ -186,20 +224,20 @@ fn compared_conclusions(
     about: &'static str,
     found: &[Vec<ConclusionRow>],
     names: &[String],
-    ratios: Option<(String, Vec<String>)>,
+    choices: Option<ChoiceColumn>,
 ) -> Vec<DocumentBlock> {
     let uses = distinct(found.iter().flatten().map(|row| &row.about));
     let cell = |of: &Vec<ConclusionRow>, wanted: &String| {
         let row = of.iter().find(|row| row.about == *wanted);
         row.map_or("–".to_owned(), findings::verdict)
     };
-    let (column, ratios) = ratios.unzip();
+    let (column, choices) = choices.map(|of| (of.title, of.cells)).unzip();
     let rows = uses.iter().enumerate().map(|(nth, wanted)| {
         let cells = found.iter().map(|of| cell(of, wanted));
-        let ratio = ratios.as_ref().map(|all| all.get(nth).cloned());
+        let choice = choices.as_ref().map(|all| all.get(nth).cloned());
         table::row(
             *wanted,
-            cells.chain(ratio.map(|cell| match cell {
+            cells.chain(choice.map(|cell| match cell {
                 Some(cell) if !cell.is_empty() => cell,
                 _ => "–".to_owned(),
             })),
@@ -249,6 +287,7 @@ mod tests {
                     value,
                     ci95: None,
                     bounds: None,
+                    stalls: None,
                     runs: 1,
                 },
                 fitness: Fitness::Fits,
@@ -275,7 +314,7 @@ mod tests {
             (SequentialRead, 43.6),
         ]);
         let ratios = |a, b| decided_ratios(a, b, ("a", "b"), &|_| false, &|_| None);
-        let wanted = "a measured better in 1 of 3: random write 0.540× · 2 within 5%";
+        let wanted = "a better in 1 of 3 measured: random write 46% lower · 2 within 5%";
         assert_eq!(ratios(&a, &b), wanted);
         assert_eq!(ratios(&a, &a), "all 3 within 5%");
     }

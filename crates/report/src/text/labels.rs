@@ -239,9 +239,11 @@ labels! {
         LeastOverTime: "bandwidth, slowest interval", "最も遅い区間のスループット";
         MostOverTime: "bandwidth, fastest interval", "最も速い区間のスループット";
         DeviationOverTime: "bandwidth, deviation of intervals", "区間のスループットの標準偏差";
+        InDevice: "time of an I/O in the device, mean", "デバイス内の時間（I/O 1回の平均）";
         Latency: "latency", "レイテンシ";
         Fsync: "fsync", "fsync";
         Mean: "mean", "平均";
+        MeanFsync: "mean fsync", "fsyncの平均";
     }
 
     /// Labels of a verification.

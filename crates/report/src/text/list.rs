@@ -21,6 +21,7 @@ macro_rules! texts {
 mod anatomy;
 mod commands;
 mod hosts;
+mod pairs;
 mod paths;
 mod plan;
 mod results;
@@ -30,6 +31,7 @@ mod tables;
 pub use anatomy::*;
 pub use commands::*;
 pub(crate) use hosts::*;
+pub(crate) use pairs::*;
 pub(crate) use paths::*;
 pub use plan::*;
 pub use results::*;

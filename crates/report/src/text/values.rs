@@ -257,13 +257,24 @@ pub(crate) struct ComparisonMarks {
     pub(crate) open: bool,
 }
 
+/// The kind of a compared figure, which rules the words for a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FigureChange {
+    /// More is better.
+    Rate,
+    /// Latency: less is better.
+    Time,
+}
+
 /// The transfer over a bus, from the mean time of an I/O with two widths of it.
 pub(crate) struct BusTransfer {
     /// Data lines of the narrow and of the wide bus.
     pub(crate) lines: (u32, u32),
     pub(crate) block: Bytes,
-    /// Mean time of an I/O over the narrow and over the wide bus, in nanoseconds.
+    /// Mean time of an I/O over the narrow and over the wide bus, in nanoseconds: in the device, or all of it.
     pub(crate) times: (f64, f64),
+    /// What the host adds to these times; `None` if they contain it.
+    pub(crate) host: Option<(f64, f64)>,
     /// Transfer time over the narrow bus, in nanoseconds.
     pub(crate) transfer: f64,
     /// Whether the widths are from the names of the results.

@@ -152,10 +152,21 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         true => " (widths taken from the names of the results)",
         false => "",
     };
+    let whose = match of.host {
+        Some(_) => "by the disk's counters, the device takes",
+        None => "on average, it takes",
+    };
+    let rest_is = match of.host {
+        Some((narrow, wide)) => {
+            let (a, b) = (number::nanos(narrow), number::nanos(wide));
+            format!("commands and card on both; the host adds {a} and {b}")
+        }
+        None => "commands, card and host on both".to_owned(),
+    };
     format!(
-        "Why not {}×: an I/O of {block} takes {long} over {narrow} bit and {short} over {wide} bits{by_name}. If the width \
-         is the only difference, {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and {rest} \
-         commands, card and host on both. Larger blocks should gain more: compare `hakaru bench --deep` on both.",
+        "Why not {}×: {whose} {long} for an I/O of {block} over {narrow} bit and {short} over {wide} bits{by_name}. If the \
+         width is the only difference, {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and \
+         {rest} {rest_is}. Larger blocks should gain more: compare `hakaru bench --deep` on both.",
         wide / narrow
     )
 }
@@ -164,6 +175,44 @@ pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
     format!(
         "{first} ran before {then}: a drift of card or host looks like a difference; a campaign alternates them"
     )
+}
+
+pub(in crate::text) fn fast_and_slow(
+    card: &str,
+    won: &[&str],
+    behind: &[(&str, String)],
+) -> String {
+    let share = |(noun, percent): &(&str, String)| format!("{percent}% of the best for {noun}");
+    let shares: Vec<String> = behind.iter().map(share).collect();
+    let shares: Vec<&str> = shares.iter().map(String::as_str).collect();
+    format!(
+        "{card} is the fastest for {}, but reaches only {}.",
+        listed(won),
+        listed(&shares)
+    )
+}
+
+pub(in crate::text) fn uses_need_files() -> &'static str {
+    "These are ratings of the raw device. Programs keep files, so the rating through their file system counts."
+}
+
+pub(in crate::text) fn proven_better() -> &'static str {
+    "better, proven"
+}
+
+pub(in crate::text) fn tails(first: (&str, &str), second: (&str, &str)) -> String {
+    let of = |(name, value): (&str, &str)| format!("{value} ({name})");
+    format!("Latency P99: {}, {}.", of(second), of(first))
+}
+
+pub(in crate::text) fn side_with_new_file(new: &str, old: &str) -> String {
+    format!(
+        "{new} wrote a new file, {old} over an existing one: allocating space may be part of the difference"
+    )
+}
+
+pub(in crate::text) fn repeats_with_new_file(new: usize, of: usize) -> String {
+    format!("{new} of {of} runs wrote a new file, the others over it: repeats did not start alike")
 }
 
 pub(in crate::text) fn card_fact(name: &str) -> String {
@@ -194,19 +243,27 @@ pub(in crate::text) fn layer_costs_card(
 
 pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) -> String {
     let pairs = match (different, of) {
-        (1, 1) => format!("the two {} differ", things()),
-        (0, of) => format!("any of {of} differences between two {}", things()),
-        (n, of) => format!("{n} of {of} differences between two {}", things()),
+        (1, 1) => format!("The two {} differ", things()),
+        (0, 1) => format!("No difference between the two {} is proven", things()),
+        (0, of) => format!(
+            "None of {of} comparisons between two {} proves a difference",
+            things()
+        ),
+        (n, of) => {
+            let verb = if n == 1 { "proves" } else { "prove" };
+            format!(
+                "{n} of {of} comparisons between two {} {verb} a difference",
+                things()
+            )
+        }
     };
     let tests = match u64::from(family) {
         tests if tests == of as u64 => String::new(),
         tests => format!(" over {}", counted(tests, "comparison")),
     };
     match different {
-        0 => format!("Not proven: {pairs} (Welch’s t, Bonferroni correction{tests})."),
-        _ => format!(
-            "Proven: {pairs} (Welch’s t, Bonferroni correction{tests}, 5% false alarms in all)."
-        ),
+        0 => format!("{pairs} (Welch’s t, Bonferroni correction{tests})."),
+        _ => format!("{pairs} (Welch’s t, Bonferroni correction{tests}, family-wise error 5%)."),
     }
 }
 

@@ -47,7 +47,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             count(*samples)
         ),
         SmallFile { size } => format!(
-            "The flash may be slower: the {} file may fit in a device cache",
+            "May show the device's cache instead of its flash: the file is only {}",
             range(*size)
         ),
         SystemDisk {} => {

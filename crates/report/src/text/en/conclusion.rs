@@ -58,10 +58,14 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     } = found;
     // A single run does not support more digits.
     let ratio = |rate: &ConcludedRate| format!("{}×", number::significant_digits(rate.ratio, 2));
-    let (low, of_low) = (ratio(lowest), workload(lowest));
-    let mut text = format!("{second} measured {low} {first} for {of_low}");
+    let (high, of_high) = (ratio(highest), workload(highest));
+    let mut text = format!("{second} measured {high} {first} for {of_high}");
     if lowest != highest {
-        text += &format!(", up to {} for {}", ratio(highest), workload(highest));
+        let only = match lowest.ratio < f64::midpoint(1.0, highest.ratio) {
+            true => "only ",
+            false => "",
+        };
+        text += &format!(", {only}{} for {}", ratio(lowest), workload(lowest));
     }
     if *of > 1 {
         text += &format!("; higher in {higher} of {of} rates");

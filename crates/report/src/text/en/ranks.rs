@@ -29,8 +29,9 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         (true, _) => format!("best: {card}"),
         (false, true) => format!("none is suitable; closest: {card}"),
         (false, false) => format!(
-            "undecided, figures of {} are missing; the others are not suitable, closest: {card}",
-            cards(unranked)
+            "undecided: {} {} figures; the others are not suitable, closest: {card}",
+            cards(unranked),
+            if unranked.len() == 1 { "lacks" } else { "lack" }
         ),
     };
     if let Some(reason) = reason {

@@ -223,8 +223,8 @@ pub(in crate::text) fn ratio_direction((first, second): (&str, &str)) -> String 
 
 pub(in crate::text) fn tests_note() -> &'static str {
     "Welch’s t; the same corrected for the number of comparisons (Bonferroni), as the intervals are; equivalence \
-     within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much oftener the second exceeds the first than the other way \
-     round (Cliff’s delta)."
+     within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much more often the second exceeds the first than \
+     the reverse (Cliff’s delta)."
 }
 
 pub(in crate::text) fn caveats_of(name: &str) -> String {

@@ -3,6 +3,7 @@
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
+use crate::text::FigureChange;
 use crate::text::figures::suite_workloads;
 use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
@@ -49,9 +50,18 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fits = number::limit(decision.criterion.fits);
     let care = number::limit(decision.criterion.care);
     if let (true, Some((low, high))) = (decision.is_crossed(), decision.measured.bounds) {
-        let crossed = decision.crossed_limit().map_or(fits, number::limit);
+        let crossed = decision.crossed_limit();
         let (low, high) = (number::quantity(low), quantity(of, high));
-        return format!("{name} is between {low} and {high} (limit {crossed})");
+        let limits = match (
+            crossed == Some(decision.criterion.care),
+            of.more_is_better(),
+        ) {
+            (true, true) => format!("minimum {care}, good from {fits}"),
+            (true, false) => format!("maximum {care}, good up to {fits}"),
+            (false, true) => format!("good from {fits}"),
+            (false, false) => format!("good up to {fits}"),
+        };
+        return format!("{name} is between {low} and {high} ({limits})");
     }
     if decision.is_crossed() {
         let crossed = decision.crossed_limit().map_or(fits, number::limit);
@@ -67,7 +77,30 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
         (Fitness::DoesNot, true) => format!("minimum {care}, good from {fits}"),
         (Fitness::DoesNot, false) => format!("maximum {care}, good up to {fits}"),
     };
-    format!("{name} {value} ({limits})")
+    let stalls = decision
+        .measured
+        .stalls
+        .map_or_else(String::new, |slowest| {
+            format!(", slowest interval {}", quantity(of, slowest))
+        });
+    format!("{name} {value} ({limits}){stalls}")
+}
+
+/// A comma-separated list of figures that miss in a choice: `random write and sequential read missing`.
+fn missing_figures(missing: &[Figure]) -> String {
+    let names: Vec<&str> = missing.iter().copied().map(figure).collect();
+    format!("{} missing", listed(&names))
+}
+
+pub(in crate::text) fn figure_change(name: &str, ratio: f64, change: FigureChange) -> String {
+    let percent = || number::percent_of_change(ratio);
+    match change {
+        FigureChange::Rate if ratio < 1.0 => format!("{name} {} lower", percent()),
+        FigureChange::Rate => format!("{name} {}×", number::quantity(ratio)),
+        FigureChange::Time if ratio < 1.0 => format!("{name} {} shorter", percent()),
+        FigureChange::Time if ratio < 2.0 => format!("{name} {} longer", percent()),
+        FigureChange::Time => format!("{name} {}× as long", number::quantity(ratio)),
+    }
 }
 
 pub(in crate::text) fn deciding_figure(decision: &Decision) -> String {
@@ -106,12 +139,21 @@ pub(in crate::text) fn too_few_ios(name: &str) -> String {
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
     match of {
         1 if count == 1 => format!("{name} measured better"),
-        of if count == of => format!("{name} measured better in all {of}"),
-        of => format!("{name} measured better in {count} of {of}"),
+        of if count == of => format!("{name} better in all {of} measured"),
+        of => format!("{name} better in {count} of {of} measured"),
     }
 }
 
-pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool) -> String {
+pub(in crate::text) fn choice(
+    choice: Choice,
+    names: (&str, &str),
+    so_far: bool,
+    missing: &[Figure],
+) -> String {
+    let is_open = matches!(choice, Choice::Both(_) | Choice::Open);
+    if is_open && so_far && !missing.is_empty() {
+        return format!("no choice yet: {}", missing_figures(missing));
+    }
     let chosen = match choice {
         Choice::First => names.0,
         Choice::Second => names.1,
@@ -143,12 +185,16 @@ pub(in crate::text) fn cost_unexplained() -> &'static str {
      file counts what reaches the device."
 }
 
+pub(in crate::text) fn verdicts_so_far() -> &'static str {
+    "Verdicts so far"
+}
+
 pub(in crate::text) fn choice_title() -> &'static str {
     "Choice"
 }
 
 pub(in crate::text) fn choice_column(first: &str, second: &str) -> String {
-    format!("Choice; {second} ÷ {first}")
+    format!("Choice; {second} against {first}")
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {

@@ -131,9 +131,20 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         true => "（バス幅は結果の名前による）",
         false => "",
     };
+    let whose = match of.host {
+        Some(_) => "ディスク統計によるデバイス内の時間",
+        None => "平均の所要時間",
+    };
+    let rest_is = match of.host {
+        Some((narrow, wide)) => {
+            let (a, b) = (number::nanos(narrow), number::nanos(wide));
+            format!("コマンドとカードの処理であり、両者に共通する。ホストの処理は{a}と{b}である")
+        }
+        None => "コマンド、カード、ホストの処理であり、両者に共通する".to_owned(),
+    };
     format!(
-        "{}倍にならない理由: {block}のI/Oの所要時間は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
-         うち転送は{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}はコマンド、カード、ホストの処理であり、両者に共通する。ブロックが大きいほど差は広がるはずである。\
+        "{}倍にならない理由: {block}のI/O 1回の{whose}は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
+         うち転送は{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}は{rest_is}。ブロックが大きいほど差は広がるはずである。\
          両方をhakaru bench --deepで測定して比較できる。",
         wide / narrow
     )
@@ -142,6 +153,43 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
 pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
     format!(
         "{first}をすべて測定してから{then}を測定している。カードやホストのドリフトも差に見える。キャンペーンでは交互に測定できる"
+    )
+}
+
+pub(in crate::text) fn fast_and_slow(
+    card: &str,
+    won: &[&str],
+    behind: &[(&str, String)],
+) -> String {
+    let share = |(noun, percent): &(&str, String)| format!("{noun}は最速の{percent}%");
+    let shares: Vec<String> = behind.iter().map(share).collect();
+    format!(
+        "{card}は{}で最速だが、{}にとどまる。",
+        listed(won),
+        shares.join("、")
+    )
+}
+
+pub(in crate::text) fn uses_need_files() -> &'static str {
+    "以上はRAWデバイスでの評価。実際のプログラムはファイルを使うため、使用するファイルシステムでの評価を見る。"
+}
+
+pub(in crate::text) fn proven_better() -> &'static str {
+    "優位、有意差あり"
+}
+
+pub(in crate::text) fn tails(first: (&str, &str), second: (&str, &str)) -> String {
+    let of = |(name, value): (&str, &str)| format!("{name}が{value}");
+    format!("P99レイテンシは{}、{}である。", of(second), of(first))
+}
+
+pub(in crate::text) fn side_with_new_file(new: &str, old: &str) -> String {
+    format!("{new}は新規ファイル、{old}は既存ファイルへの書き込み。領域の割り当ても差に含まれうる")
+}
+
+pub(in crate::text) fn repeats_with_new_file(new: usize, of: usize) -> String {
+    format!(
+        "{of}回中{new}回は新規ファイル、ほかは既存ファイルへの書き込み。測定ごとの開始条件が異なる"
     )
 }
 

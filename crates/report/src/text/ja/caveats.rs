@@ -148,7 +148,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             range(*stolen)
         ),
         LeftOut { runs, of } => left_out(runs, *of),
-        NoAmplification { because } => format!("I/O増幅率なし（{}）", no_amplification(*because)),
+        NoAmplification { because } => format!("I/O増幅率は算出不可（{}）", no_amplification(*because)),
         Simulated {} => "シミュレーションのカード（仮想時間。このホストの実測値ではない）".to_owned(),
         Traced {} => {
             "トレースあり: I/Oの経路を記録する時間がレイテンシに加わるため、比較はトレースした測定どうしに限る".to_owned()

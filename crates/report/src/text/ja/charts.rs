@@ -264,8 +264,8 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         parts.push("縦線は公称速度".to_owned());
     }
     if marks.letters {
-        let color = ["", "同じ色で"][usize::from(marks.letters_by_color)];
-        parts.push(format!("{color}同じ文字は有意差なし"));
+        let color = ["", "同じ色・"][usize::from(marks.letters_by_color)];
+        parts.push(format!("{color}同じ文字の{}間に有意差なし", things().0));
     }
     format!("{quantity}。{}", parts.join("、"))
 }

@@ -61,11 +61,13 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     // A single run does not support more digits.
     let ratio = |rate: &ConcludedRate| {
         let ratio = number::significant_digits(rate.ratio, 2);
-        format!("{ratio}倍（{}）", workload(rate))
+        format!("{}で{ratio}倍", workload(rate))
     };
-    let mut text = format!("{second}は{first}の{}", ratio(lowest));
+    let mut text = format!("{second}の速度は{first}に対し、{}", ratio(highest));
     if lowest != highest {
-        text += &format!("から{}", ratio(highest));
+        text += &format!("、{}", ratio(lowest));
+        let is_much_lower = lowest.ratio < f64::midpoint(1.0, highest.ratio);
+        text += if is_much_lower { "にとどまる" } else { "" };
     }
     if *of > 1 {
         text += &match higher == of {

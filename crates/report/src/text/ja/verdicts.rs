@@ -3,6 +3,7 @@
 use super::{claims::figure, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
+use crate::text::FigureChange;
 use crate::text::figures::suite_workloads;
 use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
@@ -25,8 +26,8 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
 
 pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
     let so_far = match at_best {
-        Some(Fitness::Fits) => "測定分は十分",
-        Some(Fitness::WithCare | Fitness::DoesNot) => "測定分で条件付き",
+        Some(Fitness::Fits) => "測定済みの項目は十分",
+        Some(Fitness::WithCare | Fitness::DoesNot) => "測定済みの項目では条件付き",
         None => "判定保留",
     };
     format!("{so_far}（未測定{missing}項目）")
@@ -58,9 +59,18 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
     let fits = number::limit(decision.criterion.fits);
     let care = number::limit(decision.criterion.care);
     if let (true, Some((low, high))) = (decision.is_crossed(), decision.measured.bounds) {
-        let crossed = decision.crossed_limit().map_or(fits, number::limit);
+        let crossed = decision.crossed_limit();
         let range = super::span(&number::quantity(low), &quantity(of, high));
-        return format!("{name}は{range}の範囲（目安{crossed}）");
+        let limits = match (
+            crossed == Some(decision.criterion.care),
+            of.more_is_better(),
+        ) {
+            (true, true) => format!("下限{care}、十分とする目安は{fits}以上"),
+            (true, false) => format!("上限{care}、十分とする目安は{fits}以下"),
+            (false, true) => format!("十分とする目安は{fits}以上"),
+            (false, false) => format!("十分とする目安は{fits}以下"),
+        };
+        return format!("{name}は{range}の範囲（{limits}）");
     }
     if decision.is_crossed() {
         let crossed = decision.crossed_limit().map_or(fits, number::limit);
@@ -74,7 +84,24 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
         (Fitness::DoesNot, true) => format!("下限{care}、十分とする目安は{fits}以上"),
         (Fitness::DoesNot, false) => format!("上限{care}、十分とする目安は{fits}以下"),
     };
-    format!("{name} {value}（{limits}）")
+    let stalls = decision
+        .measured
+        .stalls
+        .map_or_else(String::new, |slowest| {
+            format!("、最も遅い区間は{}", quantity(of, slowest))
+        });
+    format!("{name} {value}（{limits}）{stalls}")
+}
+
+pub(in crate::text) fn figure_change(name: &str, ratio: f64, change: FigureChange) -> String {
+    let percent = || number::percent_of_change(ratio);
+    match change {
+        FigureChange::Rate if ratio < 1.0 => format!("{name}は{}低い", percent()),
+        FigureChange::Rate => format!("{name}は{}倍", number::quantity(ratio)),
+        FigureChange::Time if ratio < 1.0 => format!("{name}は{}短い", percent()),
+        FigureChange::Time if ratio < 2.0 => format!("{name}は{}長い", percent()),
+        FigureChange::Time => format!("{name}は{}倍の長さ", number::quantity(ratio)),
+    }
 }
 
 pub(in crate::text) fn deciding_figure(decision: &Decision) -> String {
@@ -108,7 +135,17 @@ pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String 
     }
 }
 
-pub(in crate::text) fn choice(choice: Choice, names: (&str, &str), so_far: bool) -> String {
+pub(in crate::text) fn choice(
+    choice: Choice,
+    names: (&str, &str),
+    so_far: bool,
+    missing: &[Figure],
+) -> String {
+    let is_open = matches!(choice, Choice::Both(_) | Choice::Open);
+    if is_open && so_far && !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().copied().map(figure).collect();
+        return format!("未定（未測定: {}）", listed(&names));
+    }
     let chosen = match choice {
         Choice::First => names.0,
         Choice::Second => names.1,
@@ -140,19 +177,23 @@ pub(in crate::text) fn cost_unexplained() -> &'static str {
      デバイスに届く量を測定できる。"
 }
 
+pub(in crate::text) fn verdicts_so_far() -> &'static str {
+    "暫定の判定"
+}
+
 pub(in crate::text) fn choice_title() -> &'static str {
     "選択"
 }
 
 pub(in crate::text) fn choice_column(first: &str, second: &str) -> String {
-    format!("選択、{second}÷{first}")
+    format!("選択、{first}に対する{second}")
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "達成",
         ClaimVerdict::Missed => "未達",
-        ClaimVerdict::NotShown => "条件不成立",
+        ClaimVerdict::NotShown => "測定条件を満たさない",
         ClaimVerdict::Unclear => "判定保留",
         ClaimVerdict::NotMeasured => "未測定",
     }
@@ -317,5 +358,5 @@ pub(in crate::text) fn no_use_judged() -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立または未測定（どちらかはレポートに記載）"
+    "✓ 達成、✗ 未達、~ 判定保留、? 規定の測定条件を満たさない、または未測定（どちらかはレポートに記載）"
 }

@@ -5,7 +5,7 @@ use crate::findings::ConclusionKind;
 use crate::text::values::*;
 use crate::text::{Language, en, ja, language};
 use crate::workload::WorkloadKind;
-use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
+use hakaru_model::advice::{AdviceVerdict, Decision, Fitness};
 use hakaru_model::campaign::{PlanNote, Weakness};
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{
@@ -374,34 +374,20 @@ texts! {
     pub(crate) fn ratios_of(workload: &str) -> String;
     /// How to read the figures of a layer next to those of the reference layer.
     pub(crate) fn layer_cost_about(reference: &str) -> String;
-    /// A figure of one operation in a mix of reads and writes.
-    pub(crate) fn figure_of_mix(figure: Figure) -> String;
-    /// A percentile for which there are too few I/Os.
-    pub(crate) fn too_few_ios(name: &str) -> String;
-    /// In how many of the figures that two sides have one is better.
-    pub(crate) fn better_in(name: &str, count: usize, of: usize) -> String;
-    /// Which of two things to use; `so_far` is whether figures are missing.
-    pub(crate) fn choice(choice: Choice, names: (&str, &str), so_far: bool) -> String;
-    /// How much of an I/O is the transfer over a bus, from two widths of it.
-    pub(crate) fn bus_transfer(of: &BusTransfer) -> String;
-    /// All runs of one side came before those of the other.
-    pub(crate) fn sides_in_sequence(first: &str, then: &str) -> String;
     /// The name of a fact about a card in the file of a campaign; names of the user stay.
     pub(crate) fn card_fact(name: &str) -> String;
     /// A layer in the narrow heading of a column.
     pub(crate) fn layer_in_brief(name: &str) -> String;
-    /// Figures of two sides that differ by 5% at most, of all that both have.
-    pub(crate) fn figures_level(count: usize, of: usize) -> String;
+    /// A card that is the fastest in some workloads and reaches a small share of the best in others.
+    pub(crate) fn fast_and_slow(card: &str, won: &[&str], behind: &[(&str, String)]) -> String;
+    /// That ratings of a raw device are bounds for programs that use files.
+    pub(crate) fn uses_need_files() -> &'static str;
+    /// Words for a framed cell of two compared sides.
+    pub(crate) fn proven_better() -> &'static str;
     /// Title of a campaign on simulated cards.
     pub(crate) fn of_simulated_cards(name: &str) -> String;
-    /// What speaks against the faster side.
-    pub(crate) fn against_it(parts: &[String]) -> String;
     /// What would explain the cost of a layer.
     pub(crate) fn cost_unexplained() -> &'static str;
-    /// Column of the choices.
-    pub(crate) fn choice_title() -> &'static str;
-    /// Column of the choices, with the ratios of the second to the first.
-    pub(crate) fn choice_column(first: &str, second: &str) -> String;
     /// A start time whose time zone was assumed.
     pub(crate) fn zone_assumed(time: &str) -> String;
     /// How much a layer changes each workload, over all cards: `vfat against the raw device: …`.

@@ -101,7 +101,7 @@ fn of_the_run() -> Vec<(Caveat, &'static str)> {
     vec![
         (
             SmallFile { size: GIB },
-            "The flash may be slower: the 1 GiB file may fit in a device cache",
+            "May show the device's cache instead of its flash: the file is only 1 GiB",
         ),
         (
             SystemDisk,

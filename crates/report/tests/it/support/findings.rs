@@ -27,6 +27,7 @@ fn decision(
         value,
         ci95: Some((value * 0.98, value * 1.02)),
         bounds: None,
+        stalls: None,
         runs: 10,
     };
     let better_from = match fitness {
@@ -79,6 +80,7 @@ fn part(figure: Figure, required: f64, value: Option<f64>) -> ClaimPart {
         value,
         ci95: None,
         bounds: None,
+        stalls: None,
         runs: 10,
     });
     ClaimPart {
