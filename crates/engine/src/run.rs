@@ -28,10 +28,12 @@ use crate::steady::SteadyWatch;
 use crate::worker::{PhaseSetup, WorkerContext};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::TargetKind;
+use hakaru_model::hash::fnv1a;
 use hakaru_model::job::IoEngine;
 use hakaru_model::measured::{HostPauses, LaidOut};
 use hakaru_model::plan::{FilePlan, LayOut, PhasePlan, Plan, WorkerPlan};
 use hakaru_model::record::{IoError, Outcome, PhaseRecord, StopReason, WorkerRecord};
+use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -347,8 +349,11 @@ impl PhaseRunner<'_> {
         let card = worker.sim.as_deref()?;
         let scheduler = self.schedulers.entry(card.name.clone());
         let scheduler = scheduler.or_insert_with(|| {
+            // Without the name of the phase, two workloads with the same I/Os would have the same noise, and thus the
+            // same figures to the last digit.
+            let seed = Rng::fork(worker.seed, fnv1a(phase.name.as_bytes())).next_u64();
             Arc::new(SimScheduler::new(
-                SimCard::new(card.clone(), worker.seed),
+                SimCard::new(card.clone(), seed),
                 self.keeps_content,
             ))
         });
