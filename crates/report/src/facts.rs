@@ -109,7 +109,11 @@ pub(crate) fn surroundings(target: &Identity, environment: &Environment) -> Vec<
         Fact::Known(found) => device(&mut lines, found),
         Fact::Unknown(because) => lines.unknown(FactKey::Device, because),
     }
-    host(&mut lines, environment, |key| key);
+    match target.device == Fact::Unknown(UnknownReason::SimulatedCard) {
+        // Virtual time depends on no part of the host.
+        true => lines.say(FactKey::Host, &environment.hostname),
+        false => host(&mut lines, environment, |key| key),
+    }
     let of_device_page = [FactKey::IoPressure, FactKey::Throttling];
     lines.0.retain(|line| !of_device_page.contains(&line.key));
     lines.0

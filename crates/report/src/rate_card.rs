@@ -99,7 +99,8 @@ pub(crate) fn rate_card(summary: &Summary) -> Option<RateCard> {
 /// Adds block size, queue depth and number of workers to the name of a row, if others have the same without them.
 fn told_apart(key: &RowKey, mut row: RateRow, all: &[RowKey]) -> RateRow {
     use WorkloadKind::*;
-    let (Some((kind @ (Sequential | Random | Mixed), block, depth, workers)), _) = *key else {
+    let (Some((kind @ (Sequential | Random | Mixed | Repeated), block, depth, workers)), _) = *key
+    else {
         return row;
     };
     let keys = || all.iter().filter_map(|(key, _)| key.as_ref());
@@ -151,7 +152,10 @@ fn row_shape(kind: WorkloadKind, shape: &WorkloadShape, phase: &PhaseSummary) ->
     match kind {
         WorkloadKind::Durable => text::durable_shape(&block),
         WorkloadKind::Sustained => text::sustained_shape(&block, phase.detail.measured),
-        WorkloadKind::Sequential | WorkloadKind::Random | WorkloadKind::Mixed => {
+        WorkloadKind::Sequential
+        | WorkloadKind::Random
+        | WorkloadKind::Mixed
+        | WorkloadKind::Repeated => {
             format!("{block}, Q{} T{}", shape.iodepth, shape.workers)
         }
     }

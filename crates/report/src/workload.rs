@@ -20,6 +20,8 @@ pub(crate) enum WorkloadKind {
     Durable,
     /// The longest of several sequential workloads, for the speed after a cache is full.
     Sustained,
+    /// The same in a second pass: a rewrite or re-read of `iozone`.
+    Repeated,
 }
 
 /// The kind of a phase; `None` if the shape of its workload is unknown.
@@ -28,16 +30,30 @@ pub(crate) fn kind(summary: &Summary, phase: &PhaseSummary) -> Option<WorkloadKi
     let kind = plain_kind(shape);
     let like = |other: &&PhaseSummary| {
         let other_kind = other.detail.shape.as_ref().map(plain_kind);
-        other.op == phase.op && other.phase != phase.phase && other_kind == Some(kind)
+        other.op == phase.op
+            && other.phase != phase.phase
+            && other_kind == Some(kind)
+            && !is_second_pass(&other.phase, other.op)
     };
     let mut others = summary.phases.iter().filter(like).peekable();
     let longest = phase.sustained.is_some()
         && others.peek().is_some()
         && others.all(|other| other.detail.measured < phase.detail.measured);
     match kind {
+        WorkloadKind::Sequential if is_second_pass(&phase.phase, phase.op) => {
+            Some(WorkloadKind::Repeated)
+        }
         WorkloadKind::Sequential if longest => Some(WorkloadKind::Sustained),
         kind => Some(kind),
     }
+}
+
+/// Whether a name is that of a test of `iozone` that repeats the one before it.
+fn is_second_pass(phase: &str, op: Op) -> bool {
+    matches!(
+        (phase, op),
+        ("rewrite", Op::Write) | ("re-read" | "reread", Op::Read)
+    )
 }
 
 fn plain_kind(shape: &WorkloadShape) -> WorkloadKind {
@@ -70,6 +86,8 @@ impl SuiteWorkloadName {
             ["seq", op, ref rest @ ..] => (Sequential, Some(operation(op)?), rest),
             ["rand" | "random", op, ref rest @ ..] => (Random, Some(operation(op)?), rest),
             ["mixed"] => (Mixed, None, &[][..]),
+            ["rewrite"] => (Repeated, Some(Op::Write), &[][..]),
+            ["re", "read"] | ["reread"] => (Repeated, Some(Op::Read), &[][..]),
             ["durable", ref rest @ ..] => (Durable, Some(Op::Write), rest),
             ["sustained", "write", ref rest @ ..] | ["sustained", ref rest @ ..] => {
                 (Sustained, Some(Op::Write), rest)
@@ -110,7 +128,7 @@ impl SuiteWorkloadName {
     /// Whether a workload is the one that the name says, as far as it says it.
     fn fits(&self, shape: &WorkloadShape) -> bool {
         let kind = match self.kind {
-            WorkloadKind::Sustained => WorkloadKind::Sequential,
+            WorkloadKind::Sustained | WorkloadKind::Repeated => WorkloadKind::Sequential,
             kind => kind,
         };
         let load = format!("Q{} T{}", shape.iodepth, shape.workers);
@@ -308,6 +326,8 @@ mod tests {
         assert_eq!(words("sustained-write-1M"), "sustained writes of 1 MiB");
         assert_eq!(words("rand-write-4k-16jobs"), "random writes of 4 KiB, T16");
         assert_eq!(words("read-4k-q32-j4"), "random reads of 4 KiB, Q32 T4");
+        assert_eq!(words("rewrite"), "rewrites");
+        assert_eq!(words("re-read"), "re-reads");
         assert_eq!(words("rand-write-4k (2)"), "random writes of 4 KiB (2)");
         let mixed = |op| in_words("mix-64k-q1-j4", Some(op));
         let wanted = "writes of a mix of 64 KiB, Q1 T4";

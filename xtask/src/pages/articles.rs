@@ -4,21 +4,21 @@
 use anyhow::{Context, Result};
 use std::path::Path;
 
-/// Name, write rate in bytes per second, and time of a random write and of a random read in nanoseconds. The figures of
-/// the used cards are not published as a table: these differ as much as the article says, from 250 to 20 writes and from
-/// 1,800 to 700 reads a second.
+/// Name of a simulated card, write rate in bytes per second, and time of a random write and of a random read in
+/// nanoseconds. The figures of the used cards are not published as a table: these differ as much as the article says,
+/// from 250 to 20 writes and from 1,800 to 700 reads a second.
 const USED: [(&str, u64, u64, u64); 5] = [
-    ("transcend 8 GB", 9_000_000, 3_600_000, 420_000),
-    ("sandisk 16 GB", 14_000_000, 7_000_000, 500_000),
-    ("toshiba 8 GB", 11_000_000, 12_000_000, 700_000),
-    ("no name 4 GB", 5_000_000, 25_000_000, 900_000),
-    ("worn 2 GB", 3_000_000, 46_000_000, 1_250_000),
+    ("used A, 8 GB", 9_000_000, 3_600_000, 420_000),
+    ("used B, 16 GB", 14_000_000, 7_000_000, 500_000),
+    ("used C, 8 GB", 11_000_000, 12_000_000, 700_000),
+    ("no name, 4 GB", 5_000_000, 25_000_000, 900_000),
+    ("worn, 2 GB", 3_000_000, 46_000_000, 1_250_000),
 ];
 
 /// The hosts, with the time in nanoseconds that each adds to a request.
 const HOSTS: [(&str, u64); 2] = [("pi-b-plus", 120_000), ("zero-w", 190_000)];
 
-/// The six tests of `iozone -i0 -i1 -i2`.
+/// The six tests of `iozone -T -t 4 -r 4k -I -i0 -i1 -i2`, with smaller files: a simulation takes time for each I/O.
 const WORKLOADS: &str = r#"
 [[workload]]
 name = "write"
@@ -53,16 +53,16 @@ numjobs = 4
 name = "random-read"
 rw = "randread"
 bs = "4 KiB"
-size = "64 MiB"
 runtime = "10 s"
+size = "64 MiB"
 numjobs = 4
 
 [[workload]]
 name = "random-write"
 rw = "randwrite"
 bs = "4 KiB"
-size = "64 MiB"
 runtime = "10 s"
+size = "64 MiB"
 numjobs = 4
 "#;
 
@@ -188,6 +188,8 @@ pub(super) fn write(home: &Path) -> Result<()> {
             let file = format!("used-{nth}.json");
             let model = serde_json::json!({
                 "name": name, "capacity": 8_u64 << 30, "block_size": 512, "jitter_permille": 40,
+                "noise": { "sigma_permille": 80, "stalls_per_million": 40, "stall_mean": 40_000_000, "drift_permille": 25,
+                    "drift_period": 1_700_000_000_000_u64 },
                 "read_rate": 20_000_000, "write_rate": rate, "read_seek": read_seek, "write_seek": write_seek,
                 "read_overhead": overhead, "write_overhead": overhead, "flush": 3_000_000,
             });

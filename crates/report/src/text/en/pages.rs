@@ -174,6 +174,7 @@ pub(in crate::text) fn row_kind(kind: WorkloadKind) -> &'static str {
         WorkloadKind::Mixed => "Mixed",
         WorkloadKind::Durable => "Durable",
         WorkloadKind::Sustained => "Sustained",
+        WorkloadKind::Repeated => "Second pass",
     }
 }
 
@@ -195,6 +196,9 @@ pub(in crate::text) fn workload(kind: WorkloadKind, op: Op) -> &'static str {
         (Sustained, Op::Read) => "sustained reads",
         (Sustained, Op::Write) => "sustained writes",
         (Sustained, Op::Trim) => "sustained trims",
+        (Repeated, Op::Read) => "re-reads",
+        (Repeated, Op::Write) => "rewrites",
+        (Repeated, Op::Trim) => "repeated trims",
     }
 }
 
@@ -218,7 +222,8 @@ pub(in crate::text) fn within_sentence(name: &str) -> String {
         name.strip_prefix(**first)
             .is_some_and(|rest| rest.starts_with(' '))
     });
-    first.map_or_else(
+    let second_pass = ["Rewrites", "Re-reads"].iter().find(|noun| **noun == name);
+    first.or(second_pass).map_or_else(
         || name.to_owned(),
         |first| name.replacen(first, &first.to_lowercase(), 1),
     )

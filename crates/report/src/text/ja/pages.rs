@@ -183,6 +183,7 @@ pub(in crate::text) fn row_kind(kind: WorkloadKind) -> &'static str {
         WorkloadKind::Mixed => "読み書き混合",
         WorkloadKind::Durable => "fsync付き",
         WorkloadKind::Sustained => "長時間連続",
+        WorkloadKind::Repeated => "2回目",
     }
 }
 
@@ -204,6 +205,9 @@ pub(in crate::text) fn workload(kind: WorkloadKind, op: Op) -> &'static str {
         (Sustained, Op::Read) => "長時間連続読み込み",
         (Sustained, Op::Write) => "長時間連続書き込み",
         (Sustained, Op::Trim) => "長時間連続TRIM",
+        (Repeated, Op::Read) => "再読み込み",
+        (Repeated, Op::Write) => "再書き込み",
+        (Repeated, Op::Trim) => "再TRIM",
     }
 }
 
