@@ -341,7 +341,8 @@ pub(crate) fn slowest_by_extremes(summary: &Summary) -> Option<MeasuredFigure> {
     let found = phase.sustained.as_ref()?;
     let (min, max) = (found.min.0 / MB, found.max.0 / MB);
     (min.is_finite() && max.is_finite()).then(|| MeasuredFigure {
-        bounds: Some((min, f64::midpoint(min, max))),
+        // The slowest second is no faster than the mean of all either.
+        bounds: Some((min, f64::midpoint(min, max).min(phase.bandwidth.mean / MB))),
         ..measured(phase, min, None, MB)
     })
 }

@@ -328,6 +328,7 @@ fn document(of: &PairReport<'_>) -> Document {
     let mut proven = Vec::new();
     let transfer = bus::transfer(names, phases, (a, b));
     proven.extend(transfer.map(DocumentBlock::Text));
+    proven.extend(figures::waiting(names, phases).map(DocumentBlock::Text));
     if !comparisons.is_empty() {
         let all = numbers(table(names, comparisons));
         proven.push(folded(text::every_figure(), vec![all]));

@@ -249,6 +249,15 @@ pub(crate) fn change(share: f64) -> String {
     format!("{sign}{size}%")
 }
 
+/// Rounds a positive value to significant digits, for figures that are computed from noisy ones.
+pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    let unit = 10f64.powi(value.log10().floor() as i32 + 1 - digits);
+    (value / unit).round() * unit
+}
+
 /// Formats the size of the change that a ratio stands for: `24%` for 0.758.
 pub(crate) fn percent_of_change(ratio: f64) -> String {
     format!("{}%", percent((ratio - 1.0).abs()))

@@ -188,7 +188,7 @@ pub(super) fn write(home: &Path) -> Result<()> {
             let file = format!("used-{nth}.json");
             let model = serde_json::json!({
                 "name": name, "capacity": 8_u64 << 30, "block_size": 512, "jitter_permille": 40,
-                "noise": { "sigma_permille": 80, "stalls_per_million": 40, "stall_mean": 40_000_000, "drift_permille": 25,
+                "noise": { "sigma_permille": 20, "stalls_per_million": 40, "stall_mean": 40_000_000, "drift_permille": 25,
                     "drift_period": 1_700_000_000_000_u64 },
                 "read_rate": 20_000_000, "write_rate": rate, "read_seek": read_seek, "write_seek": write_seek,
                 "read_overhead": overhead, "write_overhead": overhead, "flush": 3_000_000,

@@ -9,6 +9,7 @@ use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
 use crate::text::{self, CountedThing, Head};
 use crate::{escape, findings};
+use hakaru_model::advice::AdviceVerdict;
 use hakaru_model::campaign::Ranking;
 use hakaru_model::finding::{
     Claim, ClaimCheck, ClaimVerdict, Comparison, LayerCost, PhaseSummary, Verdict,
@@ -301,7 +302,12 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<MarkTable> {
         let verdict = found.verdict();
         Some(Mark {
             sign: findings::sign(verdict),
-            word: text::advice(verdict).to_owned(),
+            word: match verdict {
+                AdviceVerdict::Inconclusive if !found.not_measured.is_empty() => {
+                    text::incomplete().to_owned()
+                }
+                verdict => text::advice(verdict).to_owned(),
+            },
             figure: String::new(),
         })
     };
@@ -317,11 +323,19 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<MarkTable> {
     })
 }
 
+/// Formats a share as percent; one near zero keeps two digits.
+fn percent_of(ratio: f64) -> String {
+    match ratio.abs() {
+        0.0..0.001 => number::significant_digits(ratio * 100.0, 2),
+        _ => percent(ratio),
+    }
+}
+
 /// A cost with its interval; with one run each, there is neither interval nor verdict.
 fn cost_cell(cost: &LayerCost) -> MatrixCell {
     let of = &cost.comparison;
     let interval = of.ratio_ci95.map(|(low, high)| {
-        let (low, high) = (percent(low), percent(high));
+        let (low, high) = (percent_of(low), percent_of(high));
         format!("[{low}, {high}]")
     });
     let sign = match of.verdict {
@@ -330,7 +344,7 @@ fn cost_cell(cost: &LayerCost) -> MatrixCell {
         Verdict::Different | Verdict::Undecided { .. } => "",
     };
     MatrixCell {
-        figure: format!("{}%{sign}", percent(of.ratio)),
+        figure: format!("{}%{sign}", percent_of(of.ratio)),
         note: interval,
         letters: String::new(),
         shade: shade(of.ratio, 1.0),

@@ -51,11 +51,28 @@ pub(super) fn transfer(
             lines,
             block,
             times: (long, short),
+            new_file: new_file((of_a, of_b)).map(|first| match first {
+                true => names.0.to_owned(),
+                false => names.1.to_owned(),
+            }),
             host: host.filter(|(a, b)| *a > 0.0 && *b > 0.0),
             transfer: narrow_transfer,
             by_name: a.by_name || b.by_name,
         }))
     })
+}
+
+/// Whether only the first side wrote a new file; `None` if not exactly one of them did.
+fn new_file((a, b): (&PhaseSummary, &PhaseSummary)) -> Option<bool> {
+    let all_are = |of: &PhaseSummary, new: bool| {
+        let files = &of.detail.new_files;
+        !files.is_empty() && files.iter().all(|is_new| *is_new == new)
+    };
+    match () {
+        () if all_are(a, true) && all_are(b, false) => Some(true),
+        () if all_are(a, false) && all_are(b, true) => Some(false),
+        () => None,
+    }
 }
 
 /// Transfer time over the narrow bus, in the unit of the times; `None` if the times cannot come from the widths.

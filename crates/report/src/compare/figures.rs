@@ -125,6 +125,28 @@ fn latencies(a: &PhaseSummary, b: &PhaseSummary) -> Vec<ComparedFigure> {
     all
 }
 
+/// Largest share of the mean latency in the block layer and the device at which most of it is waiting above them.
+const WAITING: f64 = 0.5;
+
+/// A sentence about the only workload, if its I/Os wait above the block layer for most of the time, as those of many
+/// jobs on one file do.
+pub(super) fn waiting(
+    names: (&str, &str),
+    phases: &[(&PhaseSummary, &PhaseSummary)],
+) -> Option<String> {
+    let [(a, b)] = phases else {
+        return None;
+    };
+    let times = |of: &PhaseSummary| Some((of.detail.device_ns?, of.latency.as_ref()?.mean_ns));
+    let (a, b) = (times(a)?, times(b)?);
+    let waits = |(device, all): (f64, f64)| device < WAITING * all;
+    let side = |(device, all): (f64, f64)| [device, all].map(number::nanos);
+    (waits(a) && waits(b)).then(|| {
+        let (a, b) = (side(a), side(b));
+        text::waiting_above([(names.0, &a[0], &a[1]), (names.1, &b[0], &b[1])])
+    })
+}
+
 /// The 99th percentile of the latency, as text: `69 ms to 108 ms` for two runs that cannot be merged.
 pub(super) fn tail(phase: &PhaseSummary) -> Option<String> {
     let known = percentile(

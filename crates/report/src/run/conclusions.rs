@@ -5,7 +5,7 @@ use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::naming::distinct;
 use crate::table::{self, DataTable};
 use crate::text::{self, ComparedFigureName as Name, FigureChange};
-use hakaru_model::advice::{self, Advice, Choice, RunFindings};
+use hakaru_model::advice::{self, Advice, Choice, Fitness, RunFindings};
 use hakaru_model::finding::{Figure, PhaseSummary, Summary};
 
 /// Conclusions of one kind: with all reasons for one series, as a table for several; the uses of two with the ratios
@@ -73,9 +73,18 @@ impl ChoiceColumn {
     }
 }
 
-/// The choice between two pieces of advice on a use, in words.
-fn chosen(of: &Advice, other: &Advice, names: (&str, &str)) -> (String, Choice) {
-    let (choice, so_far) = advice::choose(of, other);
+/// The choice between two pieces of advice on a use, in words. Of two with the same rating so far, the side that every
+/// measured figure favors is chosen.
+fn chosen(
+    of: &Advice,
+    other: &Advice,
+    names: (&str, &str),
+    favored: Option<Choice>,
+) -> (String, Choice) {
+    let (mut choice, so_far) = advice::choose(of, other);
+    if let (Choice::Both(Fitness::Fits), true, Some(side)) = (choice, so_far, favored) {
+        choice = side;
+    }
     let mut missing: Vec<Figure> = Vec::new();
     for criterion in of.not_measured.iter().chain(&other.not_measured) {
         if !missing.contains(&criterion.figure) {
@@ -120,10 +129,11 @@ fn ratios(
         let Some(other) = same else {
             return (String::new(), Choice::Open);
         };
-        let (words, choice) = chosen(of, other, (first, second));
-        match decided_ratios(of, other, (first, second), &is_mixed, &fsync_means) {
-            ratios if ratios.is_empty() => (String::new(), Choice::Open),
-            ratios => (text::reasons(&[words, ratios]), choice),
+        let shared = shared_figures(of, other, &is_mixed, &fsync_means);
+        let (words, choice) = chosen(of, other, (first, second), shared.only_side());
+        match shared.text((first, second)) {
+            figures if figures.is_empty() => (String::new(), Choice::Open),
+            figures => (text::reasons(&[words, figures]), choice),
         }
     });
     ChoiceColumn::new(text::choice_column(first, second), cells.collect())
@@ -132,28 +142,74 @@ fn ratios(
 /// Largest difference of two figures, as a share, that makes neither better: that of equivalence in comparisons.
 const LEVEL: f64 = 0.05;
 
-/// Which side measured better in how many of the figures that both pieces of advice judge, and the ratios of those that
-/// differ.
-fn decided_ratios(
+/// The figures that both pieces of advice judge, by the side that they favor.
+#[derive(Default)]
+struct SharedFigures {
+    /// Figures that favor the first and the second side: name, ratio of the second to the first, and kind.
+    better: [Vec<(String, f64, FigureChange)>; 2],
+    /// Figures that differ by little.
+    level: usize,
+    /// Slowest intervals of writes that stall, for the first and the second side.
+    stalls: [Option<String>; 2],
+}
+
+impl SharedFigures {
+    /// The only side that any figure favors.
+    fn only_side(&self) -> Option<Choice> {
+        match (&self.better[0][..], &self.better[1][..]) {
+            ([_, ..], []) => Some(Choice::First),
+            ([], [_, ..]) => Some(Choice::Second),
+            _ => None,
+        }
+    }
+
+    /// Which side is better in how many figures, and what speaks against it.
+    fn text(&self, names: (&str, &str)) -> String {
+        let of = self.better[0].len() + self.better[1].len() + self.level;
+        let level = (self.level > 0).then(|| text::figures_level(self.level, of));
+        let side = usize::from(self.better[1].len() >= self.better[0].len());
+        let (better, worse) = (&self.better[side], &self.better[1 - side]);
+        if better.is_empty() {
+            return level.unwrap_or_default();
+        }
+        let name = [names.0, names.1][side];
+        let head = text::better_in(name, better.len(), of);
+        // In words of the named side.
+        let change = |(name, ratio, change): &(String, f64, FigureChange)| {
+            let ratio = if side == 1 { *ratio } else { ratio.recip() };
+            text::figure_change(name, ratio, *change)
+        };
+        let shown = better.iter().map(change).chain(level);
+        let better = format!("{head}: {}", shown.collect::<Vec<_>>().join(" · "));
+        // The slowest interval may be one of the figures.
+        let least = Name::LeastOverTime.text();
+        let is_shown = self.better.iter().flatten().any(|(name, ..)| name == least);
+        let stall = self.stalls[side].as_ref().filter(|_| !is_shown);
+        let stall = stall.map(|slowest| text::slowest_interval_of(slowest));
+        let worse: Vec<String> = worse.iter().map(change).chain(stall).collect();
+        match worse.is_empty() {
+            true => better,
+            false => text::reasons(&[better, text::against_side(&worse.join(" · "))]),
+        }
+    }
+}
+
+/// The figures that both pieces of advice judge, each once.
+fn shared_figures(
     a: &Advice,
     b: &Advice,
-    names: (&str, &str),
     is_mixed: &dyn Fn(&str) -> bool,
     fsync_means: &dyn Fn(&str) -> Option<[f64; 2]>,
-) -> String {
-    let (mut differing, mut better, mut level) = (Vec::new(), [0, 0], 0);
+) -> SharedFigures {
+    let mut found = SharedFigures::default();
     let mut counted: Vec<(&str, [f64; 2])> = Vec::new();
-    let mut count = |name: String, ratio: f64, more_is_better: bool| {
+    let count = |found: &mut SharedFigures, name: String, ratio: f64, change: FigureChange| {
         if (ratio - 1.0).abs() <= LEVEL {
-            level += 1;
+            found.level += 1;
             return;
         }
-        better[usize::from((ratio > 1.0) == more_is_better)] += 1;
-        let change = match more_is_better {
-            true => FigureChange::Rate,
-            false => FigureChange::Time,
-        };
-        differing.push(text::figure_change(&name, ratio, change));
+        let favors_second = (ratio > 1.0) == (change == FigureChange::Rate);
+        found.better[usize::from(favors_second)].push((name, ratio, change));
     };
     for of in &a.decided_by {
         let figure = of.criterion.figure;
@@ -161,6 +217,11 @@ fn decided_ratios(
         let Some(other) = other else {
             continue;
         };
+        for (side, measured) in [&of.measured, &other.measured].into_iter().enumerate() {
+            let slowest = measured.stalls;
+            let slowest = slowest.map(|slowest| text::quantity_of(figure, slowest));
+            found.stalls[side] = slowest.or(found.stalls[side].take());
+        }
         let values = [of.measured.value, other.measured.value];
         let ratio = values[1] / values[0];
         // A long write has a sequential and a sustained speed, which may be the same figure.
@@ -174,26 +235,20 @@ fn decided_ratios(
             false if of.measured.bounds.is_some() => Name::LeastOverTime.text().to_owned(),
             false => text::figure(figure).to_owned(),
         };
-        count(name, ratio, figure.more_is_better());
+        let change = match figure.more_is_better() {
+            true => FigureChange::Rate,
+            false => FigureChange::Time,
+        };
+        count(&mut found, name, ratio, change);
         // The tail may be shorter although most are longer.
         let means = (figure == Figure::SyncP99).then(|| fsync_means(&of.measured.phase));
         let mean = means.flatten().map(|[a, b]| b / a);
         if let Some(mean) = mean.filter(|mean| (*mean > 1.0) != (ratio > 1.0)) {
-            count(Name::MeanFsync.text().to_owned(), mean, false);
+            let name = Name::MeanFsync.text().to_owned();
+            count(&mut found, name, mean, FigureChange::Time);
         }
     }
-    let of = differing.len() + level;
-    let level = (level > 0).then(|| text::figures_level(level, of));
-    if differing.is_empty() {
-        return level.unwrap_or_default();
-    }
-    let (name, count) = match better[1] >= better[0] {
-        true => (names.1, better[1]),
-        false => (names.0, better[0]),
-    };
-    let better = text::better_in(name, count, of);
-    differing.extend(level);
-    format!("{better}: {}", differing.join(" · "))
+    found
 }
 
 /// Suitability for uses, as a table if there are several series: verdicts only, because a terminal has no more columns.
@@ -210,7 +265,8 @@ fn choices(all: &[RunFindings], names: &[String]) -> Option<ChoiceColumn> {
         let same = b.advice.iter().find(|other| other.id == of.id);
         let both = same.filter(|other| !of.decided_by.is_empty() && !other.decided_by.is_empty());
         both.map_or((String::new(), Choice::Open), |other| {
-            chosen(of, other, (first, second))
+            let shared = shared_figures(of, other, &|_| false, &|_| None);
+            chosen(of, other, (first, second), shared.only_side())
         })
     };
     ChoiceColumn::new(
@@ -268,7 +324,7 @@ fn reasons(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::advice::{Criterion, Decision, Fitness};
+    use hakaru_model::advice::{Criterion, Decision};
     use hakaru_model::finding::MeasuredFigure;
 
     /// Regression: a side was "better in all 3" by reads that differed by 0.01%.
@@ -313,8 +369,8 @@ mod tests {
             (RandomWrite, 239.0),
             (SequentialRead, 43.6),
         ]);
-        let ratios = |a, b| decided_ratios(a, b, ("a", "b"), &|_| false, &|_| None);
-        let wanted = "a better in 1 of 3 measured: random write 46% lower · 2 within 5%";
+        let ratios = |a, b| shared_figures(a, b, &|_| false, &|_| None).text(("a", "b"));
+        let wanted = "a better in 1 of 3: random write 1.85× · 2 within 5%";
         assert_eq!(ratios(&a, &b), wanted);
         assert_eq!(ratios(&a, &a), "all 3 within 5%");
     }

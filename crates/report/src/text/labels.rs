@@ -239,7 +239,7 @@ labels! {
         LeastOverTime: "bandwidth, slowest interval", "最も遅い区間のスループット";
         MostOverTime: "bandwidth, fastest interval", "最も速い区間のスループット";
         DeviationOverTime: "bandwidth, deviation of intervals", "区間のスループットの標準偏差";
-        InDevice: "time of an I/O in the device, mean", "デバイス内の時間（I/O 1回の平均）";
+        InDevice: "block-layer I/O time (await), mean", "ブロック層のI/O時間（await、平均）";
         Latency: "latency", "レイテンシ";
         Fsync: "fsync", "fsync";
         Mean: "mean", "平均";

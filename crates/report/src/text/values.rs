@@ -273,6 +273,8 @@ pub(crate) struct BusTransfer {
     pub(crate) block: Bytes,
     /// Mean time of an I/O over the narrow and over the wide bus, in nanoseconds: in the device, or all of it.
     pub(crate) times: (f64, f64),
+    /// The side that wrote a new file, if only one did.
+    pub(crate) new_file: Option<String>,
     /// What the host adds to these times; `None` if they contain it.
     pub(crate) host: Option<(f64, f64)>,
     /// Transfer time over the narrow bus, in nanoseconds.
@@ -293,7 +295,10 @@ impl BusTransfer {
         let (long, short) = self.times;
         let over_wide = self.transfer * f64::from(self.lines.0) / f64::from(self.lines.1);
         let rest = long - self.transfer;
-        [long, short, self.transfer, over_wide, rest].map(number::nanos)
+        let about = |ns: f64| number::nanos(number::rounded(ns, 2));
+        let [long, short] = [long, short].map(number::nanos);
+        let [transfer, over_wide, rest] = [self.transfer, over_wide, rest].map(about);
+        [long, short, transfer, over_wide, rest]
     }
 }
 

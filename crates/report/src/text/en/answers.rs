@@ -153,7 +153,7 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         false => "",
     };
     let whose = match of.host {
-        Some(_) => "by the disk's counters, the device takes",
+        Some(_) => "by the disk's counters, the block layer and the card take",
         None => "on average, it takes",
     };
     let rest_is = match of.host {
@@ -163,10 +163,13 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         }
         None => "commands, card and host on both".to_owned(),
     };
+    let new_file = of.new_file.as_ref().map_or_else(String::new, |side| {
+        format!(" {side} also wrote a new file, which may be part of the difference.")
+    });
     format!(
         "Why not {}×: {whose} {long} for an I/O of {block} over {narrow} bit and {short} over {wide} bits{by_name}. If the \
-         width is the only difference, {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and \
-         {rest} {rest_is}. Larger blocks should gain more: compare `hakaru bench --deep` on both.",
+         width is the only difference, about {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and \
+         {rest} {rest_is}.{new_file} Larger blocks should gain more: compare `hakaru bench --deep` on both.",
         wide / narrow
     )
 }
@@ -246,13 +249,13 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
         (1, 1) => format!("The two {} differ", things()),
         (0, 1) => format!("No difference between the two {} is proven", things()),
         (0, of) => format!(
-            "None of {of} comparisons between two {} proves a difference",
+            "None of {of} comparisons of {} proves a difference",
             things()
         ),
         (n, of) => {
             let verb = if n == 1 { "proves" } else { "prove" };
             format!(
-                "{n} of {of} comparisons between two {} {verb} a difference",
+                "{n} of {of} comparisons of {} {verb} a difference",
                 things()
             )
         }

@@ -49,7 +49,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
                 format!("{size} on {}", crate::text::layer_in_text(layer))
             });
             format!(
-                "Random I/O is spread over {}: cards can be faster in a smaller range, so a layer with one may cost more than it shows",
+                "Random I/O is spread over {}: cards can be faster in a smaller span, so that layer may cost more than shown",
                 super::listed(&spans.collect::<Vec<_>>())
             )
         }

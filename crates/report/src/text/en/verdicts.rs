@@ -138,9 +138,9 @@ pub(in crate::text) fn too_few_ios(name: &str) -> String {
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
     match of {
-        1 if count == 1 => format!("{name} measured better"),
-        of if count == of => format!("{name} better in all {of} measured"),
-        of => format!("{name} better in {count} of {of} measured"),
+        1 if count == 1 => format!("{name} better"),
+        of if count == of => format!("{name} better in all {of}"),
+        of => format!("{name} better in {count} of {of}"),
     }
 }
 
@@ -181,8 +181,32 @@ pub(in crate::text) fn against_it(parts: &[String]) -> String {
 }
 
 pub(in crate::text) fn cost_unexplained() -> &'static str {
-    "Why is not measured: a file system also writes tables, directories and zeros for holes. `[trace]` in the campaign \
+    "The cause is not measured; a file system also updates tables and directories and fills holes with zeros. [trace] in the campaign \
      file counts what reaches the device."
+}
+
+pub(in crate::text) fn incomplete() -> &'static str {
+    "incomplete"
+}
+
+pub(in crate::text) fn against_side(worse: &str) -> String {
+    format!("worse: {worse}")
+}
+
+pub(in crate::text) fn slowest_interval_of(value: &str) -> String {
+    format!("slowest interval {value}")
+}
+
+pub(in crate::text) fn quantity_of(figure: Figure, value: f64) -> String {
+    quantity(figure, value)
+}
+
+pub(in crate::text) fn waiting_above(sides: [(&str, &str, &str); 2]) -> String {
+    let side = |(name, device, all): (&str, &str, &str)| format!("{device} of {all} ({name})");
+    let [a, b] = sides.map(side);
+    format!(
+        "Of the mean latency, only {a} and {b} pass in the block layer and the device: the rest is waiting above them."
+    )
 }
 
 pub(in crate::text) fn verdicts_so_far() -> &'static str {

@@ -132,7 +132,7 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         false => "",
     };
     let whose = match of.host {
-        Some(_) => "ディスク統計によるデバイス内の時間",
+        Some(_) => "ブロック層とカードの時間（ディスク統計）",
         None => "平均の所要時間",
     };
     let rest_is = match of.host {
@@ -142,9 +142,12 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         }
         None => "コマンド、カード、ホストの処理であり、両者に共通する".to_owned(),
     };
+    let new_file = of.new_file.as_ref().map_or_else(String::new, |side| {
+        format!("{side}は新規ファイルへの書き込みでもあり、それも差に含まれうる。")
+    });
     format!(
         "{}倍にならない理由: {block}のI/O 1回の{whose}は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
-         うち転送は{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}は{rest_is}。ブロックが大きいほど差は広がるはずである。\
+         うち転送は約{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}は{rest_is}。{new_file}ブロックが大きいほど差は広がるはずである。\
          両方をhakaru bench --deepで測定して比較できる。",
         wide / narrow
     )

@@ -43,7 +43,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
                 format!("{}は{size}", crate::text::layer_in_text(layer))
             });
             format!(
-                "ランダムアクセスの範囲がレイヤにより異なる（{}）。範囲が狭いほどカードは速くなりうるため、狭いレイヤの実際の影響は表示より大きい可能性がある",
+                "ランダムアクセスの範囲がレイヤにより異なる（{}）。範囲が狭いほど速くなりうるため、狭いレイヤの低下は表示より大きい可能性がある",
                 listed(&spans.collect::<Vec<_>>())
             )
         }

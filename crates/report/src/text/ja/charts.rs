@@ -135,11 +135,11 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 return format!("{work}: {percentile}はすべて{}", low.1);
             }
             let median = match crossing {
-                true => "（中央値では逆転）",
+                true => "（中央値は逆）",
                 false => "",
             };
             format!(
-                "{work}: {percentile}は{}の{}〜{}の{}{median}",
+                "{work}: {percentile}は{} {}、{} {}{median}",
                 low.0, low.1, high.0, high.1
             )
         }

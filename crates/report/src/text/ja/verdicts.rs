@@ -26,8 +26,8 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
 
 pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
     let so_far = match at_best {
-        Some(Fitness::Fits) => "測定済みの項目は十分",
-        Some(Fitness::WithCare | Fitness::DoesNot) => "測定済みの項目では条件付き",
+        Some(Fitness::Fits) => "ここまで十分",
+        Some(Fitness::WithCare | Fitness::DoesNot) => "ここまで条件付き",
         None => "判定保留",
     };
     format!("{so_far}（未測定{missing}項目）")
@@ -129,9 +129,9 @@ pub(in crate::text) fn too_few_ios(name: &str) -> String {
 
 pub(in crate::text) fn better_in(name: &str, count: usize, of: usize) -> String {
     match of {
-        1 if count == 1 => format!("{name}の測定値が上回る"),
-        of if count == of => format!("{name}の測定値が{of}項目すべてで上回る"),
-        of => format!("{name}の測定値が{of}項目中{count}項目で上回る"),
+        1 if count == 1 => format!("{name}が優位"),
+        of if count == of => format!("{name}が全{of}項目で優位"),
+        of => format!("{name}が{of}項目中{count}項目で優位"),
     }
 }
 
@@ -173,8 +173,32 @@ pub(in crate::text) fn against_it(parts: &[String]) -> String {
 }
 
 pub(in crate::text) fn cost_unexplained() -> &'static str {
-    "原因は測定されていない。ファイルシステムは管理表、ディレクトリ、穴を埋めるゼロも書き込む。キャンペーンファイルの[trace]で、\
+    "原因は測定されていない。ファイルシステムは管理表とディレクトリの更新、ホールのゼロ埋めも書き込む。キャンペーンファイルの[trace]で、\
      デバイスに届く量を測定できる。"
+}
+
+pub(in crate::text) fn incomplete() -> &'static str {
+    "測定不足"
+}
+
+pub(in crate::text) fn against_side(worse: &str) -> String {
+    format!("不利な項目: {worse}")
+}
+
+pub(in crate::text) fn slowest_interval_of(value: &str) -> String {
+    format!("最も遅い区間は{value}")
+}
+
+pub(in crate::text) fn quantity_of(figure: Figure, value: f64) -> String {
+    quantity(figure, value)
+}
+
+pub(in crate::text) fn waiting_above(sides: [(&str, &str, &str); 2]) -> String {
+    let side = |(name, device, all): (&str, &str, &str)| format!("{name}で{all}中{device}");
+    let [a, b] = sides.map(side);
+    format!(
+        "平均レイテンシのうちブロック層とデバイスの時間は{a}、{b}のみで、残りはその手前での待ち時間である。"
+    )
 }
 
 pub(in crate::text) fn verdicts_so_far() -> &'static str {
@@ -186,7 +210,7 @@ pub(in crate::text) fn choice_title() -> &'static str {
 }
 
 pub(in crate::text) fn choice_column(first: &str, second: &str) -> String {
-    format!("選択、{first}に対する{second}")
+    format!("選択（{second}対{first}）")
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {

@@ -28,6 +28,16 @@ texts! {
     pub(crate) fn choice_title() -> &'static str;
     /// Column of the choices, with the ratios of the second to the first.
     pub(crate) fn choice_column(first: &str, second: &str) -> String;
+    /// A verdict on a use of which some figures are missing, in one word.
+    pub(crate) fn incomplete() -> &'static str;
+    /// What speaks against the better side.
+    pub(crate) fn against_side(worse: &str) -> String;
+    /// The slowest interval of a write that stalls.
+    pub(crate) fn slowest_interval_of(value: &str) -> String;
+    /// A figure with its unit.
+    pub(crate) fn quantity_of(figure: Figure, value: f64) -> String;
+    /// The share of an I/O that passes in the block layer and below, if most of its time is spent above.
+    pub(crate) fn waiting_above(sides: [(&str, &str, &str); 2]) -> String;
     /// Heading of verdicts of which none is final.
     pub(crate) fn verdicts_so_far() -> &'static str;
     /// The 99th percentiles of the latency of both sides.

@@ -100,8 +100,8 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
                     ("vfat".into(), Bytes(4 << 30)),
                 ],
             },
-            "Random I/O is spread over 16 GiB on the raw device and 4 GiB on vfat: cards can be faster in a smaller range, so a \
-             layer with one may cost more than it shows",
+            "Random I/O is spread over 16 GiB on the raw device and 4 GiB on vfat: cards can be faster in a smaller span, so \
+             that layer may cost more than shown",
         ),
         (
             Weakness::Unprepared,
