@@ -164,9 +164,9 @@ fn its_tables_are_those_of_the_article_in_its_true_unit() {
 fn a_card_that_leads_in_one_workload_may_be_far_behind_in_another() {
     let page = campaign_markdown(summary(), None);
     for said in [
-        "sandisk is the fastest for sequential writes, but reaches only 42% of the best for random writes and 49% of the \
+        "On the raw device, sandisk is the fastest for sequential writes, but reaches only 42% of the best for random writes and 49% of the \
          best for random reads.",
-        "kioxia is the fastest for random reads, but reaches only 38% of the best for random writes.",
+        "On the raw device, kioxia is the fastest for random reads, but reaches only 38% of the best for random writes.",
         "These are ratings of the raw device.",
     ] {
         assert!(page.contains(said), "{page}");

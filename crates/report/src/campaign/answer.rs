@@ -107,6 +107,14 @@ pub(super) fn answer(view: &View<'_>) -> Option<AnswerBlock> {
     })
 }
 
+/// A sentence about the main layer, which it names if there are others.
+pub(super) fn on_layer(view: &View<'_>, sentence: String) -> String {
+    match view.layers.len() {
+        0 | 1 => sentence,
+        _ => text::on_layer(&text::layer_in_text(&plain(view.main_layer())), &sentence),
+    }
+}
+
 fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<String> {
     let won: Vec<FastestCard<'_>> = ranked_workloads
         .iter()
@@ -121,7 +129,10 @@ fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<S
     let of_won = ranked_workloads.iter().filter(|ranked| ranked.is_won(view));
     let of_won = of_won.take(WINS).map(RankedWorkload::cards).min();
     Some(match () {
-        () if !won.is_empty() => text::fastest_cards(of_won.unwrap_or(cards), &won),
+        () if !won.is_empty() => {
+            let fastest = text::fastest_cards(of_won.unwrap_or(cards), &won);
+            on_layer(view, fastest)
+        }
         () if runs == Some(1) => text::highest_of_single_runs(&largest.win(view), largest.cards()),
         () if !ranked_workloads.iter().any(RankedWorkload::has_proof) => {
             text::no_card_differs(cards)

@@ -1,5 +1,6 @@
 //! Cards that lead in one workload and are far behind in another.
 
+use super::answer::on_layer;
 use super::view::{View, Work};
 use crate::number;
 use crate::text;
@@ -26,7 +27,8 @@ pub(super) fn sentences(view: &View<'_>) -> Vec<String> {
             .filter_map(|work| Some((work.noun.as_str(), far_behind(view, layer, work, card)?)))
             .collect();
         if !won.is_empty() && !behind.is_empty() {
-            all.push(text::fast_and_slow(&view.names[card], &won, &behind));
+            let sentence = text::fast_and_slow(&view.names[card], &won, &behind);
+            all.push(on_layer(view, sentence));
         }
     }
     all

@@ -159,6 +159,10 @@ pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
     )
 }
 
+pub(in crate::text) fn on_layer(layer: &str, sentence: &str) -> String {
+    format!("{layer}では、{sentence}")
+}
+
 pub(in crate::text) fn fast_and_slow(
     card: &str,
     won: &[&str],

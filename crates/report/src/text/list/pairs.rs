@@ -28,6 +28,8 @@ texts! {
     pub(crate) fn choice_title() -> &'static str;
     /// Column of the choices, with the ratios of the second to the first.
     pub(crate) fn choice_column(first: &str, second: &str) -> String;
+    /// A sentence that holds for one layer of several.
+    pub(crate) fn on_layer(layer: &str, sentence: &str) -> String;
     /// A verdict on a use of which some figures are missing, in one word.
     pub(crate) fn incomplete() -> &'static str;
     /// What speaks against the better side.
