@@ -9,7 +9,7 @@ use crate::location::WIDEST;
 use crate::predict::Simulate;
 use hakaru_model::anatomy::{
     Anatomy, CardFinding, CardProperty, DeclineReason, Evidence, Experiment, ExperimentRecord,
-    PropertyUnit, PropertyValue, Spent,
+    NoiseLevel, PropertyUnit, PropertyValue, Spent,
 };
 
 /// A step of a run, for progress and for storing what is known so far.
@@ -206,13 +206,21 @@ pub(crate) const WANDERS: f64 = 0.1;
 const UNSTEADY: f64 = 0.2;
 
 /// Widens the intervals of times and rates by the drift of the reference measurements; what becomes too wide is
-/// unknown.
+/// unknown. A host that becomes slower is in both of two requests in turn, so that it does not change their difference.
 fn widen(anatomy: &mut Anatomy) {
-    let spread = anatomy.noise.drift;
-    if spread <= 0.0 {
-        return;
-    }
+    let NoiseLevel {
+        drift,
+        transfer_drift,
+        ..
+    } = anatomy.noise;
     for (property, finding) in &mut anatomy.findings {
+        let spread = match has_host(*property) {
+            true => drift.max(transfer_drift),
+            false => transfer_drift,
+        };
+        if spread <= 0.0 {
+            continue;
+        }
         let by_clock = matches!(
             property,
             CardProperty::ThrottleAfter
@@ -241,4 +249,15 @@ fn widen(anatomy: &mut Anatomy) {
             };
         }
     }
+}
+
+/// Returns whether a property is the time of a request and not a difference, so that the time of the host is in it.
+fn has_host(property: CardProperty) -> bool {
+    matches!(
+        property,
+        CardProperty::ReadOverhead
+            | CardProperty::WriteOverhead
+            | CardProperty::Flush
+            | CardProperty::Discard
+    )
 }
