@@ -51,6 +51,7 @@ pub fn run(
         None => lab.trace.unexplained(anatomy, from_start, simulate)?,
         unsteady => unsteady,
     };
+    decline_with_seek(anatomy);
     widen(anatomy);
     let spread = anatomy.noise.drift;
     if let Some(share) = unexplained {
@@ -62,11 +63,36 @@ pub fn run(
     outcome.map_err(|(error, _)| error)
 }
 
+/// Declines the costs of writes that do not continue the last one, if the part of it that such a write has is unknown.
+fn decline_with_seek(anatomy: &mut Anatomy) {
+    let needs = DeclineReason::Needs(CardProperty::WriteSeek);
+    let is_unknown = |property| anatomy.finding(property).rough().is_none();
+    let (seek, turn) = (
+        is_unknown(CardProperty::WriteSeek),
+        is_unknown(CardProperty::ReadToWrite),
+    );
+    let mut decline = |property| {
+        if anatomy.finding(property).known().is_some() {
+            let unknown = CardFinding::Unknown(needs);
+            anatomy.findings.insert(property, unknown);
+        }
+    };
+    if seek && turn {
+        decline(CardProperty::RandomWrite);
+        decline(CardProperty::CollectionTime);
+        decline(CardProperty::CollectionRate);
+    }
+    if seek {
+        decline(CardProperty::ReadToWrite);
+    }
+}
+
 /// Returns a state that a killed process leaves: what has ended, with the intervals that follow from the drift so far.
 fn checkpoint(lab: &Lab<'_>, anatomy: &Anatomy) -> Anatomy {
     let mut state = anatomy.clone();
     state.noise = lab.noise_so_far();
     state.resume = Some(Box::new(lab.state_to_resume(anatomy, None)));
+    decline_with_seek(&mut state);
     widen(&mut state);
     state.model = fit(&state);
     state
@@ -164,7 +190,9 @@ fn merge(anatomy: &mut Anatomy, experiment: Experiment, found: Findings) {
             .findings
             .get(&property)
             .is_some_and(|old| old.known().is_some() && finding.known().is_none());
-        let replaces = experiment == Experiment::Boundaries || contradicts || !is_known;
+        // Reads and writes in turn correct what earlier experiments found.
+        let corrects = matches!(experiment, Experiment::Boundaries | Experiment::Mixing);
+        let replaces = corrects || contradicts || !is_known;
         if replaces {
             anatomy.findings.insert(property, finding);
         }
