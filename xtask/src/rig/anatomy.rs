@@ -94,6 +94,7 @@ pub(super) fn main(args: &[String]) -> Result<()> {
     let part = parse(&args)?;
     let digest = digest(program.file())?;
     setup::head_start();
+    setup::real_time();
     let rig = RigSetup {
         kit: Kit::usual(),
         hakaru: program.in_pc(),
