@@ -239,14 +239,17 @@ fn widen(anatomy: &mut Anatomy) {
     let NoiseLevel {
         drift,
         transfer_drift,
+        latency,
         ..
     } = anatomy.noise;
+    let host = (drift - transfer_drift).max(0.0) * latency.0 as f64;
     for (property, finding) in &mut anatomy.findings {
         let spread = match has_host(*property) {
             true => drift.max(transfer_drift),
             false => transfer_drift,
         };
-        if spread <= 0.0 {
+        let host = if differ_in_wait(*property) { host } else { 0.0 };
+        if spread <= 0.0 && host <= 0.0 {
             continue;
         }
         let by_clock = matches!(
@@ -267,13 +270,15 @@ fn widen(anatomy: &mut Anatomy) {
         }
         if let CardFinding::Known(known) = *finding {
             let wider = PropertyValue {
-                low: known.low - spread * known.value,
-                high: known.high + spread * known.value,
+                low: known.low - spread * known.value - host,
+                high: known.high + spread * known.value + host,
                 ..known
             };
             *finding = match wider.relative_error() <= WIDEST {
                 true => CardFinding::Known(wider),
-                false => CardFinding::Unknown(DeclineReason::Drift { spread }),
+                false => CardFinding::Unknown(DeclineReason::Drift {
+                    spread: spread.max(host / known.value),
+                }),
             };
         }
     }
@@ -287,5 +292,14 @@ fn has_host(property: CardProperty) -> bool {
             | CardProperty::WriteOverhead
             | CardProperty::Flush
             | CardProperty::Discard
+    )
+}
+
+/// Returns whether a property is the difference of two requests of which one takes several times as long: the way back
+/// through an idle host may then differ, by what a busy one changes it at most.
+fn differ_in_wait(property: CardProperty) -> bool {
+    matches!(
+        property,
+        CardProperty::ReadSeek | CardProperty::OpenCost | CardProperty::CollectionTime
     )
 }
