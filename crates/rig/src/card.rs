@@ -62,6 +62,7 @@ pub struct SimulatedCard {
     absorbed: Nanos,
     /// Whether gaps between commands are absorbed, too.
     absorbs_between: bool,
+    has_traced_commands: bool,
     file: File,
     /// Tells where commands begin; without it, a request that continues the last one belongs to the same command.
     commands: Mutex<Option<CommandLog>>,
@@ -123,6 +124,7 @@ impl SimulatedCard {
             lies_about_flush,
             absorbed: ABSORBED,
             absorbs_between: true,
+            has_traced_commands: false,
             file,
             commands: Mutex::new(None),
             born,
@@ -150,9 +152,14 @@ impl SimulatedCard {
         *self.commands.lock().unwrap_or_else(PoisonError::into_inner) = Some(CommandLog::new(pipe));
     }
 
-    /// Whether gaps between two commands are idle time.
-    pub(crate) fn tells_commands_apart(&self) -> bool {
-        !self.absorbs_between
+    /// Takes where commands begin from QEMU, if it is the only card of a PC guest.
+    pub fn with_traced_commands(mut self) -> SimulatedCard {
+        self.has_traced_commands = true;
+        self
+    }
+
+    pub(crate) fn has_traced_commands(&self) -> bool {
+        self.has_traced_commands
     }
 
     /// Announced capacity.

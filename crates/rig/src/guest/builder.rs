@@ -208,7 +208,7 @@ impl GuestBuilder {
     /// The card whose commands QEMU traces: the trace does not say which of several cards has a command.
     fn card_with_commands(&self) -> Option<&Arc<SimulatedCard>> {
         match self.cards.as_slice() {
-            [card] if card.tells_commands_apart() => Some(card),
+            [card] if card.has_traced_commands() => Some(card),
             _ => None,
         }
     }
