@@ -441,44 +441,21 @@ mod tests {
         assert_eq!(totals.wrong_percent(), 0.0, "{told}");
     }
 
-    /// Regression: where two units cannot be open, the seek cannot be measured and was in all of these costs.
+    /// Regression: where two units cannot be open, the seek cannot be measured and was in the costs of other writes.
     #[test]
     fn the_seek_of_a_card_with_one_open_unit_is_in_no_other_cost() {
-        let mut model = slow_card_that_throttles();
-        model.throttle = None;
-        model.noise = None;
-        (model.write_seek, model.read_to_write) = (Nanos(3_000_000), Nanos(0));
-        let flash = model.flash.as_mut().unwrap();
-        (flash.open_units, flash.random_units, flash.fat_units) = (1, 1, 0);
-        flash.random_write = Nanos(4_000_000);
-        let (anatomy, _) = dissect(&model, Disturbance::Usual, 1, false).unwrap();
-        for property in [
-            CardProperty::WriteSeek,
-            CardProperty::RandomWrite,
-            CardProperty::ReadToWrite,
-            CardProperty::CollectionTime,
-            CardProperty::CollectionRate,
-        ] {
-            let found = score(&model, &anatomy, property);
-            assert_ne!(found, Score::Wrong, "{property:?}: {anatomy:?}");
-        }
-        assert_eq!(anatomy.size(CardProperty::OpenUnits), Some(1));
+        let seed = 10_684_707_358_360_888_294;
+        let (totals, told) = one_of(seed, 3, CardKind::Rig, Disturbance::HostPath);
+        assert_eq!(totals.wrong_percent(), 0.0, "{told}");
     }
 
-    /// Regression: the speed of a host was taken for that of the card, so that no rate was known.
+    /// Regression: the speed of a host was taken for that of the card, so that no rate or time was known.
     #[test]
-    fn a_host_whose_speed_wanders_hides_no_rate() {
-        let model = slow_card_that_throttles();
-        let (anatomy, _) = dissect(&model, Disturbance::HostPath, 1, false).unwrap();
-        let noise = &anatomy.noise;
-        assert!(
-            noise.drift > 0.055 && noise.transfer_drift < 0.03,
-            "{noise:?}"
-        );
-        for property in [CardProperty::ReadRate, CardProperty::WriteRate] {
-            let found = score(&model, &anatomy, property);
-            assert_eq!(found, Score::Right, "{property:?}: {anatomy:?}");
-        }
+    fn a_host_whose_speed_wanders_hides_no_rates() {
+        let seed = 10_684_707_358_360_888_294;
+        let (totals, told) = one_of(seed, 1, CardKind::Rig, Disturbance::HostPath);
+        assert_eq!(totals.wrong_percent(), 0.0, "{told}");
+        assert!(totals.right_percent() >= 70.0, "{told}");
     }
 
     /// Regression: sensing that ends before the transfer of a block does was taken for no pages, and the writes then fitted
