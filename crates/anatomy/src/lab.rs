@@ -99,6 +99,8 @@ pub(crate) struct Lab<'a> {
     references: References,
     /// Length of the large reads of a reference measurement.
     transfer_len: Option<u64>,
+    /// Whether they are read: they are not compared with the model, whose rate may be unknown.
+    measures_transfer: bool,
     /// What interrupted experiments spent before this part of the anatomy; no experiment record counts it.
     interrupted: Spent,
     /// Reference measurements before and after experiments, without those that heat may explain.
@@ -119,6 +121,7 @@ impl<'a> Lab<'a> {
             reference: None,
             references: References::default(),
             transfer_len: None,
+            measures_transfer: false,
             interrupted: Spent::default(),
             cool_references: Vec::new(),
             fresh: 0,
@@ -170,7 +173,9 @@ impl<'a> Lab<'a> {
         self.take_time(SLOWEST)?;
         let before = self.device.now();
         let latency = self.device.serve(request)?;
-        self.trace.served(request, latency);
+        if !self.measures_transfer {
+            self.trace.served(request, latency);
+        }
         self.spent.time.0 += self.device.now().0.saturating_sub(before.0);
         self.spent.requests += 1;
         self.state.warmth.works(latency.0 as f64);
@@ -306,7 +311,10 @@ impl<'a> Lab<'a> {
         if self.reference.is_none() {
             self.reference = Some(found);
         }
-        let transfer = self.transfer(found)?;
+        self.measures_transfer = true;
+        let transfer = self.transfer(found);
+        self.measures_transfer = false;
+        let transfer = transfer?;
         self.references.push(found, transfer, self.state.warmth.now);
         Ok(found)
     }
