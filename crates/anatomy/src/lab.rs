@@ -1,5 +1,8 @@
 //! The laboratory of the experiments: counts what they spend, watches heat and drift, and knows the state of the card.
 
+mod resume;
+mod transfer;
+
 use crate::device::{DeviceError, TimedDevice, TimedRequest};
 use crate::location::SampleLocation;
 use crate::references::{self, EARLIEST, References};
@@ -7,9 +10,8 @@ use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, NoiseLevel, Spent};
-use hakaru_model::anatomy_resume::{AnatomyResume, CacheWrite};
 use hakaru_model::rng::Rng;
-use hakaru_model::units::{Bytes, Nanos};
+use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
 
 /// Bytes at the start of the card that only the search for the area of the FAT touches.
@@ -95,6 +97,10 @@ pub(crate) struct Lab<'a> {
     /// Median of the first reference measurement, in ns.
     pub(crate) reference: Option<f64>,
     references: References,
+    /// Length of the large reads of a reference measurement.
+    transfer_len: Option<u64>,
+    /// Whether they are read: they are not compared with the model, whose rate may be unknown.
+    measures_transfer: bool,
     /// What interrupted experiments spent before this part of the anatomy; no experiment record counts it.
     interrupted: Spent,
     /// Reference measurements before and after experiments, without those that heat may explain.
@@ -114,6 +120,8 @@ impl<'a> Lab<'a> {
             state: CardState::default(),
             reference: None,
             references: References::default(),
+            transfer_len: None,
+            measures_transfer: false,
             interrupted: Spent::default(),
             cool_references: Vec::new(),
             fresh: 0,
@@ -121,70 +129,10 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Takes over what an earlier part of the same anatomy found.
-    pub(crate) fn resume(&mut self, anatomy: &Anatomy) {
-        self.noise = anatomy.noise;
-        self.reference = Some(anatomy.noise.latency.0 as f64).filter(|latency| *latency > 0.0);
-        let state = anatomy.resume.as_deref().cloned().unwrap_or_default();
-        self.interrupted = state.interrupted;
-        self.references = References::resumed(state.references);
-        self.cool_references = state.cool_references;
-        let sum = |of: fn(&Spent) -> u64| -> u64 {
-            let ended = anatomy.experiments.iter().map(|e| of(&e.spent));
-            ended.sum::<u64>() + of(&state.interrupted)
-        };
-        self.spent = Spent {
-            time: Nanos(sum(|s| s.time.0)),
-            read: Bytes(sum(|s| s.read.0)),
-            written: Bytes(sum(|s| s.written.0)),
-            copied: Bytes(sum(|s| s.copied.0)),
-            requests: sum(|s| s.requests),
-        };
-        self.state.warmth.throttles_at = anatomy.value(CardProperty::ThrottleAfter);
-        self.knows_heat(anatomy);
-        if let Some(write) = state.cache_write {
-            self.state.cache = Some((write.len.0, write.fast_below));
-            let fast = write.latency;
-            self.state.fast_write =
-                fast.map(|(value, error)| (write.len.0, SampleLocation { value, error }));
-            return;
-        }
-        let rates = [CardProperty::CacheRate, CardProperty::WriteRate]
-            .map(|property| anatomy.finding(property).rough());
-        if let ([Some(fast), Some(slow)], Some(_)) = (rates, anatomy.value(CardProperty::CacheSize))
-        {
-            let len = 192u64 << 10;
-            let fixed = anatomy.finding(CardProperty::WriteOverhead).rough();
-            let time = |rate: f64| fixed.map_or(0.0, |f| f.value) + len as f64 / rate * 1e9;
-            self.state.cache = Some((len, (time(fast.value) * time(slow.value)).sqrt()));
-        }
-    }
-
-    /// Returns what another part needs to continue. `before` is what was spent before the experiment that did not end.
-    pub(crate) fn state_to_resume(
-        &self,
-        anatomy: &Anatomy,
-        before: Option<&Spent>,
-    ) -> AnatomyResume {
-        let unfinished = before.map_or(Spent::default(), |before| self.spent.since(before));
-        let fast = self.state.fast_write;
-        AnatomyResume {
-            findings: anatomy.findings.clone(),
-            references: self.references.latencies().to_vec(),
-            cool_references: self.cool_references.clone(),
-            cache_write: self.state.cache.map(|(len, fast_below)| CacheWrite {
-                len: Bytes(len),
-                fast_below,
-                latency: fast.map(|(_, fast)| (fast.value, fast.error)),
-            }),
-            interrupted: self.interrupted.plus(&unfinished),
-        }
-    }
-
     /// Takes over up to which warmth the card does not throttle.
     pub(crate) fn knows_heat(&mut self, anatomy: &Anatomy) {
         self.state.cool_below = match anatomy.finding(CardProperty::ThrottleAfter) {
-            CardFinding::Known(after) => Some(after.value / 2.0),
+            CardFinding::Known(after) => Some(after.low / 2.0),
             CardFinding::Absent { up_to } => Some(up_to / 2.0),
             // Also if something else makes the device slow.
             CardFinding::Unknown(_) => Some(EARLIEST),
@@ -225,7 +173,9 @@ impl<'a> Lab<'a> {
         self.take_time(SLOWEST)?;
         let before = self.device.now();
         let latency = self.device.serve(request)?;
-        self.trace.served(request, latency);
+        if !self.measures_transfer {
+            self.trace.served(request, latency);
+        }
         self.spent.time.0 += self.device.now().0.saturating_sub(before.0);
         self.spent.requests += 1;
         self.state.warmth.works(latency.0 as f64);
@@ -361,7 +311,11 @@ impl<'a> Lab<'a> {
         if self.reference.is_none() {
             self.reference = Some(found);
         }
-        self.references.push(found, self.state.warmth.now);
+        self.measures_transfer = true;
+        let transfer = self.transfer(found);
+        self.measures_transfer = false;
+        let transfer = transfer?;
+        self.references.push(found, transfer, self.state.warmth.now);
         Ok(found)
     }
 
@@ -397,14 +351,16 @@ impl<'a> Lab<'a> {
     /// Returns the noise, with the drift so far.
     pub(crate) fn noise_so_far(&self) -> NoiseLevel {
         NoiseLevel {
-            drift: self.noise.drift.max(self.drift()),
+            drift: self.noise.drift.max(self.references.drift()),
+            transfer_drift: self.noise.transfer_drift.max(self.transfer_drift()),
             ..self.noise
         }
     }
 
-    /// Returns half of the range of the reference measurements, as a fraction of their median; 0 if noise explains it.
-    pub(crate) fn drift(&self) -> f64 {
-        self.references.drift()
+    /// Returns half of the range of the time of the bytes of large reads, as a fraction of its median; 0 if noise explains
+    /// it.
+    pub(crate) fn transfer_drift(&self) -> f64 {
+        self.references.transfer_drift()
     }
 
     /// Measures the reference before or after an experiment. Returns whether the device is slow.

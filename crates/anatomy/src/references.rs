@@ -1,4 +1,5 @@
-//! Reference measurements: medians of small reads at one warm place, whose spread is the drift.
+//! Reference measurements: small and large reads at one warm place. The spread of the small ones is the drift, of which the
+//! host may be a part; what the large ones take longer is the time of their bytes, which only the device can change.
 
 use hakaru_analysis::stats::median;
 
@@ -8,33 +9,49 @@ pub(crate) const EARLIEST: f64 = 20e9;
 /// Ratio of reference measurements that is no drift: one of ± 15% makes it 1.35.
 const UNSTEADY: f64 = 1.45;
 
+/// Half of the range of reference measurements that noise explains, as a fraction: of small reads, and of the time of the
+/// bytes of large ones.
+const BY_NOISE: (f64, f64) = (0.012, 0.025);
+
 /// Reference measurements in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct References {
     /// Medians, in ns.
     latencies: Vec<f64>,
+    /// Times of the bytes of large reads, in ns; fewer if an older version began the anatomy.
+    transfers: Vec<f64>,
     /// Warmth of the card at each of them, in ns.
     warmth: Vec<f64>,
 }
 
 impl References {
     /// Returns what an earlier part of an anatomy measured.
-    pub(crate) fn resumed(latencies: Vec<f64>) -> References {
+    pub(crate) fn resumed(latencies: Vec<f64>, transfers: Vec<f64>) -> References {
         let warmth = vec![0.0; latencies.len()];
-        References { latencies, warmth }
+        References {
+            latencies,
+            transfers,
+            warmth,
+        }
     }
 
     pub(crate) fn latencies(&self) -> &[f64] {
         &self.latencies
     }
 
-    pub(crate) fn push(&mut self, latency: f64, warmth: f64) {
+    pub(crate) fn transfers(&self) -> &[f64] {
+        &self.transfers
+    }
+
+    pub(crate) fn push(&mut self, latency: f64, transfer: f64, warmth: f64) {
         self.latencies.push(latency);
+        self.transfers.push(transfer);
         self.warmth.push(warmth);
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {
         self.latencies.truncate(len);
+        self.transfers.truncate(len);
         self.warmth.truncate(len);
     }
 
@@ -54,13 +71,25 @@ impl References {
 
     /// Returns half of the range, as a fraction of the median; 0 if noise explains it.
     pub(crate) fn drift(&self) -> f64 {
-        let Some(middle) = median(&self.latencies).filter(|middle| *middle > 0.0) else {
-            return 0.0;
-        };
-        let high = self.latencies.iter().copied().fold(0.0, f64::max);
-        let low = self.latencies.iter().copied().fold(f64::MAX, f64::min);
-        ((high - low) / 2.0 / middle - 0.012).max(0.0)
+        spread(&self.latencies, BY_NOISE.0)
     }
+
+    /// Returns the same of the time of the bytes of large reads, which a slow host does not change.
+    pub(crate) fn transfer_drift(&self) -> f64 {
+        match self.transfers.len() == self.latencies.len() {
+            true => spread(&self.transfers, BY_NOISE.1),
+            false => self.drift(),
+        }
+    }
+}
+
+fn spread(values: &[f64], by_noise: f64) -> f64 {
+    let Some(middle) = median(values).filter(|middle| *middle > 0.0) else {
+        return 0.0;
+    };
+    let high = values.iter().copied().fold(f64::MIN, f64::max);
+    let low = values.iter().copied().fold(f64::MAX, f64::min);
+    ((high - low) / 2.0 / middle - by_noise).max(0.0)
 }
 
 /// Returns the fraction of the reference measurements of a cool device that differ from their median by more than a
@@ -81,12 +110,23 @@ mod tests {
 
     /// Returns the drift after an attempt with reference measurements every 10 s of work.
     fn drift_after(latencies: &[f64]) -> f64 {
-        let mut references = References::resumed(vec![100.0; 3]);
+        let mut references = References::resumed(vec![100.0; 3], vec![300.0; 3]);
         for (n, latency) in latencies.iter().enumerate() {
-            references.push(*latency, n as f64 * 10e9);
+            references.push(*latency, 3.0 * latency, n as f64 * 10e9);
         }
         references.forget_hot(3, |latency| latency > 118.0);
         references.drift()
+    }
+
+    #[test]
+    fn a_slow_host_is_no_drift_of_transfers() {
+        let mut references = References::resumed(vec![100.0; 3], vec![300.0; 3]);
+        references.push(130.0, 301.0, 0.0);
+        assert!(references.drift() > 0.1 && references.transfer_drift() == 0.0);
+        references.push(130.0, 390.0, 0.0);
+        assert!(references.transfer_drift() > 0.1);
+        let older = References::resumed(vec![100.0, 130.0], Vec::new());
+        assert_eq!(older.transfer_drift(), older.drift());
     }
 
     #[test]

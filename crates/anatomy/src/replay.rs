@@ -273,7 +273,8 @@ fn with_substitutes(anatomy: &Anatomy) -> Anatomy {
 
 /// Returns whether the latencies of an experiment follow from what was found.
 fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> bool {
-    let throttles = anatomy.finding(P::ThrottleAfter).known().is_some();
+    let after = anatomy.finding(P::ThrottleAfter).rough();
+    let throttles = after.is_some_and(|after| after.value > 0.0);
     if experiment == Experiment::Heat && (throttles || anatomy.noise.drift > WANDERS) {
         return false;
     }

@@ -9,7 +9,7 @@ use crate::location::WIDEST;
 use crate::predict::Simulate;
 use hakaru_model::anatomy::{
     Anatomy, CardFinding, CardProperty, DeclineReason, Evidence, Experiment, ExperimentRecord,
-    PropertyUnit, PropertyValue, Spent,
+    NoiseLevel, PropertyUnit, PropertyValue, Spent,
 };
 
 /// A step of a run, for progress and for storing what is known so far.
@@ -51,6 +51,7 @@ pub fn run(
         None => lab.trace.unexplained(anatomy, from_start, simulate)?,
         unsteady => unsteady,
     };
+    decline_with_seek(anatomy);
     widen(anatomy);
     let spread = anatomy.noise.drift;
     if let Some(share) = unexplained {
@@ -62,11 +63,36 @@ pub fn run(
     outcome.map_err(|(error, _)| error)
 }
 
+/// Declines the costs of writes that do not continue the last one, if the part of it that such a write has is unknown.
+fn decline_with_seek(anatomy: &mut Anatomy) {
+    let needs = DeclineReason::Needs(CardProperty::WriteSeek);
+    let is_unknown = |property| anatomy.finding(property).rough().is_none();
+    let (seek, turn) = (
+        is_unknown(CardProperty::WriteSeek),
+        is_unknown(CardProperty::ReadToWrite),
+    );
+    let mut decline = |property| {
+        if anatomy.finding(property).known().is_some() {
+            let unknown = CardFinding::Unknown(needs);
+            anatomy.findings.insert(property, unknown);
+        }
+    };
+    if seek && turn {
+        decline(CardProperty::RandomWrite);
+        decline(CardProperty::CollectionTime);
+        decline(CardProperty::CollectionRate);
+    }
+    if seek {
+        decline(CardProperty::ReadToWrite);
+    }
+}
+
 /// Returns a state that a killed process leaves: what has ended, with the intervals that follow from the drift so far.
 fn checkpoint(lab: &Lab<'_>, anatomy: &Anatomy) -> Anatomy {
     let mut state = anatomy.clone();
     state.noise = lab.noise_so_far();
     state.resume = Some(Box::new(lab.state_to_resume(anatomy, None)));
+    decline_with_seek(&mut state);
     widen(&mut state);
     state.model = fit(&state);
     state
@@ -164,7 +190,9 @@ fn merge(anatomy: &mut Anatomy, experiment: Experiment, found: Findings) {
             .findings
             .get(&property)
             .is_some_and(|old| old.known().is_some() && finding.known().is_none());
-        let replaces = experiment == Experiment::Boundaries || contradicts || !is_known;
+        // Reads and writes in turn correct what earlier experiments found.
+        let corrects = matches!(experiment, Experiment::Boundaries | Experiment::Mixing);
+        let replaces = corrects || contradicts || !is_known;
         if replaces {
             anatomy.findings.insert(property, finding);
         }
@@ -206,13 +234,24 @@ pub(crate) const WANDERS: f64 = 0.1;
 const UNSTEADY: f64 = 0.2;
 
 /// Widens the intervals of times and rates by the drift of the reference measurements; what becomes too wide is
-/// unknown.
+/// unknown. A host that becomes slower is in both of two requests in turn, so that it does not change their difference.
 fn widen(anatomy: &mut Anatomy) {
-    let spread = anatomy.noise.drift;
-    if spread <= 0.0 {
-        return;
-    }
+    let NoiseLevel {
+        drift,
+        transfer_drift,
+        latency,
+        ..
+    } = anatomy.noise;
+    let host = (drift - transfer_drift).max(0.0) * latency.0 as f64;
     for (property, finding) in &mut anatomy.findings {
+        let spread = match has_host(*property) {
+            true => drift.max(transfer_drift),
+            false => transfer_drift,
+        };
+        let host = if differ_in_wait(*property) { host } else { 0.0 };
+        if spread <= 0.0 && host <= 0.0 {
+            continue;
+        }
         let by_clock = matches!(
             property,
             CardProperty::ThrottleAfter
@@ -231,14 +270,36 @@ fn widen(anatomy: &mut Anatomy) {
         }
         if let CardFinding::Known(known) = *finding {
             let wider = PropertyValue {
-                low: known.low - spread * known.value,
-                high: known.high + spread * known.value,
+                low: known.low - spread * known.value - host,
+                high: known.high + spread * known.value + host,
                 ..known
             };
             *finding = match wider.relative_error() <= WIDEST {
                 true => CardFinding::Known(wider),
-                false => CardFinding::Unknown(DeclineReason::Drift { spread }),
+                false => CardFinding::Unknown(DeclineReason::Drift {
+                    spread: spread.max(host / known.value),
+                }),
             };
         }
     }
+}
+
+/// Returns whether a property is the time of a request and not a difference, so that the time of the host is in it.
+fn has_host(property: CardProperty) -> bool {
+    matches!(
+        property,
+        CardProperty::ReadOverhead
+            | CardProperty::WriteOverhead
+            | CardProperty::Flush
+            | CardProperty::Discard
+    )
+}
+
+/// Returns whether a property is the difference of two requests of which one takes several times as long: the way back
+/// through an idle host may then differ, by what a busy one changes it at most.
+fn differ_in_wait(property: CardProperty) -> bool {
+    matches!(
+        property,
+        CardProperty::ReadSeek | CardProperty::OpenCost | CardProperty::CollectionTime
+    )
 }

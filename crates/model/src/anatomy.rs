@@ -447,8 +447,11 @@ pub struct NoiseLevel {
     pub sigma: f64,
     /// Fraction of small reads that took more than three times the median.
     pub slow: f64,
-    /// Half of the range of the reference measurements, as a fraction of their median.
+    /// Half of the range of the reference measurements, as a fraction of their median. The host has a part in it.
     pub drift: f64,
+    /// The same of the time of the bytes of large reads, in which the host has no part.
+    #[serde(default)]
+    pub transfer_drift: f64,
     /// Small reads in which stalls were counted.
     pub reads: u64,
     /// Stalls among them: reads that took more than 12 ms and four times the median.

@@ -14,6 +14,9 @@ pub struct AnatomyResume {
     /// Medians of all reference measurements, in ns.
     #[serde(default)]
     pub references: Vec<f64>,
+    /// Times of the bytes of their large reads, in ns; empty in anatomies of older versions.
+    #[serde(default)]
+    pub transfers: Vec<f64>,
     /// Those of the device while it was cool, in ns.
     #[serde(default)]
     pub cool_references: Vec<f64>,

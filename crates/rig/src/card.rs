@@ -9,10 +9,12 @@
 //! block. For device models with zero overhead the two agree.
 
 mod card_ledger;
+mod command_log;
 mod digest;
 
 pub use card_ledger::{CardCommand, CardLedger, CommandTotals, Wait};
 
+use command_log::CommandLog;
 use hakaru_engine::sim::card::{Effect, Service, SimCard};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::job::Op;
@@ -60,7 +62,10 @@ pub struct SimulatedCard {
     absorbed: Nanos,
     /// Whether gaps between commands are absorbed, too.
     absorbs_between: bool,
+    has_traced_commands: bool,
     file: File,
+    /// Tells where commands begin; without it, a request that continues the last one belongs to the same command.
+    commands: Mutex<Option<CommandLog>>,
     born: Instant,
     forward: AtomicU64,
     state: Mutex<CardState>,
@@ -119,7 +124,9 @@ impl SimulatedCard {
             lies_about_flush,
             absorbed: ABSORBED,
             absorbs_between: true,
+            has_traced_commands: false,
             file,
+            commands: Mutex::new(None),
             born,
             forward,
             state,
@@ -137,6 +144,22 @@ impl SimulatedCard {
     pub fn absorbing_inside(mut self, gap: Nanos) -> SimulatedCard {
         (self.absorbed, self.absorbs_between) = (gap, false);
         self
+    }
+
+    /// Takes the pipe to which QEMU writes its trace of commands. Gaps inside of a command are then absorbed up to 50 ms, and
+    /// a command that continues the last one is another.
+    pub(crate) fn follow_commands(&self, pipe: File) {
+        *self.commands.lock().unwrap_or_else(PoisonError::into_inner) = Some(CommandLog::new(pipe));
+    }
+
+    /// Takes where commands begin from QEMU, if it is the only card of a PC guest.
+    pub fn with_traced_commands(mut self) -> SimulatedCard {
+        self.has_traced_commands = true;
+        self
+    }
+
+    pub(crate) fn has_traced_commands(&self) -> bool {
+        self.has_traced_commands
     }
 
     /// Announced capacity.
@@ -303,7 +326,11 @@ impl SimulatedCard {
         let mut state = self.lock();
         let free_at = state.sim.free_at();
         let continues = state.ledger.is_continued_by(op, offset);
-        let arrival = self.arrival(&state, continues);
+        let arrival = match self.is_inside() {
+            Some(true) if self.now().0 <= free_at.0 + LATE.0 => self.now().min(free_at),
+            Some(_) => self.now(),
+            None => self.arrival(&state, continues),
+        };
         if continues && arrival.0.saturating_sub(free_at.0) <= LATE.0 {
             state.sim.stays_busy_until(arrival);
         }
@@ -324,6 +351,12 @@ impl SimulatedCard {
         };
         state.ledger.note(request, idle);
         service
+    }
+
+    /// Whether the current request belongs to the last command; `None` if only its address can tell.
+    fn is_inside(&self) -> Option<bool> {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        commands.as_mut().map(|log| !log.has_begun())
     }
 
     /// The arrival time of the current request. Short gaps count as no idle time, because the emulator causes them.

@@ -25,7 +25,8 @@ use std::time::Duration;
 /// Longest time of one anatomy: its budget of 30 minutes, and the computation in an emulated machine.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// Gaps inside of a command that are absorbed: shorter than those of the guest between two commands.
+/// Gaps inside of a command that are absorbed if QEMU does not tell where commands begin: shorter than most of the guest
+/// between two.
 const GAPS: Nanos = Nanos(250_000);
 
 /// Most wrong findings in percent.
@@ -94,6 +95,7 @@ pub(super) fn main(args: &[String]) -> Result<()> {
     let part = parse(&args)?;
     let digest = digest(program.file())?;
     setup::head_start();
+    setup::real_time();
     let rig = RigSetup {
         kit: Kit::usual(),
         hakaru: program.in_pc(),
@@ -230,7 +232,8 @@ impl CardTrial {
             }
         }
         std::fs::write(self.file(MODEL), serde_json::to_string_pretty(model)?)?;
-        let card = Arc::new(SimulatedCard::new(model.clone(), *seed)?.absorbing_inside(GAPS));
+        let card = SimulatedCard::new(model.clone(), *seed)?;
+        let card = Arc::new(card.absorbing_inside(GAPS).with_traced_commands());
         let mut guest = rig.with(&card).out(dir).boot()?;
         let script = format!(
             "echo 0 >/sys/block/mmcblk0/queue/discard_max_bytes; cd /tmp && {} --db /tmp/a.db anatomy /dev/mmcblk0 {} \

@@ -6,6 +6,7 @@ use crate::dist::check::KERNELS;
 use crate::workspace;
 use anyhow::{Result, bail, ensure};
 use hakaru_rig::kit::{Arch, GuestParts, Kit, missing};
+use std::process::Command;
 use std::time::Instant;
 
 /// Sets up the PC guest, or the Raspberry Pi guest with the word `pi`.
@@ -95,6 +96,16 @@ pub(super) fn layer_tools() -> Result<()> {
         );
     }
     workspace::install(&packages)
+}
+
+/// Lets this process and the guests that it starts run before all others, so that a busy host does not slow a card down;
+/// only as root and with `chrt`.
+pub(super) fn real_time() {
+    let own = std::process::id().to_string();
+    // Without it, more of a card is unknown.
+    let _ = Command::new("chrt")
+        .args(["--rr", "--pid", "1", &own])
+        .output();
 }
 
 /// Raises the scheduling priority of the guests, so that they run in real time; only as root.

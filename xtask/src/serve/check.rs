@@ -95,6 +95,7 @@ impl PageChecks {
             pages.push(path);
         }
         let expected = [
+            "anatomy",
             "campaign",
             "campaigns",
             "compare",

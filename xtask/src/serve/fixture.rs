@@ -16,6 +16,22 @@ const CARDS: [(&str, &str); 2] = [
     ),
 ];
 
+/// A card with every part that an anatomy finds.
+const WHOLE_CARD: &str = r#"{
+    "name": "whole", "capacity": 8589934592, "block_size": 512, "read_rate": 42000000, "write_rate": 18000000,
+    "read_overhead": 300000, "write_overhead": 500000, "read_seek": 0, "write_seek": 0, "read_to_write": 200000,
+    "write_to_read": 150000, "flush": 2000000, "parallel_reads": 2,
+    "flash": {
+        "page": 16384, "sense": 90000, "gathers_writes": true, "unit": 4194304, "open": 1500000,
+        "unit_crossing": 120000, "open_units": 5, "random_units": 3, "random_write": 700000,
+        "collection_rate": 30000000, "fat_units": 2,
+        "mapping": {"chunk": 1048576, "slots": 40, "load": 180000}, "discard": 300000, "discard_frees": true
+    },
+    "cache": {"size": 134217728, "write_rate": 40000000, "drain_rate": 15000000, "drain_delay": 1000000000},
+    "throttle": {"after": 90000000000, "percent": 180, "until": 45000000000},
+    "noise": {"sigma_permille": 15}
+}"#;
+
 /// A campaign on both cards, which has ended.
 const CAMPAIGN: &str = r#"name = "two cards"
 repeats = 3
@@ -38,7 +54,8 @@ pub(super) fn hakaru(program: &Path, home: &Path) -> Command {
     command
 }
 
-/// Stores two benchmarks of each card, a verification, that of a card that claims too much, a traced run where the host permits one, and a campaign.
+/// Stores two benchmarks of each card, a verification, that of a card that claims too much, a traced run where the host
+/// permits one, a campaign, and anatomies of a card with every part and of one without units.
 pub(super) fn stored_results(program: &Path) -> Result<TempDir> {
     let home = tempfile::Builder::new()
         .prefix("serve-")
@@ -70,5 +87,9 @@ pub(super) fn stored_results(program: &Path) -> Result<TempDir> {
     run("campaign run two.toml --quiet")?;
     std::fs::write(home.path().join("fake.jsonl"), fake::record()? + "\n")?;
     run("import fake.jsonl")?;
+    std::fs::write(home.path().join("whole.json"), WHOLE_CARD)?;
+    for name in ["whole", "even"] {
+        run(&format!("anatomy --simulate {name}.json --seed 3 --quiet"))?;
+    }
     Ok(home)
 }

@@ -7,7 +7,7 @@
 //! end while its server is killed, its question is answered in the page, and a disk appears and leaves while the page
 //! looks on.
 //!
-//! `--scenes` leaves out the pages in all windows. `--load` measures a server with a large database under load instead,
+//! `--scenes` leaves out the pages in all windows, and `--only=anatomy` all others than those of a kind. `--load` measures a server with a large database under load instead,
 //! and `--disturbance` whether a browser disturbs what is measured; both use a release build.
 
 mod check;
@@ -37,6 +37,8 @@ struct PageCheckArgs {
     disturbance: bool,
     /// Whether only what changes while the page looks on is checked.
     only_scenes: bool,
+    /// The only kind of pages that are checked, without what changes while the page looks on.
+    only: Option<String>,
 }
 
 impl PageCheckArgs {
@@ -47,17 +49,19 @@ impl PageCheckArgs {
             load: None,
             disturbance: false,
             only_scenes: false,
+            only: None,
         };
         for arg in args {
             match arg.split_once('=') {
                 Some(("--shots", dir)) => read.shots = Some(dir.into()),
                 Some(("--program", file)) => read.program = Some(file.into()),
+                Some(("--only", kind)) => read.only = Some(kind.to_owned()),
                 Some(("--load", runs)) => read.load = Some(runs.parse()?),
                 None if arg == "--load" => read.load = Some(RUNS),
                 None if arg == "--disturbance" => read.disturbance = true,
                 None if arg == "--scenes" => read.only_scenes = true,
                 _ => bail!(
-                    "{arg} is not known; there are --shots=DIR, --program=FILE, --scenes, --load, --load=RUNS and --disturbance"
+                    "{arg} is not known; there are --shots=DIR, --program=FILE, --scenes, --only=KIND, --load, --load=RUNS and --disturbance"
                 ),
             }
         }
@@ -105,14 +109,20 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let mut checks = PageChecks::new(args.shots, axe.ok());
     let server = ServeProcess::start(&program, home.path())?;
     server.sign_in(&mut browser)?;
-    let pages = checks.crawl(&mut browser, &server)?;
+    let mut pages = checks.crawl(&mut browser, &server)?;
+    if let Some(kind) = &args.only {
+        pages.retain(|page| page.split(['/', '?']).nth(1) == Some(kind));
+        ensure!(!pages.is_empty(), "--only={kind}: there is no such page");
+    }
     if !args.only_scenes {
         checks.all_windows(&mut browser, &server, &pages)?;
     }
-    scenes::benchmark(&mut browser, &server, &mut checks, home.path())?;
-    scenes::newcomer(&mut browser, &server, &mut checks)?;
-    scenes::new_campaign(&mut browser, &server, &mut checks)?;
-    scenes::campaign(&mut browser, server, &mut checks, home.path())?;
+    if args.only.is_none() {
+        scenes::benchmark(&mut browser, &server, &mut checks, home.path())?;
+        scenes::newcomer(&mut browser, &server, &mut checks)?;
+        scenes::new_campaign(&mut browser, &server, &mut checks)?;
+        scenes::campaign(&mut browser, server, &mut checks, home.path())?;
+    }
     let problems = checks.problems;
     ensure!(
         problems.is_empty(),

@@ -2,7 +2,7 @@
 
 use crate::budget::is_slow;
 use crate::lab::{Findings, Halt, Lab, Measured};
-use crate::location::SampleLocation;
+use crate::location::{SampleLocation, WIDEST};
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{
     Anatomy, CardFinding, CardProperty, DeclineReason, Experiment, PropertyValue,
@@ -190,13 +190,13 @@ fn throttled(
         (lab.state.warmth.now, hot.value),
     ];
     found.set(CardProperty::ThrottlePercent, ratio.finding(0.0));
+    let edges = (
+        reads[begin.saturating_sub(2)].0,
+        reads[(begin + 2).min(n - 1)].0,
+    );
     found.set(
         CardProperty::ThrottleAfter,
-        CardFinding::Known(PropertyValue {
-            value: after,
-            low: reads[begin.saturating_sub(2)].0 - before,
-            high: reads[(begin + 2).min(n - 1)].0,
-        }),
+        work_before(after, before, edges),
     );
     let recovery = match recovery(lab, after, ratio.value / 100.0, usual) {
         Err(Halt::Budget) => CardFinding::Unknown(DeclineReason::Budget),
@@ -214,9 +214,28 @@ fn throttled(
         let all = super::properties(Experiment::Heat);
         found.decline(all, DeclineReason::Contradiction);
     }
-    lab.state.warmth.throttles_at = Some(after);
+    // The earliest: what is written later must not make the card hot.
+    lab.state.warmth.throttles_at = Some(after - before);
     lab.forget_references(1);
     Ok(found)
+}
+
+/// Returns the finding for the busy time after which the card throttles. Of the busy time `before` the reads, an unknown
+/// part was time of the host, in which the card rested.
+fn work_before(after: f64, before: f64, (low, high): (f64, f64)) -> CardFinding {
+    let value = after - before / 2.0;
+    let relative_error = before / 2.0 / value;
+    match relative_error <= WIDEST {
+        true => CardFinding::Known(PropertyValue {
+            value,
+            low: low - before,
+            high,
+        }),
+        false => CardFinding::Unknown(DeclineReason::Noisy {
+            value,
+            relative_error,
+        }),
+    }
 }
 
 /// Rests in steps of a second until the card is back. Returns the idle time that a card needs that has just begun to

@@ -149,9 +149,9 @@ fn cache(
         return Ok(());
     };
     let step = slow.value / fast.value - 1.0;
-    if lab.drift() * 4.0 > step {
+    let spread = lab.transfer_drift();
+    if spread * 4.0 > step {
         lab.state.cache = None;
-        let spread = lab.drift();
         found.decline(&both, DeclineReason::Drift { spread });
         return Ok(());
     }

@@ -66,21 +66,35 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     Ok(found)
 }
 
-/// Subtracts the cost of a write that does not continue the last one from the costs of writes that are such ones, too.
+/// Subtracts the cost of a write that does not continue the last one from the costs of writes that are such ones, too. A
+/// write after a read is one: where the cost is unknown, it is at most that of such a write.
 fn subtract_seek(lab: &Lab<'_>, known: &Anatomy, found: &mut Findings) {
     let of = |property| found.findings.get(&property).copied();
-    let Some(seek) = of(CardProperty::WriteSeek)
-        .filter(|seek| !matches!(seek, CardFinding::Absent { .. }))
-        .and_then(|seek| seek.rough())
-    else {
-        return;
-    };
+    let turn = of(CardProperty::ReadToWrite);
     let location = |value: PropertyValue| SampleLocation {
         value: value.value,
         error: (value.high - value.low) / 5.2,
     };
-    let seek = location(seek);
-    let turn = of(CardProperty::ReadToWrite);
+    let is_absent =
+        |finding: Option<CardFinding>| matches!(finding, Some(CardFinding::Absent { .. }));
+    let seek = of(CardProperty::WriteSeek);
+    let rough = |finding: Option<CardFinding>| finding.and_then(|finding| finding.rough());
+    let seek = match (rough(seek), rough(turn)) {
+        _ if is_absent(seek) => return,
+        (Some(seek), _) => location(seek),
+        (None, Some(absent)) if is_absent(turn) => {
+            let up_to = 2.0 * absent.high;
+            found.set(CardProperty::WriteSeek, CardFinding::Absent { up_to });
+            return;
+        }
+        (None, Some(turn)) => location(PropertyValue {
+            value: turn.high / 2.0,
+            low: 0.0,
+            high: turn.high,
+        }),
+        // What needs it is declined in the end.
+        (None, None) => return,
+    };
     let others = [CardProperty::RandomWrite, CardProperty::CollectionTime];
     let others = others.map(|property| (property, Some(known.finding(property))));
     let both = [(CardProperty::ReadToWrite, turn)];

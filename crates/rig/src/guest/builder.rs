@@ -88,6 +88,10 @@ impl GuestDisk {
     }
 }
 
+/// Name of the pipe for QEMU's trace of commands, and its size.
+const COMMANDS: &str = "commands";
+const PIPE_SIZE: usize = 1 << 20;
+
 /// Size of a disk in bytes; its backing file is sparse.
 pub const DISK_SIZE: u64 = 64 << 20;
 
@@ -194,7 +198,19 @@ impl GuestBuilder {
             Server::start(Arc::clone(card), &at.join(format!("card{slot}")))
                 .map_err(cannot_make("the socket of a card", at))
         };
+        if let Some(card) = self.card_with_commands() {
+            let pipe = command_pipe(&at.join(COMMANDS)).map_err(cannot_make("a pipe", at))?;
+            card.follow_commands(pipe);
+        }
         self.cards.iter().enumerate().map(serve).collect()
+    }
+
+    /// The card whose commands QEMU traces: the trace does not say which of several cards has a command.
+    fn card_with_commands(&self) -> Option<&Arc<SimulatedCard>> {
+        match self.cards.as_slice() {
+            [card] if card.has_traced_commands() => Some(card),
+            _ => None,
+        }
     }
 
     /// The complete QEMU command line.
@@ -226,6 +242,10 @@ impl GuestBuilder {
             option("-fsdev", format!("{share},id={id},path={path}"));
             let device = format!("virtio-9p-pci,fsdev={id},mount_tag={tag}");
             option("-device", device);
+        }
+        if self.card_with_commands().is_some() {
+            option("-trace", "enable=sdcard_normal_command".to_owned());
+            option("-D", at.join(COMMANDS).display().to_string());
         }
         self.add_disks(at, servers, option);
         command
@@ -269,6 +289,18 @@ impl GuestBuilder {
         }
         words.join(" ")
     }
+}
+
+/// Creates a pipe with a name and returns its reading end, which is also a writing one, so that QEMU does not wait for a
+/// reader.
+fn command_pipe(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{CWD, FileType, Mode, OFlags};
+    rustix::fs::mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let pipe = rustix::fs::open(path, flags, Mode::empty())?;
+    // Commands without data stay in it until the next one with data. It may not be allowed to be so large.
+    let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE_SIZE);
+    Ok(File::from(pipe))
 }
 
 #[cfg(test)]

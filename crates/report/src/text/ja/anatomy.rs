@@ -77,7 +77,7 @@ pub(in crate::text) fn card_property(property: P) -> &'static str {
         P::RandomWrite => "ランダム書き込みの追加時間",
         P::WriteToRead => "書き込み後の読み込みの追加時間",
         P::ReadToWrite => "読み込み後の書き込みの追加時間",
-        P::Flush => "書き込み後のフラッシュ",
+        P::Flush => "書き込み後のフラッシュ要求",
         P::Discard => "1ユニットのdiscard",
         P::ThrottleAfter => "スロットリングまでの動作時間",
         P::ThrottlePercent => "スロットリング時の所要時間",
@@ -99,7 +99,7 @@ pub(in crate::text) fn anatomy_experiment(experiment: E) -> &'static str {
         E::RandomUnits => "開いたユニットへのランダム書き込み",
         E::FatArea => "先頭のユニットへの書き込み",
         E::Discard => "discard後の書き込み",
-        E::Mixing => "読み込み、書き込み、フラッシュの交互実行",
+        E::Mixing => "読み込み、書き込み、フラッシュ要求の交互実行",
         E::Recovery => "休止後の書き込み",
     }
 }
