@@ -1,6 +1,7 @@
 //! `cargo xtask anatomy`: anatomies of random simulated cards, compared with the truth.
 
 pub(crate) mod draw;
+mod host_path;
 pub(crate) mod score;
 pub(crate) mod table;
 
@@ -32,22 +33,10 @@ fn disturbed(model: &DeviceModel, disturbance: Disturbance, seed: u64) -> Altere
             }
             Disturbance::TwoSpeeds if rng.below(5) == 0 => slower,
             Disturbance::Switching if card.now().0 % period > period / 2 => slower,
-            Disturbance::HostPath => host_path(&mut rng, card.now(), period),
+            Disturbance::HostPath => host_path::request_time(&mut rng, card.now(), period),
             _ => Nanos(0),
         }
     })
-}
-
-/// Returns the time of a request in the host at a time, with a slow wander of a period.
-fn host_path(rng: &mut Rng, now: Nanos, period: u64) -> Nanos {
-    let turns = (now.0 % period) as f64 / period as f64;
-    let wander = 1.0 + 0.3 * (std::f64::consts::TAU * turns).sin();
-    let is_busy = now.0 % 60_000_000_000 > 57_000_000_000;
-    let busy = if is_busy { 1.5 } else { 1.0 };
-    // Close to a normal distribution.
-    let noise = (0..12).map(|_| rng.unit()).sum::<f64>() - 6.0;
-    let stall = if rng.below(250) == 0 { 13e6 } else { 0.0 };
-    Nanos((450e3 * wander * busy * (0.25 * noise).exp() + stall) as u64)
 }
 
 /// What to draw.

@@ -99,7 +99,7 @@ fn all_pairs(campaign: &mut CampaignSummary, verdict: Verdict) {
 fn a_campaign_names_a_winner_only_with_proof() {
     let (text, proof) = changed(|_| {});
     assert!(
-        text.starts_with("kingston is the fastest of two cards for "),
+        text.starts_with("On the raw device, kingston is the fastest of two cards for "),
         "{text}"
     );
     assert!(
