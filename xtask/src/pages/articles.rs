@@ -8,11 +8,11 @@ use std::path::Path;
 /// nanoseconds. The figures of the used cards are not published as a table: these differ as much as the article says,
 /// from 250 to 20 writes and from 1,800 to 700 reads a second.
 const USED: [(&str, u64, u64, u64); 5] = [
-    ("used A, 8 GB", 9_000_000, 3_600_000, 420_000),
-    ("used B, 16 GB", 14_000_000, 7_000_000, 500_000),
-    ("used C, 8 GB", 11_000_000, 12_000_000, 700_000),
-    ("no name, 4 GB", 5_000_000, 25_000_000, 900_000),
-    ("worn, 2 GB", 3_000_000, 46_000_000, 1_250_000),
+    ("A, 8 GB", 9_000_000, 3_600_000, 420_000),
+    ("B, 16 GB", 14_000_000, 7_000_000, 500_000),
+    ("C, 8 GB", 11_000_000, 12_000_000, 700_000),
+    ("no name 4 GB", 5_000_000, 25_000_000, 900_000),
+    ("worn 2 GB", 3_000_000, 46_000_000, 1_250_000),
 ];
 
 /// The hosts, with the time in nanoseconds that each adds to a request.
@@ -188,8 +188,6 @@ pub(super) fn write(home: &Path) -> Result<()> {
             let file = format!("used-{nth}.json");
             let model = serde_json::json!({
                 "name": name, "capacity": 8_u64 << 30, "block_size": 512, "jitter_permille": 40,
-                "noise": { "sigma_permille": 20, "stalls_per_million": 40, "stall_mean": 40_000_000, "drift_permille": 25,
-                    "drift_period": 1_700_000_000_000_u64 },
                 "read_rate": 20_000_000, "write_rate": rate, "read_seek": read_seek, "write_seek": write_seek,
                 "read_overhead": overhead, "write_overhead": overhead, "flush": 3_000_000,
             });
