@@ -74,7 +74,7 @@ impl References {
         spread(&self.latencies, BY_NOISE.0)
     }
 
-    /// Returns the same of the time of the bytes of large reads, which a slow host does not change.
+    /// Returns half of the range of the transfer times, as a fraction of their median. A slow host does not change them.
     pub(crate) fn transfer_drift(&self) -> f64 {
         match self.transfers.len() == self.latencies.len() {
             true => spread(&self.transfers, BY_NOISE.1),

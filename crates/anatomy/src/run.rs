@@ -295,8 +295,8 @@ fn has_host(property: CardProperty) -> bool {
     )
 }
 
-/// Returns whether a property is the difference of two requests of which one takes several times as long: the way back
-/// through an idle host may then differ, by what a busy one changes it at most.
+/// Returns whether a property is the difference of two requests of which one takes several times as long. The host may
+/// delay the two completions differently, at most by its own drift.
 fn differ_in_wait(property: CardProperty) -> bool {
     matches!(
         property,

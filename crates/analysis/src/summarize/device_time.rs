@@ -1,4 +1,4 @@
-//! Time of an I/O in the device, from the kernel's counters, and whether a run began with a new file.
+//! Time of an I/O from the block layer down (await), from the kernel's counters, and whether a run began with a new file.
 
 use super::phases::PhaseRun;
 use hakaru_model::job::Op;
@@ -9,7 +9,7 @@ use hakaru_model::reported::ReportedBlock;
 /// counts as an I/O.
 const SAME_COUNT: f64 = 0.05;
 
-/// Returns the mean time of an I/O in the device in nanoseconds, over all runs; `None` unless each of them has it.
+/// Returns the mean time of an I/O from the block layer down in nanoseconds, over all runs; `None` unless each of them has it.
 pub(super) fn device_ns(runs: &[&PhaseRun<'_>], op: Op) -> Option<f64> {
     let times: Option<Vec<f64>> = runs.iter().map(|run| of_run(run, op)).collect();
     let times = times.filter(|times| !times.is_empty())?;

@@ -14,7 +14,7 @@ const SHORT: f64 = 5.0;
 const TRANSFER_TIME: f64 = 1e9;
 
 impl Lab<'_> {
-    /// Measures large reads at the place of the small ones, and returns what they take longer, in ns.
+    /// Measures large reads at the place of the small ones; returns how much longer they take, in ns.
     pub(super) fn transfer(&mut self, small: f64) -> Measured<f64> {
         let home = self.home();
         let len = match self.transfer_len {

@@ -1,5 +1,6 @@
 //! What a wider bus saves: why four data lines are not four times as fast as one.
 
+use super::circumstances::new_file_side;
 use crate::text::{self, BusTransfer};
 use hakaru_model::facts::Bus;
 use hakaru_model::finding::{PhaseSummary, Summary};
@@ -51,7 +52,7 @@ pub(super) fn transfer(
             lines,
             block,
             times: (long, short),
-            new_file: new_file((of_a, of_b)).map(|first| match first {
+            new_file: new_file_side(of_a, of_b).map(|first| match first {
                 true => names.0.to_owned(),
                 false => names.1.to_owned(),
             }),
@@ -60,19 +61,6 @@ pub(super) fn transfer(
             by_name: a.by_name || b.by_name,
         }))
     })
-}
-
-/// Whether only the first side wrote a new file; `None` if not exactly one of them did.
-fn new_file((a, b): (&PhaseSummary, &PhaseSummary)) -> Option<bool> {
-    let all_are = |of: &PhaseSummary, new: bool| {
-        let files = &of.detail.new_files;
-        !files.is_empty() && files.iter().all(|is_new| *is_new == new)
-    };
-    match () {
-        () if all_are(a, true) && all_are(b, false) => Some(true),
-        () if all_are(a, false) && all_are(b, true) => Some(false),
-        () => None,
-    }
 }
 
 /// Transfer time over the narrow bus, in the unit of the times; `None` if the times cannot come from the widths.

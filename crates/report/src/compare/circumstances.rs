@@ -21,26 +21,37 @@ pub(super) fn caveats(
     found.into_iter().flatten().map(caveat).collect()
 }
 
-/// The runs that wrote a new file, if they are those of one side, or some of the repeats of both. Writing to new space,
-/// a file system allocates it; to the space of a file, it does not.
+/// A caveat about runs that wrote a new file: those of one side only, or some of the repeats. Such a run includes the
+/// allocation of space by the file system.
 fn new_files(
     (first, second): (&str, &str),
     phases: &[(&PhaseSummary, &PhaseSummary)],
 ) -> Option<String> {
-    phases.iter().find_map(|(a, b)| {
+    phases.iter().find_map(|&(a, b)| {
+        match new_file_side(a, b) {
+            Some(true) => return Some(text::side_with_new_file(first, second)),
+            Some(false) => return Some(text::side_with_new_file(second, first)),
+            None => {}
+        }
         let (a, b) = (&a.detail.new_files, &b.detail.new_files);
-        if a.is_empty() || b.is_empty() {
-            return None;
-        }
-        let count = |of: &[bool]| of.iter().filter(|is_new| **is_new).count();
-        match (count(a), count(b)) {
-            (new, 0) if new == a.len() => Some(text::side_with_new_file(first, second)),
-            (0, new) if new == b.len() => Some(text::side_with_new_file(second, first)),
-            (0, 0) => None,
-            (x, y) if x == a.len() && y == b.len() => None,
-            (x, y) => Some(text::repeats_with_new_file(x + y, a.len() + b.len())),
-        }
+        let new = a.iter().chain(b).filter(|is_new| **is_new).count();
+        let of = a.len() + b.len();
+        let is_mixed = !a.is_empty() && !b.is_empty() && (1..of).contains(&new);
+        is_mixed.then(|| text::repeats_with_new_file(new, of))
     })
+}
+
+/// Whether it is the first side that wrote new files in all runs, and the second in none, or the reverse; `None` otherwise.
+pub(super) fn new_file_side(a: &PhaseSummary, b: &PhaseSummary) -> Option<bool> {
+    let all_are = |of: &PhaseSummary, new: bool| {
+        let files = &of.detail.new_files;
+        !files.is_empty() && files.iter().all(|is_new| *is_new == new)
+    };
+    match () {
+        () if all_are(a, true) && all_are(b, false) => Some(true),
+        () if all_are(a, false) && all_are(b, true) => Some(false),
+        () => None,
+    }
 }
 
 /// The caveat that all repeats of one side came before those of the other; single runs have worse ones.
