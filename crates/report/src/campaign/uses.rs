@@ -38,7 +38,7 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         .flat_map(|(best, table)| [DocumentBlock::Facts(best), DocumentBlock::Marks(table)]);
     let others: Vec<DocumentBlock> = others.collect();
     // The rating of a raw device is that of no program that keeps its data in files.
-    let is_raw_first = main == view.of.reference_layer && !others.is_empty();
+    let is_raw_first = main == "raw" && !others.is_empty();
     if is_raw_first {
         blocks.push(DocumentBlock::Quiet(text::uses_need_files().to_owned()));
     }

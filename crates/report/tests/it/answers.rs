@@ -95,6 +95,19 @@ fn all_pairs(campaign: &mut CampaignSummary, verdict: Verdict) {
     pairs.for_each(|pair| pair.comparison.verdict = verdict);
 }
 
+/// Regression: ratings through a reference layer that is a file system were called those of the raw device.
+#[test]
+fn only_ratings_of_a_raw_device_are_called_so() {
+    let raw = campaign();
+    let note = "These are ratings of the raw device";
+    assert!(campaign_html(&raw).contains(note));
+    let renamed = serde_json::to_string(&raw)
+        .unwrap()
+        .replace("\"raw\"", "\"ext4\"");
+    let ext4: CampaignSummary = serde_json::from_str(&renamed).unwrap();
+    assert!(!campaign_html(&ext4).contains(note));
+}
+
 #[test]
 fn a_campaign_names_a_winner_only_with_proof() {
     let (text, proof) = changed(|_| {});
