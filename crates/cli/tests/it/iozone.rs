@@ -287,18 +287,20 @@ fn a_full_file_system_ends_the_run_with_its_cause() {
 #[test]
 fn ctrl_c_ends_it_and_leaves_nothing_behind() {
     let home = Home::new();
-    let child = command(&home, "-t 2 -s 2g -r 4 -o -i 0")
+    // Half a million synchronous writes last long enough for the signal, and need little space.
+    let mut child = command(&home, "-t 2 -s 256m -r 1 -o -i 0")
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    support::wait_until(|| home.left_behind() == 2);
+    support::wait_until(|| home.left_behind() == 2 || !matches!(child.try_wait(), Ok(None)));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .unwrap();
     assert!(killed.success());
     let out = child.wait_with_output().unwrap();
-    assert_eq!(out.status.code(), Some(130));
+    assert_eq!(out.status.code(), Some(130), "{}", text(&out.stderr));
     assert!(
         text(&out.stdout).ends_with("\niozone: interrupted\n\nexiting iozone\n\n"),
         "{}",
