@@ -354,7 +354,7 @@ pub struct PhaseDetail {
     /// Number of runs behind the rates, if only the mean and deviation are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_runs: Option<u32>,
-    /// Mean time of one I/O in the device in nanoseconds, from the counters of its requests; `None` if these are not the
+    /// Mean time of one I/O from the block layer down (await) in nanoseconds, from the counters of its requests; `None` if these are not the
     /// I/Os of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_ns: Option<f64>,

@@ -5,6 +5,7 @@ mod bus;
 mod circumstances;
 mod figures;
 mod matrix;
+mod ratios;
 
 use crate::chart::Chart;
 use crate::document::{Document, DocumentBlock, TableStyle, folded, part};
@@ -24,6 +25,7 @@ use hakaru_model::finding::{
 };
 use hakaru_model::io_path::PathDifference;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
+pub(crate) use ratios::{of_times, ratio, ratio_ends, ratio_inside, times_within};
 
 /// The verdict as text, with its p-value.
 pub(crate) fn verdict(comparison: &Comparison) -> String {
@@ -58,58 +60,6 @@ pub(crate) fn probability(p: f64) -> String {
         p if p < 0.1 => number::exact(p, 3),
         p => number::exact(p, 2),
     }
-}
-
-/// Formats a ratio: `2.58× [2.51, 2.66] (few runs)`.
-pub(crate) fn ratio(comparison: &Comparison) -> String {
-    let caveats = number::in_brackets(&comparison.interval_caveats);
-    match comparison.ratio_ci95 {
-        Some(ends) => {
-            let (low, high) = ratio_ends(ends);
-            format!(
-                "{} [{low}, {high}]{caveats}",
-                text::times_of(comparison.ratio)
-            )
-        }
-        None => text::times_of(comparison.ratio),
-    }
-}
-
-/// Formats the ends of the interval of a ratio, with enough digits that rounding does not turn a value other than 1
-/// into 1.
-pub(crate) fn ratio_ends((low, high): (f64, f64)) -> (String, String) {
-    let end = |value: f64| {
-        let short = number::significant(value);
-        if value == 1.0 || short.parse() != Ok(1.0) {
-            return short;
-        }
-        let places = (-(value - 1.0).abs().log10()).ceil().clamp(3.0, 9.0) as usize;
-        format!("{value:.places$}")
-    };
-    (end(low), end(high))
-}
-
-/// Formats a ratio with as many digits as it takes to lie inside of its interval.
-pub(crate) fn ratio_inside(comparison: &Comparison) -> String {
-    let ratio = comparison.ratio;
-    let short = number::quantity(ratio);
-    let Some((low, high)) = comparison.ratio_ci95 else {
-        return short;
-    };
-    let (low_end, high_end) = ratio_ends((low, high));
-    let ends = (low_end.parse::<f64>(), high_end.parse::<f64>());
-    let (Ok(low_end), Ok(high_end)) = ends else {
-        return short;
-    };
-    let inside = |text: &String| {
-        let shown = text.parse::<f64>();
-        shown.is_ok_and(|shown| low_end <= shown && shown <= high_end)
-    };
-    if !(low <= ratio && ratio <= high) || inside(&short.replace(',', "")) {
-        return short;
-    }
-    let more = (3..=9).map(|places| format!("{ratio:.places$}"));
-    more.into_iter().find(inside).unwrap_or(short)
 }
 
 /// The comparison with its sides swapped.

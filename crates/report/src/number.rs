@@ -226,9 +226,12 @@ pub(crate) fn percentile(q: Quantile) -> String {
 /// Formats a share as percent with two digits: `4.2`, `86`.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
-    // What is left of 100% is worth a digit: 99.94% is not all.
+    // What is left of 100% is worth a digit: 99.94% is not all, and 99.995% is more than 99.9%.
     if (99.5..100.0).contains(&value) {
-        return exact((value * 10.0).floor() / 10.0, 1);
+        let places = (-(100.0 - value).log10()).ceil().clamp(1.0, 4.0) as i32;
+        let places = if value < 99.95 { 1 } else { places };
+        let steps = 10f64.powi(places);
+        return exact((value * steps).floor() / steps, places as usize);
     }
     match value.abs() {
         // One digit after the point would nearly double 0.055%.
@@ -401,8 +404,8 @@ mod tests {
     /// Regression: a loss of 99.94% was "100%".
     #[test]
     fn a_little_less_than_all_is_not_all() {
-        let shares = [0.0005, 0.042, 0.86, 0.994, 0.9994, 1.0, 1.08];
-        let shown = ["0.050", "4.2", "86", "99", "99.9", "100", "108"];
+        let shares = [0.0005, 0.042, 0.86, 0.994, 0.9994, 0.99995, 1.0, 1.08];
+        let shown = ["0.050", "4.2", "86", "99", "99.9", "99.995", "100", "108"];
         assert_eq!(shares.map(percent), shown);
     }
 

@@ -3,7 +3,7 @@
 use crate::jobs::same_jobs;
 use crate::select::{self, Term};
 use crate::{lookup, names};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{Finding, Summary};
 use hakaru_model::job::{Phase, Scenario};
@@ -130,6 +130,14 @@ impl<'a> ResultSource<'a> {
     fn or_file(&mut self, name: &str) -> Result<Vec<RunRecord>> {
         let found = match self.files {
             Some(read) if self.is_file(name) => read(Path::new(name))?,
+            Some(_) if Path::new(name).extension().is_some() || name.contains('/') => {
+                self.named(name).with_context(|| {
+                    both!(
+                        "cannot read {name}: there is no such file, nor a stored result of this name",
+                        "{name}を読み込めません（この名前のファイルも、保存済みの結果もありません）"
+                    )
+                })?
+            }
             _ => self.named(name)?,
         };
         if found.is_empty() {

@@ -134,7 +134,7 @@ fn describe_job(job: &JobDescription) -> String {
         parts.push("open loop".to_owned());
     }
     if job.numjobs > 1 {
-        parts.push(format!("{} workers", job.numjobs));
+        parts.push(format!("{} jobs", job.numjobs));
     }
     match job.sync_every {
         0 => {}

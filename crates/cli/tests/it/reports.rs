@@ -523,3 +523,21 @@ fn the_history_of_a_card_has_no_verdict_from_few_series() {
     let error = refused(&run(&home, &["history", "gone"]));
     assert!(error.contains("help: name one of even, slow"), "{error}");
 }
+
+/// Regression: a file name with a typing error was answered with a missing database alone.
+#[test]
+fn a_file_that_does_not_exist_is_named() {
+    let home = Home::new();
+    let file = home.path().join("real.json");
+    std::fs::write(&file, "{}").unwrap();
+    let missing = home.path().join("typo.json");
+    let out = hakaru(&home)
+        .arg("compare")
+        .args([&missing, &file])
+        .output()
+        .unwrap();
+    let stderr = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{stderr}");
+    let named = format!("cannot read {}: there is no such file", missing.display());
+    assert!(stderr.contains(&named), "{stderr}");
+}

@@ -2,13 +2,13 @@
 
 use super::tables::NONE;
 use super::view::{View, Work};
-use crate::compare::ratio_ends;
+use crate::compare::times_within;
 use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::escape::plain;
 use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
 use crate::text;
-use hakaru_model::host_comparison::{HostCell, HostComparison, RatioInterval};
+use hakaru_model::host_comparison::{DifferenceCause, HostCell, HostComparison, RatioInterval};
 
 /// The part of the report about hosts; empty if no card was measured on several.
 pub(super) fn blocks(view: &View<'_>) -> Vec<DocumentBlock> {
@@ -62,13 +62,31 @@ fn causes(view: &View<'_>, all: &[(&HostComparison, &Work)]) -> DataTable {
         let what = view.with_layer(&work.title(), &plain(&of.layer));
         vec![
             what,
-            text::difference_cause(of.cause).to_owned(),
+            text::difference_cause(of.cause, proven_minor(of)),
             extremes(&of.hosts, &of.host_ratios),
             extremes(&of.cards, &of.card_ratios),
             shares,
         ]
     };
     DataTable::new(text::hosts_heads().map(str::to_owned), all.iter().map(row))
+}
+
+/// Smallest ratio of two hosts or cards that makes them the cause of a difference.
+const CAUSE: f64 = 1.05;
+
+/// Whether the dimension that is not the cause is proven to differ all the same, everywhere by less than 5%.
+fn proven_minor(of: &HostComparison) -> bool {
+    let differs = |ratios: &[RatioInterval]| {
+        let mut known = ratios.iter().filter_map(|ratio| ratio.ci95);
+        let sizes = || ratios.iter().map(|ratio| ratio.ratio);
+        let largest = sizes().fold(0.0, f64::max) / sizes().fold(f64::MAX, f64::min);
+        largest < CAUSE && known.any(|(low, high)| low > 1.0 || high < 1.0)
+    };
+    match of.cause {
+        DifferenceCause::Host => differs(&of.card_ratios),
+        DifferenceCause::Card => differs(&of.host_ratios),
+        _ => false,
+    }
 }
 
 /// The slowest and the fastest of several, with the ratio and its interval where it is known: that to the first one.
@@ -90,13 +108,9 @@ fn extremes(names: &[String], ratios: &[RatioInterval]) -> String {
         (_, 0) => least.ci95.map(|(low, high)| (1.0 / high, 1.0 / low)),
         _ => None,
     };
-    let interval = interval.map_or(String::new(), |ends| {
-        let (low, high) = ratio_ends(ends);
-        format!(" [{low}, {high}]")
-    });
-    let ratio = text::times_of(most.ratio / least.ratio);
+    let ratio = times_within(most.ratio / least.ratio, interval);
     let [fast, slow] = [high, low].map(|place| plain(&names[place]));
-    text::faster_than(&fast, &slow, &format!("{ratio}{interval}"))
+    text::faster_than(&fast, &slow, &ratio)
 }
 
 /// A row for each card, a column for each host; the last row has the ratios of the hosts over all cards.
@@ -125,12 +139,5 @@ fn table_of(of: &HostComparison, work: &Work) -> DataTable {
 
 /// A ratio to the first with its interval.
 fn of_first(of: &RatioInterval) -> String {
-    let ratio = text::times_of(of.ratio);
-    match of.ci95 {
-        Some((low, high)) if low < high => {
-            let (low, high) = ratio_ends((low, high));
-            format!("{ratio} [{low}, {high}]")
-        }
-        _ => ratio,
-    }
+    times_within(of.ratio, of.ci95)
 }

@@ -8,6 +8,7 @@ mod charts;
 mod csv;
 mod csv_rows;
 mod hosts;
+mod matrices;
 mod parquet;
 mod ranks;
 mod rated;
@@ -145,7 +146,7 @@ fn document(view: &View<'_>) -> Document {
     if view.of.cards.is_empty() {
         blocks = vec![DocumentBlock::Text(text::nothing_counts().to_owned())];
     }
-    blocks.extend(answer::matrices(view));
+    blocks.extend(matrices::matrices(view));
     let lead = key.map(|key| DocumentBlock::KeyChart(Box::new(key.clone())));
     let (mut left, mut right): (Vec<_>, Vec<_>) = (
         lead.into_iter().collect(),

@@ -3,6 +3,7 @@
 use super::view::{View, Work};
 use super::words;
 use crate::chart::ChartTitle;
+use crate::escape::plain;
 use crate::naming::distinct;
 use crate::{number, text};
 use hakaru_model::campaign::RankedCard;
@@ -32,6 +33,10 @@ pub(super) fn speed_title(view: &View<'_>, work: &Work) -> ChartTitle {
     let largest = losses.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
     if let Some((layer, lost)) = largest.filter(|_| !reference.is_empty()) {
         return layer_costs(label, layer, lost);
+    }
+    let mixed = |layer: &str| layer_mixed(view, layer, work);
+    if let Some(mixed) = view.held_layers().into_iter().find_map(mixed) {
+        return mixed;
     }
     fastest_title(view, work, main)
 }
@@ -190,6 +195,44 @@ pub(super) fn layer_costs(work: String, layer: &str, (low, high): (f64, f64)) ->
     }
 }
 
+/// A layer through which some cards are proven faster by at least 10%, and others slower. `None` if it is not so, or the
+/// cards that are faster are more than a title can name.
+fn layer_mixed(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {
+    let effect = |card| {
+        let comparison = &view.cost(card, layer, work)?.comparison;
+        let is_proven = comparison.verdict == Verdict::Different;
+        is_proven.then_some((card, comparison.ratio))
+    };
+    let effects: Vec<(usize, f64)> = (0..view.names.len()).filter_map(effect).collect();
+    let mut gains: Vec<_> = effects.iter().filter(|(_, ratio)| *ratio > 1.0).collect();
+    gains.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let losses = || {
+        effects
+            .iter()
+            .map(|(_, ratio)| 1.0 - ratio)
+            .filter(|l| *l > 0.0)
+    };
+    let largest = losses().reduce(f64::max)?;
+    let least = losses().reduce(f64::min)?;
+    let is_notable = gains.first()?.1 >= 1.0 + NOTABLE_LOSS && largest >= NOTABLE_LOSS;
+    let gained = |&&(card, ratio): &&(usize, f64)| {
+        let name = view.name(card).to_owned();
+        (name, number::percent(ratio - 1.0))
+    };
+    (is_notable && gains.len() <= NAMED_GAINS).then(|| ChartTitle::LayerMixed {
+        work: work.title(),
+        layer: in_text(layer),
+        gains: gains.iter().map(gained).collect(),
+        losing: losses().count(),
+        of: view.names.len(),
+        low: number::percent(least),
+        high: number::percent(largest),
+    })
+}
+
+/// Most cards that a title names one by one.
+const NAMED_GAINS: usize = 3;
+
 /// Which card is the fastest through a layer, if that is shown.
 fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
     let label = view.with_layer(&work.title(), layer);
@@ -223,6 +266,7 @@ fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
         true => ChartTitle::Fastest {
             work: label,
             card: view.name(first.card as usize).to_owned(),
+            next: plain(name_of(second)),
             lead: first.mean / second.mean,
         },
         false => {
@@ -237,5 +281,5 @@ fn fastest_title(view: &View<'_>, work: &Work, layer: &str) -> ChartTitle {
 
 /// A layer as part of a sentence.
 pub(super) fn in_text(layer: &str) -> String {
-    text::layer_in_text(&crate::escape::plain(layer))
+    text::layer_in_text(&plain(layer))
 }

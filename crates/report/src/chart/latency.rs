@@ -12,6 +12,9 @@ use hakaru_model::units::{Nanos, Quantile};
 /// Maximum number of lines in a chart.
 const MOST_LINES: usize = 12;
 
+/// Lines of several series that can be told apart; of more, only the fastest and the slowest are drawn.
+const CLEAR_LINES: usize = 6;
+
 /// Charts of one series: compares its phases, with separate charts for small I/Os, large I/Os, and `fsync`.
 pub(super) fn latencies_of_one(
     summary: &Summary,
@@ -66,7 +69,7 @@ pub(crate) fn latencies(
         let cells = names.iter().zip(cells);
         let lines = cells.filter_map(|(name, cell)| line(name.clone(), of((*cell)?)?));
         let name = format!("{name}-{}", slug(&phase.id));
-        latency_chart(name, title, lines.collect())
+        latency_chart(name, title, lines.collect()).map(with_extremes)
     };
     let all = [
         chart("latency", text::phase_latency(&phase.label), |p| {
@@ -111,6 +114,40 @@ fn latencies_by_run(
         note: text::latency_by_run_note().to_owned(),
         ..chart
     })
+}
+
+/// The chart with at most [`CLEAR_LINES`] lines: those with the lowest and the highest latencies at a percentile that all
+/// have. The table keeps the others.
+fn with_extremes(mut chart: Chart) -> Chart {
+    let Plot::Latency(plot) = &mut chart.plot else {
+        return chart;
+    };
+    let of = plot.lines.len();
+    let Some(q) = common_percentile(&plot.lines).filter(|_| of > CLEAR_LINES) else {
+        return chart;
+    };
+    let mut ranked: Vec<usize> = (0..of).collect();
+    ranked.sort_by_key(|&line| at(&plot.lines[line], q));
+    let drawn = [&ranked[..CLEAR_LINES / 2], &ranked[of - CLEAR_LINES / 2..]].concat();
+    let mut nth = 0..;
+    plot.lines
+        .retain(|_| nth.next().is_some_and(|line| drawn.contains(&line)));
+    chart.note += &text::extremes_drawn(drawn.len(), of);
+    chart
+}
+
+/// Latency of a line at a percentile.
+fn at(line: &LatencyLine, q: Quantile) -> Option<Nanos> {
+    let found = line.marked.iter().find(|mark| mark.0 == q);
+    found.map(|mark| mark.1)
+}
+
+/// The percentile by which lines are ranked: P99, otherwise the median; `None` if some line has neither.
+fn common_percentile(lines: &[LatencyLine]) -> Option<Quantile> {
+    let is_common = |q: &Quantile| lines.iter().all(|line| at(line, *q).is_some());
+    [Quantile::P99, Quantile::MEDIAN]
+        .into_iter()
+        .find(is_common)
 }
 
 fn line(name: String, latency: &LatencySummary) -> Option<LatencyLine> {
@@ -159,10 +196,6 @@ const CLEARLY: f64 = 1.05;
 
 /// Latency of the only line at P99, or the range of several at the highest percentile that all of them have.
 fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
-    let at = |line: &LatencyLine, q: Quantile| {
-        let found = line.marked.iter().find(|mark| mark.0 == q);
-        found.map(|mark| mark.1)
-    };
     if let [only] = lines {
         return match at(only, Quantile::P99) {
             Some(p99) => ChartTitle::Latency {
@@ -172,8 +205,7 @@ fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
             None => ChartTitle::LatenciesOnly { work },
         };
     }
-    let common = |q: &Quantile| lines.iter().all(|line| at(line, *q).is_some());
-    let Some(q) = [Quantile::P99, Quantile::MEDIAN].into_iter().find(common) else {
+    let Some(q) = common_percentile(lines) else {
         return ChartTitle::LatenciesOnly { work };
     };
     let values = || lines.iter().filter_map(|line| Some((line, at(line, q)?)));
@@ -205,6 +237,33 @@ fn latency_title(work: String, lines: &[LatencyLine]) -> ChartTitle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of ten cards, only those of the title and their neighbors are drawn, and the table has all.
+    #[test]
+    fn of_many_lines_the_extremes_are_drawn() {
+        let line = |card: u64| LatencyLine {
+            name: format!("card {card}"),
+            count: 10_000,
+            curve: Vec::new(),
+            marked: vec![(Quantile::P99, Nanos(1_000_000 * (card * 7 % 10 + 1)))],
+        };
+        let drawn = |cards: u64| {
+            let lines = (0..cards).map(line).collect();
+            let chart = latency_chart("latency".to_owned(), "x".to_owned(), lines).unwrap();
+            let chart = with_extremes(chart);
+            let Plot::Latency(plot) = chart.plot else {
+                panic!("not a chart of latency");
+            };
+            let names: Vec<String> = plot.lines.into_iter().map(|line| line.name).collect();
+            (names, chart.table.rows.len(), chart.note)
+        };
+        let (names, rows, note) = drawn(10);
+        let extremes = ["card 0", "card 1", "card 3", "card 4", "card 6", "card 7"];
+        assert_eq!(names, extremes, "1, 2 and 3 ms, and 8, 9 and 10 ms");
+        assert_eq!(rows, 10);
+        assert!(note.contains('6') && note.contains("10"), "{note}");
+        assert_eq!(drawn(6).0.len(), 6);
+    }
 
     /// Regression: the title said which is slower at P99, and a reader took it for slower throughout.
     #[test]

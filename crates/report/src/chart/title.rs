@@ -36,12 +36,24 @@ pub(crate) enum ChartTitle {
         low: String,
         high: String,
     },
+    /// Some cards are proven faster through a layer, others slower: the gains with their cards, and the smallest and
+    /// largest loss, in percent.
+    LayerMixed {
+        work: String,
+        layer: String,
+        gains: Vec<(String, String)>,
+        losing: usize,
+        of: usize,
+        low: String,
+        high: String,
+    },
     /// Ratios of a layer to another, without a common loss.
     LayerRatios { work: String, layer: String },
-    /// One card is faster than every other; `lead` compares it with the second.
+    /// One card is faster than every other; `lead` compares it with the next card.
     Fastest {
         work: String,
         card: String,
+        next: String,
         lead: f64,
     },
     /// No difference between these is shown, and they have the highest means.

@@ -43,14 +43,20 @@ fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable
         let figure = |phase| of(phase).map(Shown::One);
         (name.into(), show, [figure(a), figure(b)])
     });
-    let mut all: Vec<ComparedFigure> = rates.collect();
+    let is_time = |is_time: bool| move |figure: ComparedFigure| (figure, is_time);
+    let mut all: Vec<(ComparedFigure, bool)> = rates.map(is_time(false)).collect();
     // Latencies stand between the rates and the figures over time.
-    all.splice(2..2, latencies(a, b));
-    let known = all.into_iter().filter(|(_, _, sides)| *sides != [None; 2]);
-    let rows = known.map(|(name, show, sides)| {
+    all.splice(2..2, latencies(a, b).into_iter().map(is_time(true)));
+    let known = all
+        .into_iter()
+        .filter(|((_, _, sides), _)| *sides != [None; 2]);
+    let rows = known.map(|((name, show, sides), is_time)| {
+        let rounded = |a, b| is_time.then(|| of_times(a, b)).flatten();
         let [a, b] = sides.map(|side| side.map_or("–".to_owned(), |side| side.text(show)));
         let ratio = match sides {
-            [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => times(b / a),
+            [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => {
+                rounded(a, b).unwrap_or_else(|| times(b / a))
+            }
             _ => "–".to_owned(),
         };
         vec![name, a, b, ratio]

@@ -1,7 +1,8 @@
 //! Charts of campaigns with more cards than a chart can draw.
 
 use crate::support;
-use hakaru_report::{Language, Section, campaign_charts, with_language};
+use hakaru_model::finding::Verdict;
+use hakaru_report::{Language, Section, campaign_charts, campaign_html, with_language};
 
 /// A chart of many cards draws the best and the worst; its data has all.
 #[test]
@@ -48,4 +49,28 @@ fn many_cards_are_drawn_from_both_ends() {
             .sum::<usize>();
         assert_eq!(speed.csv().lines().count(), 1 + bars);
     }
+}
+
+/// Regression: where a layer made some cards faster and others slower, the title only named the fastest card.
+#[test]
+fn a_title_names_the_cards_that_a_layer_makes_faster() {
+    let page = |ratios: [f64; 2], language: Language| {
+        let mut campaign = support::campaign::campaign();
+        for (card, ratio) in campaign.cards.iter_mut().zip(ratios) {
+            for cost in &mut card.costs {
+                cost.comparison.ratio = ratio;
+                cost.comparison.ratio_ci95 = Some((ratio * 0.99, ratio * 1.01));
+                cost.comparison.verdict = Verdict::Different;
+            }
+        }
+        with_language(language, || campaign_html(&campaign))
+    };
+    let wanted = "andom writes: through vfat, 1 of 2 cards lose 23%, but kingston gains 37%";
+    let english = page([1.37, 0.77], Language::English);
+    assert!(english.contains(wanted));
+    let wanted = "vfatを介すと2枚中1枚は23%低下、kingstonは37%上昇";
+    assert!(page([1.37, 0.77], Language::Japanese).contains(wanted));
+    // Small effects are no finding.
+    assert!(!page([1.02, 0.77], Language::English).contains("kingston gains"));
+    assert!(!page([1.37, 0.97], Language::English).contains("kingston gains"));
 }

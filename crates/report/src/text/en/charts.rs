@@ -70,14 +70,36 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             let lost = super::span(low, high);
             format!("{work}: {layer} costs every {} {lost}%", thing())
         }
+        ChartTitle::LayerMixed {
+            work,
+            layer,
+            gains,
+            losing,
+            of,
+            low,
+            high,
+        } => {
+            let gains: Vec<String> = gains
+                .iter()
+                .map(|(card, gain)| format!("{card} gains {gain}%"))
+                .collect();
+            format!(
+                "{work}: through {layer}, {losing} of {of} {} lose {}%, but {}",
+                things(),
+                super::span(low, high),
+                listed(&gains)
+            )
+        }
         ChartTitle::LayerRatios { work, layer } => {
             format!("{work}: what {layer} leaves of the speed")
         }
-        ChartTitle::Fastest { work, card, lead } => {
-            format!(
-                "{work}: {card} is the fastest, {} the next card",
-                ahead(*lead)
-            )
+        ChartTitle::Fastest {
+            work,
+            card,
+            next,
+            lead,
+        } => {
+            format!("{work}: {card} is the fastest, {} {next}", ahead(*lead))
         }
         ChartTitle::FastestTie { work, cards } => {
             format!(

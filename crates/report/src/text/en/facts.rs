@@ -200,7 +200,7 @@ pub(in crate::text) fn space(size: Bytes, free: Bytes) -> String {
 }
 
 pub(in crate::text) fn unnamed_filesystem() -> &'static str {
-    "an unnamed file system"
+    "unknown"
 }
 
 pub(in crate::text) fn mounted(fs_type: &str, at: &str, source: &str) -> String {
@@ -332,6 +332,10 @@ pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
 
 pub(in crate::text) fn times_of(ratio: f64) -> String {
     format!("{}×", number::significant(ratio))
+}
+
+pub(in crate::text) fn about_times(ratio: &str) -> String {
+    format!("about {ratio}×")
 }
 
 pub(in crate::text) fn clock_name(clock: &str) -> String {

@@ -26,17 +26,24 @@ pub(in crate::text) fn hosts_heads() -> [&'static str; 5] {
     ]
 }
 
-pub(in crate::text) fn difference_cause(cause: DifferenceCause) -> &'static str {
-    match cause {
-        DifferenceCause::Host => "the host; a difference of the cards is small or not proven",
-        DifferenceCause::Card => "the card; a difference of the hosts is small or not proven",
-        DifferenceCause::HostAndCard => "both: hosts differ, and cards differ",
-        DifferenceCause::Combination => {
+pub(in crate::text) fn difference_cause(cause: DifferenceCause, proven: bool) -> String {
+    let words = match (cause, proven) {
+        (DifferenceCause::Host, true) => "the host; cards differ, by less than 5%",
+        (DifferenceCause::Host, false) => {
+            "the host; a difference of the cards is small or not proven"
+        }
+        (DifferenceCause::Card, true) => "the card; hosts differ, by less than 5%",
+        (DifferenceCause::Card, false) => {
+            "the card; a difference of the hosts is small or not proven"
+        }
+        (DifferenceCause::HostAndCard, _) => "both: hosts differ, and cards differ",
+        (DifferenceCause::Combination, _) => {
             "the combination: how much hosts differ depends on the card"
         }
-        DifferenceCause::NotProven => "no difference is proven",
-        DifferenceCause::TooFewRuns => "unknown: a single run each; use at least 3 repeats",
-    }
+        (DifferenceCause::NotProven, _) => "no difference is proven",
+        (DifferenceCause::TooFewRuns, _) => "unknown: a single run each; use at least 3 repeats",
+    };
+    words.to_owned()
 }
 
 pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {

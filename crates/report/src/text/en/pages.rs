@@ -369,7 +369,7 @@ pub(in crate::text) fn layer_cost_caption(layer: &str, reference: &str) -> Strin
 }
 
 pub(in crate::text) fn charts_of_even_phases() -> &'static str {
-    "Charts of the workloads that were not tested for evenness"
+    "Speed over time of the other workloads"
 }
 
 pub(in crate::text) fn why() -> &'static str {

@@ -1,7 +1,7 @@
 //! The summary of a campaign.
 
 use super::{claim_verdict, counted, span};
-use crate::text::{LayerEffect, Ranked};
+use crate::text::{LayerEffect, Ranked, capital};
 use hakaru_model::finding::ClaimVerdict;
 use hakaru_model::job::Op;
 
@@ -121,13 +121,15 @@ pub(in crate::text) fn claims_in_short(
         counted(of as u64, "claim"),
         counts.join(", ")
     )];
-    parts.extend(shares.iter().map(|(op, share)| {
+    let shares = shares.iter().map(|(op, share)| {
         let reads = match op {
             Op::Read => "sequential reads",
             Op::Write => "sequential writes",
             Op::Trim => "trims",
         };
         format!("{reads} reach {share} of the rated speed")
-    }));
-    parts.join("; ")
+    });
+    let shares: Vec<String> = shares.collect();
+    parts.extend((!shares.is_empty()).then(|| capital(&shares.join("; "))));
+    format!("{}.", parts.join(". "))
 }

@@ -148,7 +148,7 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
     format!(
         "{}倍にならない理由: {block}のI/O 1回の{whose}は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
          うち転送は約{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}は{rest_is}。{new_file}ブロックが大きいほど差は広がるはずである。\
-         両方をhakaru bench --deepで測定して比較できる。",
+         hakaru campaign init article-dのキャンペーンで、4 KiBから1 MiBまでのブロックを両方で測定できる。",
         wide / narrow
     )
 }

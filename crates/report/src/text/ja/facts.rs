@@ -202,7 +202,7 @@ pub(in crate::text) fn space(size: Bytes, free: Bytes) -> String {
 }
 
 pub(in crate::text) fn unnamed_filesystem() -> &'static str {
-    "不明なファイルシステム"
+    "不明"
 }
 
 pub(in crate::text) fn mounted(fs_type: &str, at: &str, source: &str) -> String {
@@ -331,6 +331,10 @@ pub(in crate::text) fn scenario_on(scenario: &str, target: &str) -> String {
 
 pub(in crate::text) fn times_of(ratio: f64) -> String {
     format!("{}×", number::significant(ratio))
+}
+
+pub(in crate::text) fn about_times(ratio: &str) -> String {
+    format!("約{ratio}×")
 }
 
 pub(in crate::text) fn clock_name(clock: &str) -> String {

@@ -26,15 +26,18 @@ pub(in crate::text) fn hosts_heads() -> [&'static str; 5] {
     ]
 }
 
-pub(in crate::text) fn difference_cause(cause: DifferenceCause) -> &'static str {
-    match cause {
-        DifferenceCause::Host => "ホスト（カードの差は小さいか、確認できない）",
-        DifferenceCause::Card => "カード（ホストの差は小さいか、確認できない）",
-        DifferenceCause::HostAndCard => "両方（ホストにもカードにも差がある）",
-        DifferenceCause::Combination => "組み合わせ（ホストの差がカードによって異なる）",
-        DifferenceCause::NotProven => "差は確認できない",
-        DifferenceCause::TooFewRuns => "不明（各1回の測定。3回以上の繰り返しが必要）",
-    }
+pub(in crate::text) fn difference_cause(cause: DifferenceCause, proven: bool) -> String {
+    let words = match (cause, proven) {
+        (DifferenceCause::Host, true) => "ホスト（カードの差は5%未満）",
+        (DifferenceCause::Host, false) => "ホスト（カードの差は小さいか、確認できない）",
+        (DifferenceCause::Card, true) => "カード（ホストの差は5%未満）",
+        (DifferenceCause::Card, false) => "カード（ホストの差は小さいか、確認できない）",
+        (DifferenceCause::HostAndCard, _) => "両方（ホストにもカードにも差がある）",
+        (DifferenceCause::Combination, _) => "組み合わせ（ホストの差がカードによって異なる）",
+        (DifferenceCause::NotProven, _) => "差は確認できない",
+        (DifferenceCause::TooFewRuns, _) => "不明（各1回の測定。3回以上の繰り返しが必要）",
+    };
+    words.to_owned()
 }
 
 pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {

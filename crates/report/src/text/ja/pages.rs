@@ -348,7 +348,7 @@ pub(in crate::text) fn layer_cost_caption(layer: &str, reference: &str) -> Strin
 }
 
 pub(in crate::text) fn charts_of_even_phases() -> &'static str {
-    "速度の安定性を調べていないワークロードのグラフ"
+    "その他のワークロードの速度の推移"
 }
 
 pub(in crate::text) fn why() -> &'static str {

@@ -124,5 +124,5 @@ pub(in crate::text) fn claims_in_short(
         };
         said += &format!("。{figure}は公称速度の{share}");
     }
-    said
+    said + "。"
 }

@@ -13,7 +13,8 @@ texts! {
     /// Columns: workload, cause, hosts, cards, parts of the variation.
     pub(crate) fn hosts_heads() -> [&'static str; 5];
     /// Cause of the differences between the same cards on several hosts.
-    pub(crate) fn difference_cause(cause: DifferenceCause) -> &'static str;
+    /// `proven`: the dimension that is not the cause differs all the same, by less than 5%.
+    pub(crate) fn difference_cause(cause: DifferenceCause, proven: bool) -> String;
     /// The fastest and the slowest of several, with their ratio.
     pub(crate) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String;
     /// Row of the ratios over all cards.
