@@ -334,10 +334,6 @@ pub(in crate::text) fn times_of(ratio: f64) -> String {
     format!("{}×", number::significant(ratio))
 }
 
-pub(in crate::text) fn about_times(ratio: &str) -> String {
-    format!("about {ratio}×")
-}
-
 pub(in crate::text) fn clock_name(clock: &str) -> String {
     clock.to_owned()
 }

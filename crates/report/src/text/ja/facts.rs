@@ -333,10 +333,6 @@ pub(in crate::text) fn times_of(ratio: f64) -> String {
     format!("{}×", number::significant(ratio))
 }
 
-pub(in crate::text) fn about_times(ratio: &str) -> String {
-    format!("約{ratio}×")
-}
-
 pub(in crate::text) fn clock_name(clock: &str) -> String {
     match clock {
         "time-stamp counter" => "タイムスタンプカウンタ(TSC)".to_owned(),

@@ -151,8 +151,6 @@ texts! {
     pub(crate) fn duration(time: Nanos) -> String;
     /// A ratio: `2.24×`.
     pub(crate) fn times_of(ratio: f64) -> String;
-    /// A ratio with few digits, as that of rounded times.
-    pub(crate) fn about_times(ratio: &str) -> String;
     /// The name of a clock in a record.
     pub(crate) fn clock_name(clock: &str) -> String;
     /// A preparation step and the time that it took.
