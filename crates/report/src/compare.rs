@@ -265,8 +265,8 @@ fn document(of: &PairReport<'_>) -> Document {
         ..
     } = *of;
     let both = [a.clone(), b.clone()];
-    let names = naming::series(&both);
-    let names = (names[0].as_str(), names[1].as_str());
+    let both_names = naming::series(&both);
+    let names = (both_names[0].as_str(), both_names[1].as_str());
     let title = run::of_common(&both, &text::against(names.1, names.0));
     let answer = answer::answer((a, b), names, phases, comparisons, conclusion);
     let main: Vec<&Comparison> = comparisons.iter().filter(|c| c.primary).collect();
@@ -279,6 +279,8 @@ fn document(of: &PairReport<'_>) -> Document {
     let transfer = bus::transfer(names, phases, (a, b));
     proven.extend(transfer.map(DocumentBlock::Text));
     proven.extend(figures::waiting(names, phases).map(DocumentBlock::Text));
+    let sentences = run::sentences(&both, &both_names);
+    proven.extend((!sentences.is_empty()).then_some(DocumentBlock::Facts(sentences)));
     if !comparisons.is_empty() {
         let all = numbers(table(names, comparisons));
         proven.push(folded(text::every_figure(), vec![all]));

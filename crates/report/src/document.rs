@@ -325,6 +325,8 @@ pub(crate) struct ChartParts<'a> {
     pub(crate) path: Vec<DocumentBlock>,
     /// Whether all charts but the key chart are collapsed, because the page has the figures above them.
     pub(crate) collapsed: bool,
+    /// Whether sentences or tables of the page have the I/O amplification.
+    pub(crate) amplification_told: bool,
 }
 
 impl ChartParts<'_> {
@@ -343,7 +345,15 @@ impl ChartParts<'_> {
     pub(crate) fn missing(&self) -> Option<DocumentBlock> {
         // Speed along the device is a result of preparation and verification, and the cost of a layer and rated speeds
         // are those of campaigns.
-        let elsewhere = [Section::Map, Section::LayerCost, Section::Claims];
+        let elsewhere: &[Section] = match self.amplification_told {
+            true => &[
+                Section::Map,
+                Section::LayerCost,
+                Section::Claims,
+                Section::Amplification,
+            ],
+            false => &[Section::Map, Section::LayerCost, Section::Claims],
+        };
         let expected = Section::ALL
             .iter()
             .filter(|section| !elsewhere.contains(section));

@@ -3,7 +3,7 @@
 use crate::escape::plain;
 use crate::naming::distinct;
 use crate::{facts, text};
-use hakaru_model::finding::{Finding, Summary};
+use hakaru_model::finding::{Finding, FindingKind, Summary};
 use hakaru_model::severity::{Impact, Severity};
 use std::cmp::Reverse;
 
@@ -49,11 +49,19 @@ pub(crate) fn ranked(subjects: &[(String, &Summary)]) -> Vec<RankedCaveat> {
         .iter()
         .map(|finding| RankedCaveat {
             severity: finding.severity,
-            impact: finding.kind.impact(),
+            impact: impact(&finding.kind),
             lead: lead(finding, subjects),
             text: said(finding),
         })
         .collect()
+}
+
+/// What a weakness does to the figures. A run of seconds says as little about the error of a figure as a single run.
+fn impact(kind: &FindingKind) -> Impact {
+    match kind {
+        FindingKind::Short { .. } => Impact::Bias,
+        kind => kind.impact(),
+    }
 }
 
 /// The cards and layers that a finding concerns, in the order of the campaign.

@@ -130,8 +130,12 @@ pub(crate) fn page(
         _ => below_matrix(first, key_block, uses, worst),
     };
     blocks.extend(screen);
-    blocks.push(DocumentBlock::Facts(sentences(summaries, &names)));
-    blocks.extend(parts.verdicts);
+    match parts.verdicts.is_empty() {
+        true => blocks.push(DocumentBlock::Facts(sentences(summaries, &names))),
+        // They are among the verdicts.
+        false => blocks.extend(parts.verdicts),
+    }
+    let mut phases = summaries.iter().flat_map(|summary| &summary.phases);
     let sections = ChartParts {
         charts: &charts,
         key: key.as_deref(),
@@ -141,6 +145,7 @@ pub(crate) fn page(
         layer_cost: Vec::new(),
         path: path::blocks(&subjects),
         collapsed: parts.collapsed,
+        amplification_told: phases.any(|phase| phase.amplification.is_some()),
     };
     blocks.extend(sections.blocks());
     let [claims, bottleneck, standings] = [
@@ -360,7 +365,7 @@ pub(crate) fn levels(phase: &PhaseSummary) -> Option<(String, String)> {
 }
 
 /// Sentences about each phase: variation, I/O amplification, and bytes written for laying out files.
-fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
+pub(crate) fn sentences(summaries: &[Summary], names: &[String]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let several = names.len() > 1;
     for (index, summary) in summaries.iter().enumerate() {

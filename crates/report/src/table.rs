@@ -51,13 +51,14 @@ impl DataTable {
         self
     }
 
-    /// Whether a column contains figures: the first one contains names, and text begins with a letter. Japanese text
-    /// may begin with a figure, but then has particles.
+    /// Whether a column contains figures: the first one contains names, and text begins with a letter, which the sign
+    /// of a verdict may precede. Japanese text may begin with a figure, but then has particles.
     pub(crate) fn has_figures(&self, column: usize) -> bool {
         let is_particle = |c: char| matches!(c, 'の' | 'に' | 'を' | 'は' | 'が');
         let of_words = |row: &Vec<String>| {
             let cell = row.get(column).map_or("", String::as_str);
-            cell.starts_with(char::is_alphabetic) || cell.contains(is_particle)
+            let said = cell.trim_start_matches(['✓', '✗', '~', '?', ' ']);
+            said.starts_with(char::is_alphabetic) || cell.contains(is_particle)
         };
         column > 0 && !self.rows.iter().any(of_words)
     }
@@ -139,6 +140,8 @@ mod tests {
         let column = |cell: &str| DataTable::new(["", "x"], [row("a", [cell.to_owned()])]);
         assert!(!column("8 GiB先のデータで上書き").has_figures(1));
         assert!(!column("overwritten").has_figures(1));
+        assert!(!column("? 条件不成立").has_figures(1));
+        assert!(!column("? test conditions not met").has_figures(1));
         let ratio = "0.124倍 [0.0500, 0.210]（回数不足）: 低い (p < 0.001)";
         for figure in ["33.6 ± 0.2", "3回", "1時間30分", "15組中12組", ratio, "–"] {
             assert!(column(figure).has_figures(1), "{figure}");

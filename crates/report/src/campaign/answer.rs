@@ -114,6 +114,31 @@ pub(super) fn on_layer(view: &View<'_>, sentence: String) -> String {
     }
 }
 
+/// Name of a card, without its host.
+fn name_of<'v>(view: &'v View<'_>, place: &RankedCard) -> &'v str {
+    &view.of.cards[place.card as usize].name
+}
+
+/// Fewest workloads of which "all" says more than their names.
+const MANY_WORKLOADS: usize = 3;
+
+/// Whether one card is proven to be the fastest in every workload; of a card that several hosts have, any of its pairs may
+/// lead.
+fn is_first_in_all(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> bool {
+    let Some(first) = ranked_workloads.first() else {
+        return false;
+    };
+    let card = name_of(view, first.first);
+    let of_card = |nth: usize| view.of.cards[nth].name == card;
+    let leads = |ranked: &RankedWorkload<'_>| {
+        let all = ranked.ranking.places.len() == view.names.len();
+        let leaders = view.leaders(ranked.ranking);
+        all && ranked.has_proof() && leaders.into_iter().all(of_card)
+    };
+    let is_every = ranked_workloads.len() == view.works.len();
+    is_every && ranked_workloads.len() >= MANY_WORKLOADS && ranked_workloads.iter().all(leads)
+}
+
 fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<String> {
     let won: Vec<FastestCard<'_>> = ranked_workloads
         .iter()
@@ -128,6 +153,17 @@ fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<S
     let of_won = ranked_workloads.iter().filter(|ranked| ranked.is_won(view));
     let of_won = of_won.take(WINS).map(RankedWorkload::cards).min();
     Some(match () {
+        () if is_first_in_all(view, ranked_workloads) => {
+            let win = largest.win(view);
+            let card = plain(name_of(view, largest.first));
+            let named = view.of.cards.iter().map(|card| card.name.as_str());
+            let names = crate::naming::distinct(named);
+            let of = (names.len(), ranked_workloads.len());
+            on_layer(
+                view,
+                text::fastest_in_all(&FastestCard { card: &card, ..win }, of),
+            )
+        }
         () if !won.is_empty() => {
             let fastest = text::fastest_cards(of_won.unwrap_or(cards), &won);
             on_layer(view, fastest)
@@ -274,7 +310,7 @@ fn proof(view: &View<'_>) -> String {
         .filter(|pair| different(pair.comparison.verdict))
         .count();
     let family = pairs().map(|pair| pair.comparison.family).max();
-    let mut said = Vec::new();
+    let mut said: Vec<String> = super::hosts::in_a_sentence(view).into_iter().collect();
     match (runs_of_places(view), family.unwrap_or(0)) {
         (Some(1), _) => said.push(text::measured_once().to_owned()),
         (_, 0) => {}
@@ -326,6 +362,13 @@ pub(super) fn fastest_for(view: &View<'_>) -> Option<DocumentBlock> {
         let name = work.title();
         if held_by_host(view, layer, work).is_some() {
             return Some((name, text::limited_by_host().to_owned(), value(work, first)));
+        }
+        if super::titles::plateau(view, layer, work).is_some() {
+            return Some((
+                name,
+                text::perhaps_limited_by_host().to_owned(),
+                String::new(),
+            ));
         }
         Some(match ranked.is_won(view) {
             true => {

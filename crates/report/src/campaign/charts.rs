@@ -137,10 +137,7 @@ fn layer_costs(view: &View<'_>, work: &Work) -> Vec<Chart> {
         let shown = in_text(layer);
         let title = match losses(view, layer, work) {
             Some(lost) => titles::layer_costs(work.title(), layer, lost),
-            None => ChartTitle::LayerRatios {
-                work: work.title(),
-                layer: shown.clone(),
-            },
+            None => titles::layer_ratios(view, layer, work),
         };
         let about = RatioChart {
             name: format!("cost-{}-{}", slug(layer), slug(&work.label)),

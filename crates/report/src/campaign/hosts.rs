@@ -7,7 +7,7 @@ use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::escape::plain;
 use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
-use crate::text;
+use crate::text::{self, HostEffectKind};
 use hakaru_model::host_comparison::{DifferenceCause, HostCell, HostComparison, RatioInterval};
 
 /// The part of the report about hosts; empty if no card was measured on several.
@@ -39,6 +39,70 @@ pub(super) fn in_brief(view: &View<'_>) -> Vec<DocumentBlock> {
     }
     let causes = DocumentBlock::Table(TableStyle::Words, causes(view, &all));
     part(text::hosts_title(), vec![causes])
+}
+
+/// What the hosts do to the same cards, for the answer; `None` unless two hosts were compared.
+pub(super) fn in_a_sentence(view: &View<'_>) -> Option<String> {
+    let main = view.main_layer();
+    let all = comparisons(view);
+    let all = || all.iter().filter(|(of, _)| of.layer == main);
+    if all().next().is_none() || all().any(|(of, _)| of.hosts.len() != 2) {
+        return None;
+    }
+    let mut groups: Vec<HostEffect> = Vec::new();
+    for (of, work) in all() {
+        let ratio = of.host_ratios.get(1)?.ratio;
+        let kind = match of.cause {
+            DifferenceCause::Host | DifferenceCause::HostAndCard if ratio > 1.0 => {
+                HostEffectKind::Faster(1)
+            }
+            DifferenceCause::Host | DifferenceCause::HostAndCard => HostEffectKind::Faster(0),
+            DifferenceCause::Card if proven_minor(of) => HostEffectKind::Minor,
+            DifferenceCause::Card | DifferenceCause::NotProven => HostEffectKind::NotProven,
+            DifferenceCause::Combination => HostEffectKind::ByCard,
+            DifferenceCause::TooFewRuns => return None,
+        };
+        let gain = ratio.max(ratio.recip()) - 1.0;
+        match groups.iter_mut().find(|group| group.kind == kind) {
+            Some(group) => group.add(&work.noun, gain),
+            None => groups.push(HostEffect {
+                kind,
+                works: vec![work.noun.clone()],
+                gains: (gain, gain),
+            }),
+        }
+    }
+    let hosts = &all().next()?.0.hosts;
+    let said = |group: &HostEffect| {
+        let gains = [group.gains.0, group.gains.1].map(number::percent);
+        let (fast, slow) = match group.kind {
+            HostEffectKind::Faster(1) => (&hosts[1], &hosts[0]),
+            _ => (&hosts[0], &hosts[1]),
+        };
+        text::host_effect(
+            group.kind,
+            (&plain(fast), &plain(slow)),
+            &group.works,
+            (&gains[0], &gains[1]),
+        )
+    };
+    let said: Vec<String> = groups.iter().map(said).collect();
+    Some(text::host_effects(&said))
+}
+
+/// What two hosts do to the same cards in some workloads.
+struct HostEffect {
+    kind: HostEffectKind,
+    works: Vec<String>,
+    /// Smallest and largest gain of the faster host, as shares.
+    gains: (f64, f64),
+}
+
+impl HostEffect {
+    fn add(&mut self, work: &str, gain: f64) {
+        self.works.push(work.to_owned());
+        self.gains = (self.gains.0.min(gain), self.gains.1.max(gain));
+    }
 }
 
 /// The comparisons of hosts with their workloads.

@@ -168,6 +168,7 @@ fn document(view: &View<'_>) -> Document {
         layer_cost: layer_costs(view),
         path: path::cards::blocks(&view.traced_cards()),
         collapsed: false,
+        amplification_told: false,
     };
     blocks.extend(sections.blocks());
     blocks.extend(differences(view));

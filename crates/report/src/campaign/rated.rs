@@ -1,14 +1,14 @@
 //! Rated speeds and claims beside measured figures.
 
 use super::titles::{self, is_sequential};
-use super::view::View;
+use super::view::{View, Work};
 use super::{beside, explained, tables, words};
 use crate::chart::{self, BarChart, Chart, ChartTitle, Section};
 use crate::document::{ColumnStyle, DocumentBlock, TableStyle, folded};
 use crate::findings::ConclusionKind;
 use crate::number;
 use crate::svg::{Bar, BarGroup};
-use crate::text;
+use crate::text::{self, RatedShare};
 use hakaru_model::campaign::CardSummary;
 use hakaru_model::finding::{ClaimVerdict, MeasuredFigure};
 use hakaru_model::job::Op;
@@ -98,11 +98,22 @@ fn rated_speeds<'v>(view: &'v View<'_>) -> Vec<RatedSpeed<'v>> {
 }
 
 /// The smallest and the largest share of the rated speeds of each operation, in percent.
-pub(super) fn reached_by_operation(view: &View<'_>) -> Vec<(Op, (String, String))> {
+pub(super) fn reached_by_operation(view: &View<'_>) -> Vec<RatedShare> {
     let of_op = |op| {
         let cards = view.of.cards.iter();
         let speeds = cards.filter_map(|card| rated_speed(card, op));
-        Some((op, extremes(&speeds.collect::<Vec<_>>())?))
+        let speeds: Vec<RatedSpeed<'_>> = speeds.collect();
+        // A rated speed that the host cannot reach says nothing about the card.
+        let is_of_op = |work: &&Work| work.op == op;
+        let mut works = view.works.iter().filter(is_of_op);
+        let limited = works.any(|work| titles::plateau(view, view.main_layer(), work).is_some());
+        Some(RatedShare {
+            op,
+            percent: extremes(&speeds)?,
+            cards: (speeds.len() < view.of.cards.len())
+                .then_some((speeds.len(), view.of.cards.len())),
+            limited,
+        })
     };
     [Op::Read, Op::Write]
         .into_iter()

@@ -195,6 +195,24 @@ pub(super) fn layer_costs(work: String, layer: &str, (low, high): (f64, f64)) ->
     }
 }
 
+/// What a layer does to the speed where it does not cost every card much.
+pub(super) fn layer_ratios(view: &View<'_>, layer: &str, work: &Work) -> ChartTitle {
+    let verdict = |card| Some(view.cost(card, layer, work)?.comparison.verdict);
+    let verdicts: Option<Vec<Verdict>> = (0..view.names.len()).map(verdict).collect();
+    let is_same = |verdicts: &Vec<Verdict>| verdicts.iter().all(|v| *v == Verdict::Equivalent);
+    if verdicts.as_ref().is_some_and(is_same) {
+        return ChartTitle::LayerFree {
+            work: work.title(),
+            layer: in_text(layer),
+            cards: view.names.len(),
+        };
+    }
+    layer_mixed(view, layer, work).unwrap_or_else(|| ChartTitle::LayerRatios {
+        work: work.title(),
+        layer: in_text(layer),
+    })
+}
+
 /// A layer through which some cards are proven faster by at least 10%, and others slower. `None` if it is not so, or the
 /// cards that are faster are more than a title can name.
 fn layer_mixed(view: &View<'_>, layer: &str, work: &Work) -> Option<ChartTitle> {

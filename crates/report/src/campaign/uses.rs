@@ -5,6 +5,7 @@ use super::{ranks, tables};
 use crate::document::{DocumentBlock, folded, part};
 use crate::findings::{self, ConclusionKind};
 use crate::text;
+use hakaru_model::advice::Advice;
 
 /// Suitability of each card, layer by layer; the layers after the first are collapsed.
 pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
@@ -28,7 +29,12 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         ],
     };
     if first.signs().all(|sign| sign == findings::OPEN) {
-        blocks = vec![DocumentBlock::Text(text::no_use_judged().to_owned())];
+        let layers = view.of.cards.iter().flat_map(|card| &card.layers);
+        let crossed = layers
+            .flat_map(|layer| &layer.advice)
+            .any(Advice::is_crossed);
+        let text = text::no_use_judged(crossed).to_owned();
+        blocks = vec![DocumentBlock::Text(text)];
     } else {
         blocks.push(DocumentBlock::Marks(first));
         blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));

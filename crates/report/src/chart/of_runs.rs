@@ -136,6 +136,11 @@ fn compared(a: &Summary, b: &Summary, comparisons: &[Comparison]) -> Vec<Chart> 
             faster,
             slower,
             open,
+            // The ratio of a single workload; few runs do not support more digits.
+            ratio: match rates.len() {
+                1 => ends.0.map(|ratio| number::significant_digits(ratio, 3)),
+                _ => None,
+            },
         },
     });
     let bars = charts

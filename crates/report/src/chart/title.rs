@@ -47,6 +47,12 @@ pub(crate) enum ChartTitle {
         low: String,
         high: String,
     },
+    /// All cards are proven to have the same speed through a layer as without it, within 5%.
+    LayerFree {
+        work: String,
+        layer: String,
+        cards: usize,
+    },
     /// Ratios of a layer to another, without a common loss.
     LayerRatios { work: String, layer: String },
     /// One card is faster than every other; `lead` compares it with the next card.
@@ -99,6 +105,8 @@ pub(crate) enum ChartTitle {
         faster: usize,
         slower: usize,
         open: usize,
+        /// Ratio of the second to the first, if there is only one workload.
+        ratio: Option<String>,
     },
     /// A comparison of single runs: the smallest and the largest ratio of the second to the first.
     ComparedOnce {

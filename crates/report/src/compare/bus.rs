@@ -110,4 +110,23 @@ mod tests {
         assert_eq!(only_bus, None, "no time is left for anything else");
         assert_eq!(transfer_time((1.0, 2.0), (1, 4)), None);
     }
+
+    /// Regression: the printed parts did not add up to the printed times: 800 µs and 1.50 ms for 2.26 ms.
+    #[test]
+    fn the_parts_add_up_to_the_time_of_an_io() {
+        let of = BusTransfer {
+            lines: (1, 4),
+            block: hakaru_model::units::Bytes(4096),
+            times: (2.258e6, 1.661e6),
+            new_file: None,
+            host: Some((199e3, 69e3)),
+            transfer: transfer_time((2.258e6, 1.661e6), (1, 4)).unwrap(),
+            by_name: true,
+        };
+        assert_eq!(
+            of.parts(),
+            ["2.26 ms", "1.66 ms", "800 µs", "200 µs", "1.46 ms"]
+        );
+        assert_eq!(of.carried(), ["20.6 MB/s", "2.37 MB/s"]);
+    }
 }

@@ -5,7 +5,7 @@ use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::naming::distinct;
 use crate::table::{self, DataTable};
 use crate::text::{self, ComparedFigureName as Name, FigureChange};
-use hakaru_model::advice::{self, Advice, Choice, Fitness, RunFindings};
+use hakaru_model::advice::{self, Advice, Choice, Decision, Fitness, RunFindings};
 use hakaru_model::finding::{Figure, PhaseSummary, Summary};
 
 /// Conclusions of one kind: with all reasons for one series, as a table for several; the uses of two with the ratios
@@ -28,6 +28,10 @@ fn conclusions_with(
     let (title, about) = (text::conclusion_title(kind), text::conclusion_about(kind));
     let found: Vec<Vec<ConclusionRow>> = all.iter().map(|found| kind.of(found)).collect();
     let is_open = |row: &ConclusionRow| row.sign == findings::OPEN;
+    let crossed = all
+        .iter()
+        .flat_map(|found| &found.advice)
+        .any(Advice::is_crossed);
     let blocks = match &found[..] {
         found if found.iter().all(Vec::is_empty) => Vec::new(),
         [only] if kind == ConclusionKind::Uses => vec![DocumentBlock::Uses(only.clone())],
@@ -41,7 +45,7 @@ fn conclusions_with(
                 None => reasons(about, many, names),
             };
             vec![
-                DocumentBlock::Text(text::no_use_judged().to_owned()),
+                DocumentBlock::Text(text::no_use_judged(crossed).to_owned()),
                 folded(text::verdicts_so_far(), details),
             ]
         }
@@ -82,8 +86,11 @@ fn chosen(
     favored: Option<Choice>,
 ) -> (String, Choice) {
     let (mut choice, so_far) = advice::choose(of, other);
-    if let (Choice::Both(Fitness::Fits), true, Some(side)) = (choice, so_far, favored) {
-        choice = side;
+    if let (Choice::Both(Fitness::Fits), true) = (choice, so_far) {
+        if is_ample(of) && is_ample(other) {
+            return (text::choice_ample().to_owned(), choice);
+        }
+        choice = favored.unwrap_or(choice);
     }
     let mut missing: Vec<Figure> = Vec::new();
     for criterion in of.not_measured.iter().chain(&other.not_measured) {
@@ -94,32 +101,31 @@ fn chosen(
     (text::choice(choice, names, so_far, &missing), choice)
 }
 
+/// How many times better than needed a figure is at least, if a difference does not matter for the use.
+const AMPLE: f64 = 10.0;
+
+/// Whether every measured figure is far better than the use needs.
+fn is_ample(of: &Advice) -> bool {
+    let margin = |decision: &Decision| match decision.criterion.figure.more_is_better() {
+        true => decision.measured.value / decision.criterion.fits,
+        false => decision.criterion.fits / decision.measured.value,
+    };
+    !of.decided_by.is_empty()
+        && of
+            .decided_by
+            .iter()
+            .all(|decision| margin(decision) >= AMPLE)
+}
+
 /// The choice between two series for each use, with the differences in the figures that decide it.
 fn ratios(
     kind: ConclusionKind,
     all: &[RunFindings],
     names: &[String],
-    of: &[Summary],
+    of_pair: &[Summary],
 ) -> Option<ChoiceColumn> {
     let ([a, b], [first, second]) = (all, names) else {
         return None;
-    };
-    let phases = || of.iter().flat_map(|summary| &summary.phases);
-    let fsync_means = |name: &str| {
-        let synced = |summary: &Summary| {
-            let mut phases = summary.phases.iter();
-            let found = phases.find(|phase| phase.phase == name && phase.sync.is_some());
-            found.and_then(|phase| Some(phase.sync.as_ref()?.mean_ns))
-        };
-        match of {
-            [a, b] => Some([synced(a)?, synced(b)?]),
-            _ => None,
-        }
-    };
-    let is_mixed = |name: &str| {
-        let shape = |phase: &PhaseSummary| (phase.phase == name).then_some(phase.detail.shape?);
-        let mut shapes = phases().filter_map(shape);
-        shapes.any(|shape| !matches!(shape.read_percent, 0 | 100))
     };
     if kind != ConclusionKind::Uses {
         return None;
@@ -129,7 +135,7 @@ fn ratios(
         let Some(other) = same else {
             return (String::new(), Choice::Open);
         };
-        let shared = shared_figures(of, other, &is_mixed, &fsync_means);
+        let shared = shared_figures(of, other, PairPhases(of_pair));
         let (words, choice) = chosen(of, other, (first, second), shared.only_side());
         match shared.text((first, second)) {
             figures if figures.is_empty() => (String::new(), Choice::Open),
@@ -142,23 +148,65 @@ fn ratios(
 /// Largest difference of two figures, as a share, that makes neither better: that of equivalence in comparisons.
 const LEVEL: f64 = 0.05;
 
+/// The phases of both sides, for what the figures of a use do not say; empty if the summaries are not at hand.
+#[derive(Clone, Copy)]
+struct PairPhases<'a>(&'a [Summary]);
+
+impl PairPhases<'_> {
+    /// A figure of the phases of this name on both sides; `None` for a side without it.
+    fn of_both<T>(self, name: &str, figure: impl Fn(&PhaseSummary) -> Option<T>) -> [Option<T>; 2] {
+        let of_side = |side: usize| {
+            let mut phases = self.0.get(side)?.phases.iter();
+            phases.find_map(|phase| figure(phase).filter(|_| phase.phase == name))
+        };
+        [of_side(0), of_side(1)]
+    }
+
+    fn is_mixed(self, name: &str) -> bool {
+        let percent = |phase: &PhaseSummary| Some(phase.detail.shape?.read_percent);
+        let percents = self.of_both(name, percent);
+        percents
+            .into_iter()
+            .flatten()
+            .any(|percent| !matches!(percent, 0 | 100))
+    }
+
+    /// Mean times of a flush.
+    fn fsync_means(self, name: &str) -> Option<[f64; 2]> {
+        let [a, b] = self.of_both(name, |phase| Some(phase.sync.as_ref()?.mean_ns));
+        Some([a?, b?])
+    }
+
+    /// Bandwidths of the slowest interval.
+    fn slowest(self, name: &str) -> [Option<f64>; 2] {
+        self.of_both(name, |phase| {
+            let intervals = phase.sustained.as_ref().or(phase.detail.intervals.as_ref());
+            Some(intervals?.min.0)
+        })
+    }
+}
+
 /// The figures that both pieces of advice judge, by the side that they favor.
 #[derive(Default)]
 struct SharedFigures {
     /// Figures that favor the first and the second side: name, ratio of the second to the first, and kind.
     better: [Vec<(String, f64, FigureChange)>; 2],
+    /// How many of them the use is judged by.
+    judged: [usize; 2],
     /// Figures that differ by little.
     level: usize,
     /// Slowest intervals of writes that stall, for the first and the second side.
     stalls: [Option<String>; 2],
+    /// Slowest intervals of the same writes.
+    slowest: [Option<String>; 2],
 }
 
 impl SharedFigures {
-    /// The only side that any figure favors.
+    /// The only side that any figure favors by which the use is judged.
     fn only_side(&self) -> Option<Choice> {
-        match (&self.better[0][..], &self.better[1][..]) {
-            ([_, ..], []) => Some(Choice::First),
-            ([], [_, ..]) => Some(Choice::Second),
+        match self.judged.map(|figures| figures > 0) {
+            [true, false] => Some(Choice::First),
+            [false, true] => Some(Choice::Second),
             _ => None,
         }
     }
@@ -173,7 +221,15 @@ impl SharedFigures {
             return level.unwrap_or_default();
         }
         let name = [names.0, names.1][side];
-        let head = text::better_in(name, better.len(), of);
+        // The slowest interval may be one of the figures.
+        let least = Name::LeastOverTime.text();
+        let is_shown = self.better.iter().flatten().any(|(name, ..)| name == least);
+        let stall = self.stalls[side].as_ref().filter(|_| !is_shown);
+        // "Better in all" beside what is worse would contradict itself.
+        let head = match worse.is_empty() && stall.is_some() {
+            true => text::better_in(name, 1, 1),
+            false => text::better_in(name, better.len(), of),
+        };
         // In words of the named side.
         let change = |(name, ratio, change): &(String, f64, FigureChange)| {
             let ratio = if side == 1 { *ratio } else { ratio.recip() };
@@ -181,11 +237,10 @@ impl SharedFigures {
         };
         let shown = better.iter().map(change).chain(level);
         let better = format!("{head}: {}", shown.collect::<Vec<_>>().join(" · "));
-        // The slowest interval may be one of the figures.
-        let least = Name::LeastOverTime.text();
-        let is_shown = self.better.iter().flatten().any(|(name, ..)| name == least);
-        let stall = self.stalls[side].as_ref().filter(|_| !is_shown);
-        let stall = stall.map(|slowest| text::slowest_interval_of(slowest));
+        let stall = stall.map(|slowest| {
+            let other = self.slowest[1 - side].as_deref();
+            text::slowest_interval_of(slowest, other)
+        });
         let worse: Vec<String> = worse.iter().map(change).chain(stall).collect();
         match worse.is_empty() {
             true => better,
@@ -194,22 +249,23 @@ impl SharedFigures {
     }
 }
 
+/// Whether a figure is the bandwidth of a long write, of which the slowest interval says more than the mean.
+fn is_rate(figure: Figure) -> bool {
+    matches!(figure, Figure::SequentialWrite | Figure::SustainedWrite)
+}
+
 /// The figures that both pieces of advice judge, each once.
-fn shared_figures(
-    a: &Advice,
-    b: &Advice,
-    is_mixed: &dyn Fn(&str) -> bool,
-    fsync_means: &dyn Fn(&str) -> Option<[f64; 2]>,
-) -> SharedFigures {
+fn shared_figures(a: &Advice, b: &Advice, phases: PairPhases<'_>) -> SharedFigures {
     let mut found = SharedFigures::default();
     let mut counted: Vec<(&str, [f64; 2])> = Vec::new();
     let count = |found: &mut SharedFigures, name: String, ratio: f64, change: FigureChange| {
         if (ratio - 1.0).abs() <= LEVEL {
             found.level += 1;
-            return;
+            return None;
         }
-        let favors_second = (ratio > 1.0) == (change == FigureChange::Rate);
-        found.better[usize::from(favors_second)].push((name, ratio, change));
+        let favors_second = usize::from((ratio > 1.0) == (change == FigureChange::Rate));
+        found.better[favors_second].push((name, ratio, change));
+        Some(favors_second)
     };
     for of in &a.decided_by {
         let figure = of.criterion.figure;
@@ -221,6 +277,9 @@ fn shared_figures(
             let slowest = measured.stalls;
             let slowest = slowest.map(|slowest| text::quantity_of(figure, slowest));
             found.stalls[side] = slowest.or(found.stalls[side].take());
+            let slowest = phases.slowest(&measured.phase)[side].filter(|_| is_rate(figure));
+            let slowest = slowest.map(|rate| text::quantity_of(figure, rate / 1e6));
+            found.slowest[side] = slowest.or(found.slowest[side].take());
         }
         let values = [of.measured.value, other.measured.value];
         let ratio = values[1] / values[0];
@@ -230,7 +289,7 @@ fn shared_figures(
             continue;
         }
         counted.push(of_phase);
-        let name = match is_mixed(&of.measured.phase) {
+        let name = match phases.is_mixed(&of.measured.phase) {
             true => text::figure_of_mix(figure),
             false if of.measured.bounds.is_some() => Name::LeastOverTime.text().to_owned(),
             false => text::figure(figure).to_owned(),
@@ -239,9 +298,11 @@ fn shared_figures(
             true => FigureChange::Rate,
             false => FigureChange::Time,
         };
-        count(&mut found, name, ratio, change);
+        if let Some(side) = count(&mut found, name, ratio, change) {
+            found.judged[side] += 1;
+        }
         // The tail may be shorter although most are longer.
-        let means = (figure == Figure::SyncP99).then(|| fsync_means(&of.measured.phase));
+        let means = (figure == Figure::SyncP99).then(|| phases.fsync_means(&of.measured.phase));
         let mean = means.flatten().map(|[a, b]| b / a);
         if let Some(mean) = mean.filter(|mean| (*mean > 1.0) != (ratio > 1.0)) {
             let name = Name::MeanFsync.text().to_owned();
@@ -265,7 +326,7 @@ fn choices(all: &[RunFindings], names: &[String]) -> Option<ChoiceColumn> {
         let same = b.advice.iter().find(|other| other.id == of.id);
         let both = same.filter(|other| !of.decided_by.is_empty() && !other.decided_by.is_empty());
         both.map_or((String::new(), Choice::Open), |other| {
-            let shared = shared_figures(of, other, &|_| false, &|_| None);
+            let shared = shared_figures(of, other, PairPhases(&[]));
             chosen(of, other, (first, second), shared.only_side())
         })
     };
@@ -324,40 +385,42 @@ fn reasons(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::advice::{Criterion, Decision};
+    use hakaru_model::advice::Criterion;
     use hakaru_model::finding::MeasuredFigure;
+
+    /// Advice on a use, decided by these figures; good is 1, or up to 100 for a time.
+    fn advice(figures: &[(Figure, f64)]) -> Advice {
+        let decision = |&(figure, value): &(Figure, f64)| Decision {
+            criterion: Criterion {
+                figure,
+                fits: if figure.more_is_better() { 1.0 } else { 100.0 },
+                care: if figure.more_is_better() { 0.5 } else { 200.0 },
+                why: String::new(),
+            },
+            measured: MeasuredFigure {
+                phase: figure.unit().to_owned(),
+                value,
+                ci95: None,
+                bounds: None,
+                stalls: None,
+                runs: 1,
+            },
+            fitness: Fitness::Fits,
+            firm: false,
+            better_from: None,
+        };
+        Advice {
+            id: "os".to_owned(),
+            title: "OS".to_owned(),
+            fitness: Some(Fitness::Fits),
+            decided_by: figures.iter().map(decision).collect(),
+            not_measured: Vec::new(),
+        }
+    }
 
     /// Regression: a side was "better in all 3" by reads that differed by 0.01%.
     #[test]
     fn figures_within_5_percent_make_no_side_better() {
-        let advice = |figures: &[(Figure, f64)]| {
-            let decision = |&(figure, value): &(Figure, f64)| Decision {
-                criterion: Criterion {
-                    figure,
-                    fits: 1.0,
-                    care: 0.5,
-                    why: String::new(),
-                },
-                measured: MeasuredFigure {
-                    phase: figure.unit().to_owned(),
-                    value,
-                    ci95: None,
-                    bounds: None,
-                    stalls: None,
-                    runs: 1,
-                },
-                fitness: Fitness::Fits,
-                firm: false,
-                better_from: None,
-            };
-            Advice {
-                id: "os".to_owned(),
-                title: "OS".to_owned(),
-                fitness: Some(Fitness::Fits),
-                decided_by: figures.iter().map(decision).collect(),
-                not_measured: Vec::new(),
-            }
-        };
         use Figure::{RandomRead, RandomWrite, SequentialRead};
         let a = advice(&[
             (RandomRead, 1000.0),
@@ -369,9 +432,46 @@ mod tests {
             (RandomWrite, 239.0),
             (SequentialRead, 43.6),
         ]);
-        let ratios = |a, b| shared_figures(a, b, &|_| false, &|_| None).text(("a", "b"));
+        let ratios = |a, b| shared_figures(a, b, PairPhases(&[])).text(("a", "b"));
         let wanted = "a better in 1 of 3: random write 1.85× · 2 within 5%";
         assert_eq!(ratios(&a, &b), wanted);
         assert_eq!(ratios(&a, &a), "all 3 within 5%");
+    }
+
+    /// Regression: no side was chosen for a database, because the mean of a flush, which no use is judged by, was longer.
+    #[test]
+    fn the_figures_of_a_use_choose_the_side() {
+        use Figure::{RandomRead, SyncP99};
+        let open = |figures: &[(Figure, f64)]| Advice {
+            fitness: None,
+            not_measured: vec![Criterion {
+                figure: Figure::RandomWrite,
+                fits: 1.0,
+                care: 0.5,
+                why: String::new(),
+            }],
+            ..advice(figures)
+        };
+        let choice = |a: &Advice, b: &Advice, favored| {
+            crate::text::with_language(crate::text::Language::English, || {
+                chosen(a, b, ("a", "b"), favored).0
+            })
+        };
+        let (a, b) = (
+            open(&[(SyncP99, 70.0), (RandomRead, 3.0)]),
+            open(&[(SyncP99, 50.0), (RandomRead, 4.0)]),
+        );
+        let mut shared = shared_figures(&a, &b, PairPhases(&[]));
+        assert_eq!(shared.only_side(), Some(Choice::Second));
+        shared.better[0].push(("mean fsync".to_owned(), 1.26, FigureChange::Time));
+        assert_eq!(shared.only_side(), Some(Choice::Second));
+        assert_eq!(choice(&a, &b, shared.only_side()), "b, so far");
+        // Both are far better than needed: a difference does not matter.
+        let (a, b) = (open(&[(SyncP99, 7.0)]), open(&[(SyncP99, 5.0)]));
+        let favored = shared_figures(&a, &b, PairPhases(&[])).only_side();
+        assert_eq!(
+            choice(&a, &b, favored),
+            "either, so far: both are far better than needed"
+        );
     }
 }

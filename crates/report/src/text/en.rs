@@ -4,6 +4,7 @@
 
 mod anatomy;
 mod answers;
+mod bus;
 mod campaign;
 mod caveats;
 mod chart_labels;
@@ -38,6 +39,7 @@ mod verified;
 
 pub(super) use anatomy::*;
 pub(super) use answers::*;
+pub(super) use bus::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;
 pub(super) use chart_labels::*;

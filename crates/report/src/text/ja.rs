@@ -7,6 +7,7 @@
 mod advice;
 mod anatomy;
 mod answers;
+mod bus;
 mod campaign;
 mod caveats;
 mod chart_labels;
@@ -43,6 +44,7 @@ mod verified;
 pub(super) use advice::*;
 pub(super) use anatomy::*;
 pub(super) use answers::*;
+pub(super) use bus::*;
 pub(super) use campaign::*;
 pub(super) use caveats::*;
 pub(super) use chart_labels::*;

@@ -6,6 +6,7 @@
 //! function for each. Identifiers for programs are in `ids` and are never derived from these texts.
 
 mod both;
+mod bus_transfer;
 mod compared;
 mod en;
 mod figures;
@@ -18,6 +19,7 @@ mod path_tests;
 mod planned;
 mod values;
 
+pub(crate) use bus_transfer::BusTransfer;
 pub(crate) use compared::{ComparedThing, with_compared};
 pub(crate) use labels::*;
 pub use language::{Language, language, with_language};

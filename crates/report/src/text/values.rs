@@ -1,7 +1,6 @@
 //! Values that several languages make sentences of.
 
 use crate::findings::ConclusionRow;
-use crate::number;
 use hakaru_model::conclusion::ConcludedRate;
 use hakaru_model::io_path::{DeviceSplit, DifferencePart, IoClass};
 use hakaru_model::job::Op;
@@ -266,40 +265,28 @@ pub(crate) enum FigureChange {
     Time,
 }
 
-/// The transfer over a bus, from the mean time of an I/O with two widths of it.
-pub(crate) struct BusTransfer {
-    /// Data lines of the narrow and of the wide bus.
-    pub(crate) lines: (u32, u32),
-    pub(crate) block: Bytes,
-    /// Mean time of an I/O over the narrow and over the wide bus, in nanoseconds: in the device, or all of it.
-    pub(crate) times: (f64, f64),
-    /// The side that wrote a new file, if only one did.
-    pub(crate) new_file: Option<String>,
-    /// What the host adds to these times; `None` if they contain it.
-    pub(crate) host: Option<(f64, f64)>,
-    /// Transfer time over the narrow bus, in nanoseconds.
-    pub(crate) transfer: f64,
-    /// Whether the widths are from the names of the results.
-    pub(crate) by_name: bool,
+/// The share of the rated speeds that an operation reaches.
+pub(crate) struct RatedShare {
+    pub(crate) op: Op,
+    /// Smallest and largest share in percent.
+    pub(crate) percent: (String, String),
+    /// Cards with a rated speed, and all; `None` if all have one.
+    pub(crate) cards: Option<(usize, usize)>,
+    /// Whether the host perhaps limits the speed.
+    pub(crate) limited: bool,
 }
 
-impl BusTransfer {
-    /// The clock in MHz that the transfer over the narrow bus implies, one bit a line and cycle.
-    pub(crate) fn clock(&self) -> String {
-        let cycles = self.block.0 as f64 * 8.0 / f64::from(self.lines.0);
-        number::significant_digits(cycles / self.transfer * 1e3, 2)
-    }
-
-    /// The times of an I/O over both buses, the transfer in each, and the rest, which both have in common.
-    pub(crate) fn parts(&self) -> [String; 5] {
-        let (long, short) = self.times;
-        let over_wide = self.transfer * f64::from(self.lines.0) / f64::from(self.lines.1);
-        let rest = long - self.transfer;
-        let about = |ns: f64| number::nanos(number::rounded(ns, 2));
-        let [long, short] = [long, short].map(number::nanos);
-        let [transfer, over_wide, rest] = [self.transfer, over_wide, rest].map(about);
-        [long, short, transfer, over_wide, rest]
-    }
+/// What two hosts do to the same cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostEffectKind {
+    /// The host at this index is faster.
+    Faster(usize),
+    /// The hosts are proven to differ, by less than 5%.
+    Minor,
+    /// No difference of the hosts is proven, or only one that matters little.
+    NotProven,
+    /// Which host is faster depends on the card.
+    ByCard,
 }
 
 /// Whether a ratio rests on too few runs to show how they vary.

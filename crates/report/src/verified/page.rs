@@ -63,6 +63,7 @@ fn document(verification: &Verification, annotations: &Annotations) -> Document 
         layer_cost: Vec::new(),
         path: Vec::new(),
         collapsed: false,
+        amplification_told: false,
     };
     blocks.extend(sections.blocks());
     // The bar of the capacity shows the range without memory.

@@ -112,7 +112,9 @@ fn only_ratings_of_a_raw_device_are_called_so() {
 fn a_campaign_names_a_winner_only_with_proof() {
     let (text, proof) = changed(|_| {});
     assert!(
-        text.starts_with("On the raw device, kingston is the fastest of two cards for "),
+        text.starts_with(
+            "On the raw device, kingston is the fastest of two cards in all eight workloads: "
+        ),
         "{text}"
     );
     assert!(

@@ -3,7 +3,7 @@
 use super::{counted, listed};
 use crate::number;
 use crate::text::compared::{ComparedThing, compared};
-use crate::text::{BusTransfer, FastestCard, PairAnswer, UseAnswer, capital};
+use crate::text::{FastestCard, PairAnswer, RatedShare, UseAnswer, capital};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, BytesPerSec};
 
@@ -52,6 +52,26 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
         subject = card;
     }
     format!("{}.", parts.join(", "))
+}
+
+pub(in crate::text) fn fastest_in_all(
+    of: &FastestCard<'_>,
+    (cards, workloads): (usize, usize),
+) -> String {
+    let FastestCard {
+        card,
+        workload,
+        value,
+        times,
+    } = of;
+    let times = times
+        .as_ref()
+        .map_or_else(String::new, |times| format!(", {times}× the slowest"));
+    format!(
+        "{card} is the fastest of {} cards in all {} workloads: {workload} {value}{times}.",
+        number_word(cards),
+        number_word(workloads)
+    )
 }
 
 pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
@@ -144,37 +164,6 @@ pub(in crate::text) fn layer_costs_all(
     format!("Through {layer}, {workload} fall by {lost}%.")
 }
 
-pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
-    let (narrow, wide) = of.lines;
-    let (block, clock) = (number::block_size(of.block), of.clock());
-    let [long, short, transfer, over_wide, rest] = of.parts();
-    let by_name = match of.by_name {
-        true => " (widths taken from the names of the results)",
-        false => "",
-    };
-    let whose = match of.host {
-        Some(_) => "by the disk's counters, the block layer and the card take",
-        None => "on average, it takes",
-    };
-    let rest_is = match of.host {
-        Some((narrow, wide)) => {
-            let (a, b) = (number::nanos(narrow), number::nanos(wide));
-            format!("commands and card on both; the host adds {a} and {b}")
-        }
-        None => "commands, card and host on both".to_owned(),
-    };
-    let new_file = of.new_file.as_ref().map_or_else(String::new, |side| {
-        format!(" {side} also wrote a new file, which may be part of the difference.")
-    });
-    format!(
-        "Why not {}×: {whose} {long} for an I/O of {block} over {narrow} bit and {short} over {wide} bits{by_name}. If the \
-         width is the only difference, about {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and \
-         {rest} {rest_is}.{new_file} Larger blocks should gain more: `hakaru campaign init \
-         article-d` measures blocks of 4 KiB to 1 MiB on both.",
-        wide / narrow
-    )
-}
-
 pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
     format!(
         "{first} ran before {then}: a drift of card or host looks like a difference; a campaign alternates them"
@@ -227,14 +216,19 @@ pub(in crate::text) fn card_fact(name: &str) -> String {
     name.to_owned()
 }
 
-pub(in crate::text) fn rated_reached(shares: &[(Op, (String, String))]) -> String {
-    let share = |(op, (low, high)): &(Op, (String, String))| {
-        let name = match op {
+pub(in crate::text) fn rated_reached(shares: &[RatedShare]) -> String {
+    let share = |of: &RatedShare| {
+        let name = match of.op {
             Op::Read => "reads",
             Op::Write => "writes",
             Op::Trim => "trims",
         };
-        format!("{name} {}%", super::span(low, high))
+        let percent = super::span(&of.percent.0, &of.percent.1);
+        let cards = of
+            .cards
+            .map_or_else(String::new, |(cards, _)| format!(" ({cards} cards)"));
+        let limited = if of.limited { " (host limit?)" } else { "" };
+        format!("{name} {percent}%{limited}{cards}")
     };
     let shares: Vec<String> = shares.iter().map(share).collect();
     format!("Rated speed: {}.", shares.join(", "))
@@ -270,8 +264,8 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
         tests => format!(" over {}", counted(tests, "comparison")),
     };
     match different {
-        0 => format!("{pairs} (Welch’s t, Bonferroni correction{tests})."),
-        _ => format!("{pairs} (Welch’s t, Bonferroni correction{tests}, family-wise error 5%)."),
+        0 => format!("{pairs} (Welch’s t, Bonferroni{tests})."),
+        _ => format!("{pairs} (Welch’s t{tests}, family-wise error 5%)."),
     }
 }
 

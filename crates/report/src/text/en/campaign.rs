@@ -45,11 +45,13 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             in_words(phases).join(", ")
         ),
         Weakness::Spans { layers } => {
-            let spans = layers.iter().map(|(layer, size)| {
-                format!("{size} on {}", crate::text::layer_in_text(layer))
-            });
+            let name = |layer: &str| crate::text::layer_in_text(layer);
+            let spans = layers.iter().map(|(layer, size)| format!("{size} on {}", name(layer)));
+            let least = layers.iter().min_by_key(|(_, size)| size.0);
+            let least = least.map_or_else(String::new, |(layer, _)| name(layer));
             format!(
-                "Random I/O is spread over {}: cards can be faster in a smaller span, so that layer may cost more than shown",
+                "Random I/O is spread over {}: cards can be faster in a smaller span, so {least} may cost more than shown, and \
+                 gain where it seems faster",
                 super::listed(&spans.collect::<Vec<_>>())
             )
         }

@@ -90,6 +90,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 listed(&gains)
             )
         }
+        ChartTitle::LayerFree { work, layer, cards } => format!(
+            "{work}: {layer} costs nothing (same within 5% on all {cards} {})",
+            things()
+        ),
         ChartTitle::LayerRatios { work, layer } => {
             format!("{work}: what {layer} leaves of the speed")
         }
@@ -158,7 +162,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             faster,
             slower,
             open,
-        } => compared(a, b, [*faster, *slower, *open]),
+            ratio,
+        } => compared(a, b, [*faster, *slower, *open], ratio.as_deref()),
         ChartTitle::ComparedOnce { a, b, low, high } => format!(
             "{b} at {}× the speed of {a}; measured once, so nothing is proven",
             super::span(low, high)
@@ -284,11 +289,12 @@ fn some(names: &[String]) -> String {
     }
 }
 
-fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
+fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3], ratio: Option<&str>) -> String {
     let of = counted((faster + slower + open) as u64, "workload");
+    let times = ratio.map_or_else(String::new, |ratio| format!(": {ratio}×"));
     match (faster, slower) {
-        (1, 0) if open == 0 => format!("{b} is faster than {a}"),
-        (0, 1) if open == 0 => format!("{b} is slower than {a}"),
+        (1, 0) if open == 0 => format!("{b} is faster than {a}{times}"),
+        (0, 1) if open == 0 => format!("{b} is slower than {a}{times}"),
         (0, 0) => format!("No difference between {a} and {b} is shown in {of}"),
         (faster, 0) => format!("{b} is faster than {a} in {faster} of {of}"),
         (0, slower) => format!("{b} is slower than {a} in {slower} of {of}"),

@@ -262,7 +262,12 @@ pub(super) fn throttled_by(bits: u32) -> String {
 pub(in crate::text) fn sustained(found: &Sustained, has_intervals: bool) -> String {
     let (min, max) = (megabytes(&found.min), megabytes(&found.max));
     let mean = MeanText::of_parts(found.mean.0, Some(found.deviation.0), 1e6);
-    let mut even = format!("{min} to {max} MB/s over time, mean {mean} MB/s");
+    // Behind a fall, it goes without saying.
+    let over_time = match found.falls.is_empty() {
+        true => " over time",
+        false => "",
+    };
+    let mut even = format!("{min} to {max} MB/s{over_time}, mean {mean} MB/s");
     if found.falls.is_empty() && has_intervals {
         even += ", no lasting fall";
     }

@@ -1,5 +1,7 @@
 //! Comparisons of hosts by the same cards.
 
+use super::{listed, span};
+use crate::text::HostEffectKind;
 use hakaru_model::host_comparison::DifferenceCause;
 
 pub(in crate::text) fn hosts_title() -> &'static str {
@@ -44,6 +46,30 @@ pub(in crate::text) fn difference_cause(cause: DifferenceCause, proven: bool) ->
         (DifferenceCause::TooFewRuns, _) => "unknown: a single run each; use at least 3 repeats",
     };
     words.to_owned()
+}
+
+pub(in crate::text) fn host_effect(
+    kind: HostEffectKind,
+    (fast, slow): (&str, &str),
+    works: &[String],
+    (least, most): (&str, &str),
+) -> String {
+    let works = listed(works);
+    match kind {
+        HostEffectKind::Faster(_) => {
+            let gain = span(least, most);
+            format!("{fast} is {gain}% faster than {slow} for {works}")
+        }
+        HostEffectKind::Minor => format!("the hosts differ by less than 5% for {works}"),
+        HostEffectKind::NotProven => {
+            format!("a difference of the hosts is small or not proven for {works}")
+        }
+        HostEffectKind::ByCard => format!("which host is faster depends on the card for {works}"),
+    }
+}
+
+pub(in crate::text) fn host_effects(parts: &[String]) -> String {
+    format!("With the same cards, {}.", parts.join("; "))
 }
 
 pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {

@@ -22,7 +22,7 @@ pub(in crate::text) fn page_part(part: PagePart) -> &'static str {
             ComparedThing::Sets => "Each set",
         },
         PagePart::NotCounted => "Runs that do not count",
-        PagePart::Proofs => "What the comparison proves",
+        PagePart::Proofs => "What the comparison shows",
         PagePart::BadPlaces => "Bad places",
     }
 }
@@ -56,6 +56,10 @@ pub(in crate::text) fn undecided() -> &'static str {
 
 pub(in crate::text) fn limited_by_host() -> &'static str {
     "limited by the host"
+}
+
+pub(in crate::text) fn perhaps_limited_by_host() -> &'static str {
+    "perhaps limited by the host"
 }
 
 pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {

@@ -118,8 +118,19 @@ pub(in crate::text) fn deciding_figure(decision: &Decision) -> String {
     }
 }
 
+/// The names of figures that are not measured; a sequential speed is one of large blocks, unlike that of a small block.
+fn missing_names(missing: &[Figure]) -> Vec<String> {
+    let is_large = |of: &Figure| matches!(of, Figure::SequentialRead | Figure::SequentialWrite);
+    let last = missing.iter().rposition(is_large);
+    let name = |(at, of): (usize, &Figure)| match Some(at) == last {
+        true => figure(*of).to_owned() + " of large blocks",
+        false => figure(*of).to_owned(),
+    };
+    missing.iter().enumerate().map(name).collect()
+}
+
 pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
-    let names: Vec<&str> = missing.iter().copied().map(figure).collect();
+    let names = missing_names(missing);
     let lead = if beside { "not measured:" } else { "needs" };
     let workloads = suite_workloads(missing);
     format!(
@@ -168,6 +179,10 @@ pub(in crate::text) fn choice(
     }
 }
 
+pub(in crate::text) fn choice_ample() -> &'static str {
+    "either, so far: both are far better than needed"
+}
+
 pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
     match count == of {
         true if of > 1 => format!("all {of} within 5%"),
@@ -193,8 +208,9 @@ pub(in crate::text) fn against_side(worse: &str) -> String {
     format!("worse: {worse}")
 }
 
-pub(in crate::text) fn slowest_interval_of(value: &str) -> String {
-    format!("slowest interval {value}")
+pub(in crate::text) fn slowest_interval_of(value: &str, other: Option<&str>) -> String {
+    let other = other.map_or_else(String::new, |other| format!(", against {other}"));
+    format!("slowest interval {value}{other}")
 }
 
 pub(in crate::text) fn quantity_of(figure: Figure, value: f64) -> String {
@@ -389,8 +405,13 @@ pub(in crate::text) fn fitness_legend() -> &'static str {
      interval crosses a limit"
 }
 
-pub(in crate::text) fn no_use_judged() -> &'static str {
-    "No use can be judged: its figures are not measured, or their intervals cross a limit."
+pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
+    match crossed {
+        true => {
+            "No use can be judged: its figures are not measured, or their intervals cross a limit."
+        }
+        false => "No use can be judged: the figures that it needs are not measured.",
+    }
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {

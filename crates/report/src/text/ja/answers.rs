@@ -3,7 +3,7 @@
 use super::listed;
 use crate::number;
 use crate::text::compared::{ComparedThing, compared};
-use crate::text::{BusTransfer, FastestCard, PairAnswer, UseAnswer};
+use crate::text::{FastestCard, PairAnswer, RatedShare, UseAnswer};
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, BytesPerSec};
 
@@ -37,6 +37,24 @@ pub(in crate::text) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> 
         });
     }
     format!("{}。", parts.join("、"))
+}
+
+pub(in crate::text) fn fastest_in_all(
+    of: &FastestCard<'_>,
+    (cards, workloads): (usize, usize),
+) -> String {
+    let FastestCard {
+        card,
+        workload,
+        value,
+        times,
+    } = of;
+    let times = times
+        .as_ref()
+        .map_or_else(String::new, |times| format!("、最も遅いカードの{times}倍"));
+    format!(
+        "{card}は{workloads}種類のワークロードすべてで{cards}枚中最速（{workload}は{value}{times}）。"
+    )
 }
 
 pub(in crate::text) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String {
@@ -123,36 +141,6 @@ pub(in crate::text) fn layer_costs_all(
     format!("{layer}を介すと{workload}は{lost}%低下する。")
 }
 
-pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
-    let (narrow, wide) = of.lines;
-    let (block, clock) = (number::block_size(of.block), of.clock());
-    let [long, short, transfer, over_wide, rest] = of.parts();
-    let by_name = match of.by_name {
-        true => "（バス幅は結果の名前による）",
-        false => "",
-    };
-    let whose = match of.host {
-        Some(_) => "ブロック層とカードの時間（ディスク統計）",
-        None => "平均の所要時間",
-    };
-    let rest_is = match of.host {
-        Some((narrow, wide)) => {
-            let (a, b) = (number::nanos(narrow), number::nanos(wide));
-            format!("コマンドとカードの処理であり、両者に共通する。ホストの処理は{a}と{b}である")
-        }
-        None => "コマンド、カード、ホストの処理であり、両者に共通する".to_owned(),
-    };
-    let new_file = of.new_file.as_ref().map_or_else(String::new, |side| {
-        format!("{side}は新規ファイルへの書き込みでもあり、それも差に含まれうる。")
-    });
-    format!(
-        "{}倍にならない理由: {block}のI/O 1回の{whose}は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
-         うち転送は約{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}は{rest_is}。{new_file}ブロックが大きいほど差は広がるはずである。\
-         hakaru campaign init article-dのキャンペーンで、4 KiBから1 MiBまでのブロックを両方で測定できる。",
-        wide / narrow
-    )
-}
-
 pub(in crate::text) fn sides_in_sequence(first: &str, then: &str) -> String {
     format!(
         "{first}をすべて測定してから{then}を測定している。カードやホストのドリフトも差に見える。キャンペーンでは交互に測定できる"
@@ -212,14 +200,25 @@ pub(in crate::text) fn card_fact(name: &str) -> String {
     known.to_owned()
 }
 
-pub(in crate::text) fn rated_reached(shares: &[(Op, (String, String))]) -> String {
-    let share = |(op, (low, high)): &(Op, (String, String))| {
-        let name = match op {
+pub(in crate::text) fn rated_reached(shares: &[RatedShare]) -> String {
+    let share = |of: &RatedShare| {
+        let name = match of.op {
             Op::Read => "読み込み",
             Op::Write => "書き込み",
             Op::Trim => "TRIM",
         };
-        format!("{name}は公称速度の{}%", super::span(low, high))
+        let percent = super::span(&of.percent.0, &of.percent.1);
+        let mut notes = Vec::new();
+        notes.extend(of.limited.then(|| "ホスト側の上限の可能性".to_owned()));
+        let cards = of
+            .cards
+            .map(|(cards, all)| format!("公称値があるのは{all}枚中{cards}枚"));
+        notes.extend(cards);
+        let notes = match notes.is_empty() {
+            true => String::new(),
+            false => format!("（{}）", notes.join("、")),
+        };
+        format!("{name}は公称速度の{percent}%{notes}")
     };
     let shares: Vec<String> = shares.iter().map(share).collect();
     format!("{}である。", shares.join("、"))

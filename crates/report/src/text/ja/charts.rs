@@ -49,7 +49,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 }
                 (met, _, of) if met == of => format!("すべて公称速度を達成（達成率{share}%）"),
                 (0, missed, of) if missed + untested == of => {
-                    format!("公称速度に届くものなし（達成率{share}%、ただし測定条件は不成立）")
+                    format!("公称速度に届くものなし（達成率{share}%、ただし条件不成立）")
                 }
                 (0, ..) => format!("測定値は公称速度の{share}%（達成は未証明）"),
                 (met, _, of) => {
@@ -86,6 +86,10 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 counter = things().1
             )
         }
+        ChartTitle::LayerFree { work, layer, cards } => format!(
+            "{work}: {layer}を介しても低下なし（全{cards}{}で差は5%以内）",
+            things().1
+        ),
         ChartTitle::LayerRatios { work, layer } => format!("{work}: {layer}を介したときの速度の比"),
         ChartTitle::Fastest {
             work,
@@ -103,7 +107,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
         }
         ChartTitle::NoDifference { work, cards } => {
             let (thing, counter) = things();
-            format!("{work}: {cards}{counter}の{thing}間に有意差なし")
+            format!("{work}: {cards}{counter}の{thing}どうしに有意差なし")
         }
         ChartTitle::OnlyCard { work, value } => format!("{work}: {value}"),
         ChartTitle::LayerLeaves {
@@ -142,7 +146,8 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
             faster,
             slower,
             open,
-        } => compared(a, b, [*faster, *slower, *open]),
+            ratio,
+        } => compared(a, b, [*faster, *slower, *open], ratio.as_deref()),
         ChartTitle::ComparedOnce { a, b, low, high } => format!(
             "{b}は{a}の{}倍、各1回の測定のため判定保留",
             super::span(low, high)
@@ -255,11 +260,12 @@ fn some(names: &[String]) -> String {
     }
 }
 
-fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3]) -> String {
+fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3], ratio: Option<&str>) -> String {
     let of = faster + slower + open;
+    let times = ratio.map_or_else(String::new, |ratio| format!("（{ratio}倍）"));
     match (faster, slower) {
-        (1, 0) if open == 0 => format!("{b}は{a}より高速"),
-        (0, 1) if open == 0 => format!("{b}は{a}より低速"),
+        (1, 0) if open == 0 => format!("{b}は{a}より高速{times}"),
+        (0, 1) if open == 0 => format!("{b}は{a}より低速{times}"),
         (0, 0) => format!("{a}と{b}: {of}種類のワークロードに有意差なし"),
         (faster, 0) => format!("{b}は{of}種類のワークロード中{faster}種類で{a}より高速"),
         (0, slower) => format!("{b}は{of}種類のワークロード中{slower}種類で{a}より低速"),
@@ -289,7 +295,7 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
     }
     if marks.letters {
         let color = ["", "同じ色・"][usize::from(marks.letters_by_color)];
-        parts.push(format!("{color}同じ文字の{}間に有意差なし", things().0));
+        parts.push(format!("{color}同じ文字の{}どうしに有意差なし", things().0));
     }
     format!("{quantity}。{}", parts.join("、"))
 }

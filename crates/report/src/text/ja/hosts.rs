@@ -1,5 +1,7 @@
 //! 同じカードによるホストの比較。
 
+use super::{listed, span};
+use crate::text::HostEffectKind;
 use hakaru_model::host_comparison::DifferenceCause;
 
 pub(in crate::text) fn hosts_title() -> &'static str {
@@ -38,6 +40,30 @@ pub(in crate::text) fn difference_cause(cause: DifferenceCause, proven: bool) ->
         (DifferenceCause::TooFewRuns, _) => "不明（各1回の測定。3回以上の繰り返しが必要）",
     };
     words.to_owned()
+}
+
+pub(in crate::text) fn host_effect(
+    kind: HostEffectKind,
+    (fast, slow): (&str, &str),
+    works: &[String],
+    (least, most): (&str, &str),
+) -> String {
+    let works = listed(works);
+    match kind {
+        HostEffectKind::Faster(_) => {
+            let gain = span(least, most);
+            format!("{works}は{fast}が{slow}より{gain}%速い")
+        }
+        HostEffectKind::Minor => format!("{works}のホストによる差は5%未満"),
+        HostEffectKind::NotProven => {
+            format!("{works}のホストによる差は小さいか、確認できない")
+        }
+        HostEffectKind::ByCard => format!("{works}でどのホストが速いかはカードによる"),
+    }
+}
+
+pub(in crate::text) fn host_effects(parts: &[String]) -> String {
+    format!("同じカードでは、{}。", parts.join("。"))
 }
 
 pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {

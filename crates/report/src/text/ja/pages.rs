@@ -59,6 +59,10 @@ pub(in crate::text) fn limited_by_host() -> &'static str {
     "ホストが律速"
 }
 
+pub(in crate::text) fn perhaps_limited_by_host() -> &'static str {
+    "ホスト側の上限の可能性"
+}
+
 pub(in crate::text) fn matrix_key(letters: bool, by: Option<&str>) -> String {
     let letters = match letters {
         true => " · 枠: 最速、または最速との有意差なし · 同じ文字: 有意差なし",
@@ -149,7 +153,7 @@ pub(in crate::text) fn layer_in_brief(name: &str) -> String {
 }
 
 pub(in crate::text) fn of_simulated_cards(name: &str) -> String {
-    format!("{name}（シミュレートしたカード）")
+    format!("{name}（シミュレーションのカード）")
 }
 
 pub(in crate::text) fn layer_column() -> &'static str {

@@ -33,7 +33,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         (false, true) => format!("すべて不向き。最も近い: {card}"),
         (false, false) => {
             let unranked = cards(unranked);
-            format!("判定保留（{unranked}は測定不足）。残りは不向きで、最も惜しいのは{card}")
+            format!("判定保留（{unranked}は測定不足）。残りは不向き。最も近い: {card}")
         }
     };
     if let Some(reason) = reason {

@@ -27,7 +27,7 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
 pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
     let so_far = match at_best {
         Some(Fitness::Fits) => "ここまで十分",
-        Some(Fitness::WithCare | Fitness::DoesNot) => "ここまで条件付き",
+        Some(Fitness::WithCare | Fitness::DoesNot) => "良くても条件付き",
         None => "判定保留",
     };
     format!("{so_far}（未測定{missing}項目）")
@@ -109,8 +109,19 @@ pub(in crate::text) fn deciding_figure(decision: &Decision) -> String {
     format!("{} {}", figure(of), quantity(of, decision.measured.value))
 }
 
+/// The names of figures that are not measured; a sequential speed is one of large blocks, unlike that of a small block.
+fn missing_names(missing: &[Figure]) -> Vec<String> {
+    let is_large = |of: &Figure| matches!(of, Figure::SequentialRead | Figure::SequentialWrite);
+    let first = missing.iter().position(is_large);
+    let name = |(at, of): (usize, &Figure)| match Some(at) == first {
+        true => format!("大きいブロックの{}", figure(*of)),
+        false => figure(*of).to_owned(),
+    };
+    missing.iter().enumerate().map(name).collect()
+}
+
 pub(in crate::text) fn not_measured(missing: &[Figure], beside: bool) -> String {
-    let names: Vec<&str> = missing.iter().copied().map(figure).collect();
+    let names = missing_names(missing);
     let names = listed(&names);
     let workloads = suite_workloads(missing);
     match beside {
@@ -160,6 +171,10 @@ pub(in crate::text) fn choice(
     }
 }
 
+pub(in crate::text) fn choice_ample() -> &'static str {
+    "どちらでもよい（暫定。どちらも目安を大きく上回る）"
+}
+
 pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
     match count == of {
         true if of > 1 => format!("全{of}項目が5%以内の差"),
@@ -185,8 +200,9 @@ pub(in crate::text) fn against_side(worse: &str) -> String {
     format!("不利な項目: {worse}")
 }
 
-pub(in crate::text) fn slowest_interval_of(value: &str) -> String {
-    format!("最も遅い区間は{value}")
+pub(in crate::text) fn slowest_interval_of(value: &str, other: Option<&str>) -> String {
+    let other = other.map_or_else(String::new, |other| format!("（もう一方は{other}）"));
+    format!("最も遅い区間は{value}{other}")
 }
 
 pub(in crate::text) fn quantity_of(figure: Figure, value: f64) -> String {
@@ -217,7 +233,7 @@ pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "達成",
         ClaimVerdict::Missed => "未達",
-        ClaimVerdict::NotShown => "測定条件を満たさない",
+        ClaimVerdict::NotShown => "条件不成立",
         ClaimVerdict::Unclear => "判定保留",
         ClaimVerdict::NotMeasured => "未測定",
     }
@@ -377,10 +393,13 @@ pub(in crate::text) fn fitness_legend() -> &'static str {
     "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に区間なし）。? は未測定、または区間が目安をまたぐ"
 }
 
-pub(in crate::text) fn no_use_judged() -> &'static str {
-    "判定できる用途なし（必要な値が未測定、または区間が目安をまたぐ）"
+pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
+    match crossed {
+        true => "判定できる用途なし（必要な値が未測定、または区間が目安をまたぐ）",
+        false => "判定できる用途なし（必要な値が未測定）",
+    }
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ 達成、✗ 未達、~ 判定保留、? 規定の測定条件を満たさない、または未測定（どちらかはレポートに記載）"
+    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立、または未測定（どちらかはレポートに記載）"
 }

@@ -1,6 +1,6 @@
 //! Texts of comparisons of hosts by the same cards.
 
-use crate::text::{Language, en, ja, language};
+use crate::text::{HostEffectKind, Language, en, ja, language};
 use hakaru_model::host_comparison::DifferenceCause;
 
 texts! {
@@ -17,6 +17,11 @@ texts! {
     pub(crate) fn difference_cause(cause: DifferenceCause, proven: bool) -> String;
     /// The fastest and the slowest of several, with their ratio.
     pub(crate) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String;
+    /// What the hosts do to the same cards in these workloads: the faster and the slower host, and the smallest and largest
+    /// gain in percent.
+    pub(crate) fn host_effect(kind: HostEffectKind, hosts: (&str, &str), works: &[String], gains: (&str, &str)) -> String;
+    /// Effects of the hosts as a sentence.
+    pub(crate) fn host_effects(parts: &[String]) -> String;
     /// Row of the ratios over all cards.
     pub(crate) fn all_together(cards: usize) -> String;
     /// Column of ratios to something.

@@ -1,7 +1,7 @@
 //! Texts of comparisons of two sides.
 
 use crate::text::values::*;
-use crate::text::{Language, en, ja, language};
+use crate::text::{BusTransfer, Language, en, ja, language};
 use hakaru_model::advice::Choice;
 use hakaru_model::finding::Figure;
 
@@ -20,6 +20,8 @@ texts! {
     pub(crate) fn bus_transfer(of: &BusTransfer) -> String;
     /// All runs of one side came before those of the other.
     pub(crate) fn sides_in_sequence(first: &str, then: &str) -> String;
+    /// The choice where every measured figure of both sides is far better than needed.
+    pub(crate) fn choice_ample() -> &'static str;
     /// Figures of two sides that differ by 5% at most, of all that both have.
     pub(crate) fn figures_level(count: usize, of: usize) -> String;
     /// What speaks against the faster side.
@@ -35,7 +37,7 @@ texts! {
     /// What speaks against the better side.
     pub(crate) fn against_side(worse: &str) -> String;
     /// The slowest interval of a write that stalls.
-    pub(crate) fn slowest_interval_of(value: &str) -> String;
+    pub(crate) fn slowest_interval_of(value: &str, other: Option<&str>) -> String;
     /// A figure with its unit.
     pub(crate) fn quantity_of(figure: Figure, value: f64) -> String;
     /// The share of an I/O that passes in the block layer and below, if most of its time is spent above.

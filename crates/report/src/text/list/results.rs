@@ -210,6 +210,8 @@ texts! {
     // answers
     /// The proven winners of a campaign, the largest difference first.
     pub(crate) fn fastest_cards(cards: usize, wins: &[FastestCard<'_>]) -> String;
+    /// One card is proven to be the fastest in all workloads: of how many cards, in how many workloads.
+    pub(crate) fn fastest_in_all(of: &FastestCard<'_>, counts: (usize, usize)) -> String;
     /// No card is proven to be the fastest.
     pub(crate) fn no_fastest_card(workload: &str, cards: &[&str], runs: u64) -> String;
     /// No two cards differ significantly in any workload.
@@ -223,7 +225,7 @@ texts! {
     /// A layer makes every card slower; `percent` is less than each loss.
     pub(crate) fn layer_costs_all(layer: &str, workload: &str, percent: (&str, &str)) -> String;
     /// The smallest and the largest share of the rated speeds, in percent.
-    pub(crate) fn rated_reached(shares: &[(Op, (String, String))]) -> String;
+    pub(crate) fn rated_reached(shares: &[RatedShare]) -> String;
     /// A layer makes the only card slower.
     pub(crate) fn layer_costs_card(card: &str, layer: &str, workload: &str, percent: &str) -> String;
     /// How many pairs of cards differ, and how that was tested.
@@ -274,6 +276,8 @@ texts! {
     pub(crate) fn undecided() -> &'static str;
     /// In place of the fastest card, where the host limits all.
     pub(crate) fn limited_by_host() -> &'static str;
+    /// Instead of a ranking: all cards reach about the same, perhaps because of the host.
+    pub(crate) fn perhaps_limited_by_host() -> &'static str;
     /// The key of a matrix.
     pub(crate) fn matrix_key(letters: bool, by: Option<&str>) -> String;
     /// This many verdicts on uses are those of another layer.
@@ -477,7 +481,7 @@ texts! {
     /// Legend of the symbols of [`advice`].
     pub(crate) fn fitness_legend() -> &'static str;
     /// Instead of verdicts on uses that are all open.
-    pub(crate) fn no_use_judged() -> &'static str;
+    pub(crate) fn no_use_judged(crossed: bool) -> &'static str;
     /// Legend of the symbols of [`claim_verdict`].
     pub(crate) fn claim_legend() -> &'static str;
 }
