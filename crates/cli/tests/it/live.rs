@@ -83,8 +83,8 @@ fn a_bench_is_seen_and_stopped() {
     let mut read = None;
     wait_until(|| {
         let samples = reader(&home).samples(&seen, 0);
-        let reads = samples.iter().filter_map(|sample| sample.read);
-        read = reads.filter(|read| read.iops > 0.0).next_back();
+        let mut reads = samples.iter().filter_map(|sample| sample.read);
+        read = reads.rfind(|read| read.iops > 0.0);
         read.is_some()
     });
     let read = read.unwrap();
