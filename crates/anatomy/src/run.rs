@@ -63,27 +63,25 @@ pub fn run(
     outcome.map_err(|(error, _)| error)
 }
 
-/// Declines the costs of writes that do not continue the last one, if the part of it that such a write has is unknown.
+/// Declines the costs that contain the seek of a write, if the experiment that subtracts it did not end: on a card that
+/// keeps one unit open, it cannot be avoided.
 fn decline_with_seek(anatomy: &mut Anatomy) {
-    let needs = DeclineReason::Needs(CardProperty::WriteSeek);
-    let is_unknown = |property| anatomy.finding(property).rough().is_none();
-    let (seek, turn) = (
-        is_unknown(CardProperty::WriteSeek),
-        is_unknown(CardProperty::ReadToWrite),
-    );
-    let mut decline = |property| {
+    let is_subtracted = match anatomy.finding(CardProperty::WriteSeek) {
+        CardFinding::Known(_) | CardFinding::Absent { .. } => true,
+        CardFinding::Unknown(reason) => matches!(reason, DeclineReason::Noisy { .. }),
+    };
+    if is_subtracted || anatomy.size(CardProperty::OpenUnits) != Some(1) {
+        return;
+    }
+    let unknown = CardFinding::Unknown(DeclineReason::Needs(CardProperty::WriteSeek));
+    for property in [
+        CardProperty::RandomWrite,
+        CardProperty::CollectionTime,
+        CardProperty::CollectionRate,
+    ] {
         if anatomy.finding(property).known().is_some() {
-            let unknown = CardFinding::Unknown(needs);
             anatomy.findings.insert(property, unknown);
         }
-    };
-    if seek && turn {
-        decline(CardProperty::RandomWrite);
-        decline(CardProperty::CollectionTime);
-        decline(CardProperty::CollectionRate);
-    }
-    if seek {
-        decline(CardProperty::ReadToWrite);
     }
 }
 
