@@ -287,6 +287,14 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
     if experiment == Experiment::Heat && (throttles || anatomy.noise.drift > WANDERS) {
         return false;
     }
+    // A card whose heat could not be looked for may have throttled during any of the later experiments.
+    let hides_heat = match anatomy.finding(P::ThrottleAfter) {
+        CardFinding::Unknown(DeclineReason::Contradiction) => false,
+        finding => finding.rough().is_none(),
+    };
+    if experiment > Experiment::Heat && hides_heat {
+        return false;
+    }
     let has_unit = anatomy.finding(P::Unit).known().is_some();
     if experiment.writes() && !(from_start && has_unit) {
         return false;
@@ -339,8 +347,8 @@ mod tests {
         let (sigma, host) = (0.045, 450e3);
         let tolerance = NOISE * sigma + SLACK;
         let expected = 620e3;
-        for deviations in [-1.5, 1.5, 2.5] {
-            let latency = expected - host + host * (0.25 * deviations as f64).exp();
+        for deviations in [-1.5_f64, 1.5, 2.5] {
+            let latency = expected - host + host * (0.25 * deviations).exp();
             assert!(
                 is_within(latency, expected, reference, tolerance),
                 "{deviations}"
