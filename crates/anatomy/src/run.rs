@@ -298,6 +298,6 @@ fn has_host(property: CardProperty) -> bool {
 fn differ_in_wait(property: CardProperty) -> bool {
     matches!(
         property,
-        CardProperty::ReadSeek | CardProperty::OpenCost | CardProperty::CollectionTime
+        CardProperty::OpenCost | CardProperty::CollectionTime
     )
 }
