@@ -7,9 +7,12 @@ use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty};
 
 /// Rounds at most, bytes written at most, and the part of the capacity.
-const ROUNDS: usize = 8000;
-const MOST: u64 = 300 << 20;
-const PART: u64 = 40;
+const ROUNDS: usize = 16_000;
+const MOST: u64 = 450 << 20;
+const PART: u64 = 30;
+
+/// Longest time of the rounds, in ns.
+const LONGEST: f64 = 240e9;
 
 /// Flushes at most.
 const FLUSHES: usize = 4000;
@@ -65,8 +68,9 @@ fn subtract_seek(lab: &Lab<'_>, known: &Anatomy, seek: SampleLocation, found: &m
     }
 }
 
+/// Bytes that may be written: the flushes and the cache need the other half of what is left.
 fn most(lab: &Lab<'_>) -> u64 {
-    MOST.min(lab.capacity() / PART)
+    MOST.min(lab.capacity() / PART).min(lab.left_to_write() / 2)
 }
 
 fn floor(lab: &Lab<'_>) -> f64 {
@@ -89,7 +93,7 @@ fn turns(
     let mut unit = OrderedWrites::begin(lab, geometry)?;
     let (mut sought, mut turned, mut continued) = (Vec::new(), Vec::new(), Vec::new());
     let mut reads: [Vec<f64>; 2] = Default::default();
-    let begun = lab.spent.written.0;
+    let limits = RoundLimits::new(lab);
     loop {
         for _ in 0..40 {
             unit.reserve(lab, 4)?;
@@ -114,7 +118,7 @@ fn turns(
             (seek, floor_of_write),
             (to_read, floor),
         ];
-        if is_enough(lab, turned.len(), begun, costs)? {
+        if limits.is_reached(lab, turned.len(), costs)? {
             found.set(CardProperty::ReadToWrite, turn.finding(floor_of_write));
             found.set(CardProperty::WriteSeek, seek.finding(floor_of_write));
             found.set(CardProperty::WriteToRead, to_read.finding(floor));
@@ -123,19 +127,34 @@ fn turns(
     }
 }
 
-/// Returns whether costs are certain against the smallest ones that are looked for, or no more rounds may follow.
-fn is_enough(
-    lab: &mut Lab<'_>,
-    rounds: usize,
-    begun: u64,
-    costs: [(SampleLocation, f64); 3],
-) -> Measured<bool> {
-    let is_certain = costs.iter().all(|(cost, floor)| cost.is_certain(*floor));
-    let written = lab.spent.written.0 - begun;
-    Ok((is_certain && rounds >= 160)
-        || rounds > ROUNDS
-        || written > most(lab)
-        || !lab.stays_cool()?)
+/// Account of written bytes and time, in ns, up to which rounds begin.
+struct RoundLimits {
+    written: u64,
+    time: f64,
+}
+
+impl RoundLimits {
+    fn new(lab: &Lab<'_>) -> RoundLimits {
+        RoundLimits {
+            written: lab.spent.written.0 + most(lab),
+            time: lab.now() + LONGEST.min(lab.time_left() / 2.0),
+        }
+    }
+
+    /// Returns whether costs are certain against the smallest ones that are looked for, or no more rounds may follow.
+    fn is_reached(
+        &self,
+        lab: &mut Lab<'_>,
+        rounds: usize,
+        costs: [(SampleLocation, f64); 3],
+    ) -> Measured<bool> {
+        let is_certain = costs.iter().all(|(cost, floor)| cost.is_certain(*floor));
+        Ok((is_certain && rounds >= 160)
+            || rounds > ROUNDS
+            || lab.spent.written.0 > self.written
+            || lab.now() > self.time
+            || !lab.stays_cool()?)
+    }
 }
 
 /// Reads twice: the first one turns around.
@@ -160,7 +179,8 @@ fn turns_and_seeks(
     ];
     let (mut turned, mut sought, mut continued) = (Vec::new(), Vec::new(), Vec::new());
     let mut reads: [Vec<f64>; 2] = Default::default();
-    let begun = lab.spent.written.0;
+    let limits = RoundLimits::new(lab);
+    let mut knows_seek = false;
     loop {
         for _ in 0..40 {
             for unit in &mut units {
@@ -169,7 +189,9 @@ fn turns_and_seeks(
             two_reads(lab, &mut reads)?;
             for (unit, firsts) in units.iter_mut().zip([&mut turned, &mut sought]) {
                 firsts.push(unit.write(lab)?);
-                continued.push(unit.write(lab)?);
+                if !knows_seek {
+                    continued.push(unit.write(lab)?);
+                }
             }
         }
         let (Some(turn), Some(seek), Some(to_read)) = (
@@ -185,7 +207,8 @@ fn turns_and_seeks(
             (seek, floor_of_write),
             (to_read, floor),
         ];
-        if is_enough(lab, turned.len(), begun, costs)? {
+        knows_seek = turned.len() >= 160 && seek.is_certain(floor_of_write);
+        if limits.is_reached(lab, turned.len(), costs)? {
             found.set(CardProperty::ReadToWrite, turn.finding(floor_of_write));
             found.set(CardProperty::WriteSeek, seek.finding(floor_of_write));
             found.set(CardProperty::WriteToRead, to_read.finding(floor));

@@ -8,8 +8,12 @@ use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 /// Searches at most, two of which must agree.
 const SEARCHES: u32 = 3;
 
-/// Pairs of writes at most for the cost.
-const PAIRS: usize = 5000;
+/// Pairs of writes at most for the cost, and the bytes written for it; a third at most of what may be written.
+const PAIRS: usize = 12_000;
+const BYTES: u64 = 600 << 20;
+
+/// Part of the capacity that is written for it at most.
+const PART: u64 = 20;
 
 /// Pages that a write out of order skips.
 const SKIP: u64 = 2;
@@ -95,6 +99,10 @@ fn report(
         false => None,
     };
     let (mut skipped, mut usual) = (Vec::new(), Vec::new());
+    let most = BYTES
+        .min(lab.capacity() / PART)
+        .min(lab.left_to_write() / 3);
+    let until = lab.spent.written.0 + most;
     loop {
         for _ in 0..50 {
             if let Some(ordered) = &mut ordered {
@@ -111,7 +119,7 @@ fn report(
             continue;
         };
         let floor = 0.01 * lab.reference.unwrap_or(0.0);
-        let spent = skipped.len() > PAIRS || !lab.stays_cool()?;
+        let spent = skipped.len() > PAIRS || lab.spent.written.0 > until || !lab.stays_cool()?;
         if skipped.len() >= 100 && cost.is_certain(floor) || spent {
             found.set(CardProperty::RandomWrite, cost.finding(floor));
             return Ok(found);
