@@ -13,7 +13,7 @@ use hakaru_model::anatomy::{Anatomy, CardProperty};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::rng::Rng;
 use hakaru_model::units::{Bytes, Nanos};
-use score::{Score, score};
+use score::{Score, score, truth};
 use std::time::{SystemTime, UNIX_EPOCH};
 use table::Totals;
 
@@ -153,8 +153,9 @@ fn trials(options: &TrialOptions) -> Result<Totals> {
             };
             if shows {
                 println!(
-                    "{found:?}: card {number} {property:?}: {:?}",
-                    anatomy.finding(property)
+                    "{found:?}: card {number} {property:?}: {:?}, truth {:?}",
+                    anatomy.finding(property),
+                    truth(&model, property)
                 );
                 if found == Score::Wrong && options.verbose {
                     println!("  {model:?}");
