@@ -152,8 +152,12 @@ fn cool(
             return Err(Halt::Budget);
         }
         lab.rest()?;
-        if lab.check_heat()? && !lab.cool_down()? {
-            return Err(Halt::Declined(DeclineReason::Heat));
+        if lab.check_heat()? {
+            if !lab.cool_down()? {
+                return Err(Halt::Declined(DeclineReason::Heat));
+            }
+            // The reads of the hot card are no part of the attempt.
+            lab.trace.begins(experiment);
         }
         lab.state.warmth.begins_cool();
         let before = lab.references();

@@ -160,6 +160,19 @@ fn a_noisy_card_that_throttles_fits_a_model() {
     assert_eq!(totals.wrong_percent(), 0.0, "{told}");
 }
 
+/// Regression: reads of the hot card before an experiment, which then rested, were compared with the cool model.
+#[test]
+fn a_card_that_is_hot_before_an_experiment_fits_a_model() {
+    let (totals, told) = one_of(
+        1_795_887_303_967_661_443,
+        0,
+        CardKind::Slow,
+        Disturbance::Usual,
+    );
+    assert_eq!(totals.fits_none(), 0, "{told}");
+    assert_eq!(totals.wrong_percent(), 0.0, "{told}");
+}
+
 /// Regression: one cache empties within 1.6 s after a delay of 3.4 s or more, so that all further idle times were too long;
 /// costs of one card were unknown because its writes do not seek.
 #[test]
