@@ -52,6 +52,7 @@ pub fn run(
         unsteady => unsteady,
     };
     decline_with_seek(anatomy);
+    decline_by_cache(anatomy);
     widen(anatomy);
     let spread = anatomy.noise.drift;
     if let Some(share) = unexplained {
@@ -85,12 +86,61 @@ fn decline_with_seek(anatomy: &mut Anatomy) {
     }
 }
 
+/// Length of the writes that fill the cache of most cards.
+const FILLING: f64 = 196_608.0;
+
+/// Declines what a cache changes that empties while a host whose speed wanders delays requests: its size and the rate at
+/// which it empties, and the cost of a write after two reads, of which a part was fast.
+fn decline_by_cache(anatomy: &mut Anatomy) {
+    let NoiseLevel {
+        drift,
+        transfer_drift,
+        latency,
+        ..
+    } = anatomy.noise;
+    let rough = |property| anatomy.finding(property).rough().map(|found| found.value);
+    let is_of_host = drift - transfer_drift > WIDEST;
+    if !is_of_host || anatomy.finding(CardProperty::CacheSize).known().is_none() {
+        return;
+    }
+    let cost = match anatomy.finding(CardProperty::ReadToWrite) {
+        CardFinding::Known(cost) => cost.value,
+        CardFinding::Absent { up_to } => up_to,
+        CardFinding::Unknown(_) => f64::INFINITY,
+    };
+    // The fixed time of a request is at most the host's. Bytes per second times ns.
+    let of_read = 2.0 * rough(CardProperty::ReadOverhead).unwrap_or(latency.0 as f64);
+    let of_write = rough(CardProperty::WriteOverhead).unwrap_or(latency.0 as f64);
+    let saved = |drain: f64| -> Option<f64> {
+        let slow = 1.0 / rough(CardProperty::WriteRate)?;
+        let fast = 1.0 / rough(CardProperty::CacheRate)?;
+        Some(of_read * drain * (slow - fast))
+    };
+    let drain = rough(CardProperty::DrainRate);
+    let is_cheaper = drain
+        .and_then(saved)
+        .is_none_or(|saved| saved > WIDEST * cost);
+    let is_larger = drain.is_some_and(|drain| drain * of_write / 1e9 > WIDEST * FILLING);
+    let unknown = CardFinding::Unknown(DeclineReason::Drift { spread: drift });
+    for (property, is_changed) in [
+        (CardProperty::ReadToWrite, is_cheaper),
+        (CardProperty::CacheSize, is_larger),
+        (CardProperty::DrainRate, is_larger),
+    ] {
+        let is_told = !matches!(anatomy.finding(property), CardFinding::Unknown(_));
+        if is_changed && is_told {
+            anatomy.findings.insert(property, unknown);
+        }
+    }
+}
+
 /// Returns a state that a killed process leaves: what has ended, with the intervals that follow from the drift so far.
 fn checkpoint(lab: &Lab<'_>, anatomy: &Anatomy) -> Anatomy {
     let mut state = anatomy.clone();
     state.noise = lab.noise_so_far();
     state.resume = Some(Box::new(lab.state_to_resume(anatomy, None)));
     decline_with_seek(&mut state);
+    decline_by_cache(&mut state);
     widen(&mut state);
     state.model = fit(&state);
     state

@@ -160,6 +160,17 @@ fn a_noisy_card_that_throttles_fits_a_model() {
     assert_eq!(totals.wrong_percent(), 0.0, "{told}");
 }
 
+/// Regressions: of two cards behind a wandering host, one was said not to throttle after a time that the host had a part in,
+/// and one to need no time to turn to writes, because its cache emptied while the host delayed the reads before.
+#[test]
+fn a_wandering_host_hides_what_its_delays_change() {
+    for card in [4, 11] {
+        let seed = 1_795_888_098_825_630_709;
+        let (totals, told) = one_of(seed, card, CardKind::Usual, Disturbance::HostPath);
+        assert_eq!(totals.wrong_percent(), 0.0, "{told}");
+    }
+}
+
 /// Regression: reads of the hot card before an experiment, which then rested, were compared with the cool model.
 #[test]
 fn a_card_that_is_hot_before_an_experiment_fits_a_model() {
