@@ -352,6 +352,6 @@ fn has_host(property: CardProperty) -> bool {
 fn differ_in_wait(property: CardProperty) -> bool {
     matches!(
         property,
-        CardProperty::OpenCost | CardProperty::CollectionTime
+        CardProperty::ReadSeek | CardProperty::OpenCost | CardProperty::CollectionTime
     )
 }
