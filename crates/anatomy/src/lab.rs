@@ -242,6 +242,11 @@ impl<'a> Lab<'a> {
         (self.limit.copied.0 - reserve).saturating_sub(self.spent.copied.0)
     }
 
+    /// Bytes that may still be written.
+    pub(crate) fn left_to_write(&self) -> u64 {
+        self.limit.written.0.saturating_sub(self.spent.written.0)
+    }
+
     /// Returns the time until the deadline, in ns.
     pub(crate) fn time_left(&self) -> f64 {
         self.limit.time.0.saturating_sub(self.spent.time.0) as f64

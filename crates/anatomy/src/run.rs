@@ -52,6 +52,7 @@ pub fn run(
         unsteady => unsteady,
     };
     decline_with_seek(anatomy);
+    decline_by_cache(anatomy);
     widen(anatomy);
     let spread = anatomy.noise.drift;
     if let Some(share) = unexplained {
@@ -63,27 +64,73 @@ pub fn run(
     outcome.map_err(|(error, _)| error)
 }
 
-/// Declines the costs of writes that do not continue the last one, if the part of it that such a write has is unknown.
+/// Declines the costs that contain the seek of a write, if the experiment that subtracts it did not end: on a card that
+/// keeps one unit open, it cannot be avoided.
 fn decline_with_seek(anatomy: &mut Anatomy) {
-    let needs = DeclineReason::Needs(CardProperty::WriteSeek);
-    let is_unknown = |property| anatomy.finding(property).rough().is_none();
-    let (seek, turn) = (
-        is_unknown(CardProperty::WriteSeek),
-        is_unknown(CardProperty::ReadToWrite),
-    );
-    let mut decline = |property| {
+    let is_subtracted = match anatomy.finding(CardProperty::WriteSeek) {
+        CardFinding::Known(_) | CardFinding::Absent { .. } => true,
+        CardFinding::Unknown(reason) => matches!(reason, DeclineReason::Noisy { .. }),
+    };
+    if is_subtracted || anatomy.size(CardProperty::OpenUnits) != Some(1) {
+        return;
+    }
+    let unknown = CardFinding::Unknown(DeclineReason::Needs(CardProperty::WriteSeek));
+    for property in [
+        CardProperty::RandomWrite,
+        CardProperty::CollectionTime,
+        CardProperty::CollectionRate,
+    ] {
         if anatomy.finding(property).known().is_some() {
-            let unknown = CardFinding::Unknown(needs);
             anatomy.findings.insert(property, unknown);
         }
-    };
-    if seek && turn {
-        decline(CardProperty::RandomWrite);
-        decline(CardProperty::CollectionTime);
-        decline(CardProperty::CollectionRate);
     }
-    if seek {
-        decline(CardProperty::ReadToWrite);
+}
+
+/// Length of the writes that fill the cache of most cards.
+const FILLING: f64 = 196_608.0;
+
+/// Declines what a cache changes that empties while a host whose speed wanders delays requests: its size and the rate at
+/// which it empties, and the cost of a write after two reads, of which a part was fast.
+fn decline_by_cache(anatomy: &mut Anatomy) {
+    let NoiseLevel {
+        drift,
+        transfer_drift,
+        latency,
+        ..
+    } = anatomy.noise;
+    let rough = |property| anatomy.finding(property).rough().map(|found| found.value);
+    let is_of_host = drift - transfer_drift > WIDEST;
+    if !is_of_host || anatomy.finding(CardProperty::CacheSize).known().is_none() {
+        return;
+    }
+    let cost = match anatomy.finding(CardProperty::ReadToWrite) {
+        CardFinding::Known(cost) => cost.value,
+        CardFinding::Absent { up_to } => up_to,
+        CardFinding::Unknown(_) => f64::INFINITY,
+    };
+    // The fixed time of a request is at most the host's. Bytes per second times ns.
+    let of_read = 2.0 * rough(CardProperty::ReadOverhead).unwrap_or(latency.0 as f64);
+    let of_write = rough(CardProperty::WriteOverhead).unwrap_or(latency.0 as f64);
+    let saved = |drain: f64| -> Option<f64> {
+        let slow = 1.0 / rough(CardProperty::WriteRate)?;
+        let fast = 1.0 / rough(CardProperty::CacheRate)?;
+        Some(of_read * drain * (slow - fast))
+    };
+    let drain = rough(CardProperty::DrainRate);
+    let is_cheaper = drain
+        .and_then(saved)
+        .is_none_or(|saved| saved > WIDEST * cost);
+    let is_larger = drain.is_some_and(|drain| drain * of_write / 1e9 > WIDEST * FILLING);
+    let unknown = CardFinding::Unknown(DeclineReason::Drift { spread: drift });
+    for (property, is_changed) in [
+        (CardProperty::ReadToWrite, is_cheaper),
+        (CardProperty::CacheSize, is_larger),
+        (CardProperty::DrainRate, is_larger),
+    ] {
+        let is_told = !matches!(anatomy.finding(property), CardFinding::Unknown(_));
+        if is_changed && is_told {
+            anatomy.findings.insert(property, unknown);
+        }
     }
 }
 
@@ -93,6 +140,7 @@ fn checkpoint(lab: &Lab<'_>, anatomy: &Anatomy) -> Anatomy {
     state.noise = lab.noise_so_far();
     state.resume = Some(Box::new(lab.state_to_resume(anatomy, None)));
     decline_with_seek(&mut state);
+    decline_by_cache(&mut state);
     widen(&mut state);
     state.model = fit(&state);
     state
@@ -154,8 +202,12 @@ fn cool(
             return Err(Halt::Budget);
         }
         lab.rest()?;
-        if lab.check_heat()? && !lab.cool_down()? {
-            return Err(Halt::Declined(DeclineReason::Heat));
+        if lab.check_heat()? {
+            if !lab.cool_down()? {
+                return Err(Halt::Declined(DeclineReason::Heat));
+            }
+            // The reads of the hot card are no part of the attempt.
+            lab.trace.begins(experiment);
         }
         lab.state.warmth.begins_cool();
         let before = lab.references();

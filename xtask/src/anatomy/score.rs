@@ -22,7 +22,7 @@ pub(crate) enum Score {
 }
 
 /// Returns the true value; `None` if the model has no such part.
-fn truth(model: &DeviceModel, property: P) -> Option<f64> {
+pub(crate) fn truth(model: &DeviceModel, property: P) -> Option<f64> {
     let flash = model.flash.as_ref()?;
     let limited = flash.open_units <= OPEN_UNITS_TRIED;
     let flag = |yes: bool| Some(f64::from(u8::from(yes)));

@@ -107,7 +107,8 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         return Ok(found);
     }
     // Throttling that began with the last reads would not have been seen.
-    let up_to = reads[reads.len() - 2 * AROUND].0;
+    // Nor does the card owe all the time before to its own work.
+    let up_to = (reads[reads.len() - 2 * AROUND].0 - before).max(0.0);
     found.set(CardProperty::ThrottleAfter, CardFinding::Absent { up_to });
     let none = CardFinding::Absent { up_to: 100.0 };
     found.set(CardProperty::ThrottlePercent, none);

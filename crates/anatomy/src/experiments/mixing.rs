@@ -1,15 +1,18 @@
-//! Reads and writes in turn, writes to two units in turn, and flushes.
+//! Reads and writes in turn, to two units in turn where a card keeps two open, and flushes.
 
-use super::units::{UnitGeometry, WrittenUnit};
+use super::units::{OrderedWrites, UnitGeometry};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::{SampleLocation, difference};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, PropertyValue};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty};
 
 /// Rounds at most, bytes written at most, and the part of the capacity.
-const ROUNDS: usize = 8000;
-const MOST: u64 = 300 << 20;
-const PART: u64 = 40;
+const ROUNDS: usize = 16_000;
+const MOST: u64 = 450 << 20;
+const PART: u64 = 30;
+
+/// Longest time of the rounds, in ns.
+const LONGEST: f64 = 240e9;
 
 /// Flushes at most.
 const FLUSHES: usize = 4000;
@@ -18,95 +21,43 @@ const FLUSHES: usize = 4000;
 const FLOOR: f64 = 0.012;
 const FLOOR_OF_WRITE: f64 = 0.015;
 
-/// A unit that is filled in order, and its successor when it is full. Writes that open a unit do not count.
-struct OrderedWrites {
-    geometry: UnitGeometry,
-    unit: WrittenUnit,
-    len: u64,
-}
-
-impl OrderedWrites {
-    fn begin(lab: &mut Lab<'_>, geometry: UnitGeometry, len: u64) -> Measured<OrderedWrites> {
-        let mut unit = WrittenUnit::fresh(lab, &geometry)?;
-        unit.write(lab, &geometry)?;
-        Ok(OrderedWrites {
-            geometry,
-            unit,
-            len,
-        })
-    }
-
-    /// Makes room for so many writes.
-    fn reserve(&mut self, lab: &mut Lab<'_>, writes: u64) -> Measured<()> {
-        if self.unit.next + writes * self.len > self.unit.start + self.geometry.unit {
-            // The rest of a full unit needs no collection.
-            while self.unit.next + self.len <= self.unit.start + self.geometry.unit {
-                self.write(lab)?;
-            }
-            *self = OrderedWrites::begin(lab, self.geometry, self.len)?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, lab: &mut Lab<'_>) -> Measured<f64> {
-        let latency = lab.write(self.unit.next, self.len)?;
-        self.unit.next += self.len;
-        Ok(latency)
-    }
-}
-
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let geometry = UnitGeometry::of(lab, known);
     let mut found = Findings::default();
     lab.drain()?;
-    turns(lab, geometry, &mut found)?;
+    if UnitGeometry::keeps_two_open(known) {
+        turns_and_seeks(lab, geometry, &mut found)?;
+    } else {
+        let seek = turns(lab, geometry, &mut found)?;
+        subtract_seek(lab, known, seek, &mut found);
+    }
     flushes(lab, geometry, &mut found)?;
-    seeks(lab, known, geometry, &mut found)?;
-    subtract_seek(lab, known, &mut found);
     Ok(found)
 }
 
-/// Subtracts the cost of a write that does not continue the last one from the costs of writes that are such ones, too. A
-/// write after a read is one: where the cost is unknown, it is at most that of such a write.
-fn subtract_seek(lab: &Lab<'_>, known: &Anatomy, found: &mut Findings) {
-    let of = |property| found.findings.get(&property).copied();
-    let turn = of(CardProperty::ReadToWrite);
-    let location = |value: PropertyValue| SampleLocation {
-        value: value.value,
-        error: (value.high - value.low) / 5.2,
+/// Subtracts the seek of a write from the costs of writes that do not continue the last one, on a card that may keep only
+/// one unit open.
+fn subtract_seek(lab: &Lab<'_>, known: &Anatomy, seek: SampleLocation, found: &mut Findings) {
+    let is_absent = |finding: &CardFinding| matches!(finding, CardFinding::Absent { .. });
+    let seek_finding = found.findings.get(&CardProperty::WriteSeek);
+    if seek_finding.is_some_and(is_absent) || known.size(CardProperty::OpenUnits).is_none() {
+        return;
+    }
+    let seek = SampleLocation {
+        value: seek.value.max(0.0),
+        ..seek
     };
-    let is_absent =
-        |finding: Option<CardFinding>| matches!(finding, Some(CardFinding::Absent { .. }));
-    let seek = of(CardProperty::WriteSeek);
-    let rough = |finding: Option<CardFinding>| finding.and_then(|finding| finding.rough());
-    let seek = match (rough(seek), rough(turn)) {
-        _ if is_absent(seek) => return,
-        (Some(seek), _) => location(seek),
-        (None, Some(absent)) if is_absent(turn) => {
-            let up_to = 2.0 * absent.high;
-            found.set(CardProperty::WriteSeek, CardFinding::Absent { up_to });
-            return;
-        }
-        (None, Some(turn)) => location(PropertyValue {
-            value: turn.high / 2.0,
-            low: 0.0,
-            high: turn.high,
-        }),
-        // What needs it is declined in the end.
-        (None, None) => return,
-    };
-    let others = [CardProperty::RandomWrite, CardProperty::CollectionTime];
-    let others = others.map(|property| (property, Some(known.finding(property))));
-    let both = [(CardProperty::ReadToWrite, turn)];
-    for (property, finding) in both.into_iter().chain(others) {
-        let Some(with_seek) = finding.and_then(|finding| finding.known()) else {
+    for property in [CardProperty::RandomWrite, CardProperty::CollectionTime] {
+        let Some(with_seek) = known.finding(property).known() else {
             continue;
         };
-        let without = location(with_seek).minus(seek);
-        found.set(
-            property,
-            without.finding(floor(lab).max(4.0 * without.error)),
-        );
+        let location = SampleLocation {
+            value: with_seek.value,
+            error: (with_seek.high - with_seek.low) / 5.2,
+        };
+        let without = location.minus(seek);
+        let least = floor(lab).max(4.0 * without.error);
+        found.set(property, without.finding(least));
         if property == CardProperty::CollectionTime
             && let Some(rate) = known.value(CardProperty::CollectionRate)
         {
@@ -117,8 +68,9 @@ fn subtract_seek(lab: &Lab<'_>, known: &Anatomy, found: &mut Findings) {
     }
 }
 
+/// Bytes that may be written: the flushes and the cache need the other half of what is left.
 fn most(lab: &Lab<'_>) -> u64 {
-    MOST.min(lab.capacity() / PART)
+    MOST.min(lab.capacity() / PART).min(lab.left_to_write() / 2)
 }
 
 fn floor(lab: &Lab<'_>) -> f64 {
@@ -130,35 +82,135 @@ fn floor_of_writes(lab: &Lab<'_>, writes: &[f64]) -> f64 {
     floor(lab).max(FLOOR_OF_WRITE * median(writes).unwrap_or(0.0))
 }
 
-/// Two writes, two reads, and so on: the first of each pair turns around.
-fn turns(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> Measured<()> {
+/// Two reads, two writes, and so on, to one unit. The first write of each pair turns around, and seeks unless the read
+/// before ended where it begins. Returns the cost of the seek.
+fn turns(
+    lab: &mut Lab<'_>,
+    geometry: UnitGeometry,
+    found: &mut Findings,
+) -> Measured<SampleLocation> {
     let (home, block, sigma, floor) = (lab.home(), lab.block(), lab.sigma(), floor(lab));
-    // A card that gathers writes copies the start of a page when a write does not continue: only whole pages are clean.
-    let len = geometry.len;
-    let mut writes = OrderedWrites::begin(lab, geometry, len)?;
-    let mut taken: [Vec<f64>; 4] = Default::default();
-    let begun = lab.spent.written.0;
-    let seek_free = [home, home + (64 << 10)];
+    let mut unit = OrderedWrites::begin(lab, geometry)?;
+    let (mut sought, mut turned, mut continued) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reads: [Vec<f64>; 2] = Default::default();
+    let limits = RoundLimits::new(lab);
     loop {
         for _ in 0..40 {
-            writes.reserve(lab, 2)?;
-            taken[0].push(writes.write(lab)?);
-            taken[1].push(writes.write(lab)?);
-            taken[2].push(lab.read(seek_free[0], block)?);
-            taken[3].push(lab.read(seek_free[1], block)?);
+            unit.reserve(lab, 4)?;
+            two_reads(lab, &mut reads)?;
+            sought.push(unit.write(lab)?);
+            continued.push(unit.write(lab)?);
+            lab.read(home, block)?;
+            lab.read(unit.next() - block, block)?;
+            turned.push(unit.write(lab)?);
+            continued.push(unit.write(lab)?);
         }
-        let (Some(to_write), Some(to_read)) = (
-            difference(&taken[0], &taken[1], sigma),
-            difference(&taken[2], &taken[3], sigma),
+        let (Some(turn), Some(seek), Some(to_read)) = (
+            difference(&turned, &continued, sigma),
+            difference(&sought, &turned, sigma),
+            difference(&reads[0], &reads[1], sigma),
         ) else {
             continue;
         };
-        let n = taken[0].len();
-        let floor_of_write = floor_of_writes(lab, &taken[1]);
-        let certain = to_write.is_certain(floor_of_write) && to_read.is_certain(floor);
-        let spent = n > ROUNDS || lab.spent.written.0 - begun > most(lab) || !lab.stays_cool()?;
-        if (certain && n >= 120) || spent {
-            found.set(CardProperty::ReadToWrite, to_write.finding(floor_of_write));
+        let floor_of_write = floor_of_writes(lab, &continued);
+        let costs = [
+            (turn, floor_of_write),
+            (seek, floor_of_write),
+            (to_read, floor),
+        ];
+        if limits.is_reached(lab, turned.len(), costs)? {
+            found.set(CardProperty::ReadToWrite, turn.finding(floor_of_write));
+            found.set(CardProperty::WriteSeek, seek.finding(floor_of_write));
+            found.set(CardProperty::WriteToRead, to_read.finding(floor));
+            return Ok(seek);
+        }
+    }
+}
+
+/// Account of written bytes and time, in ns, up to which rounds begin.
+struct RoundLimits {
+    written: u64,
+    time: f64,
+}
+
+impl RoundLimits {
+    fn new(lab: &Lab<'_>) -> RoundLimits {
+        RoundLimits {
+            written: lab.spent.written.0 + most(lab),
+            time: lab.now() + LONGEST.min(lab.time_left() / 2.0),
+        }
+    }
+
+    /// Returns whether costs are certain against the smallest ones that are looked for, or no more rounds may follow.
+    fn is_reached(
+        &self,
+        lab: &mut Lab<'_>,
+        rounds: usize,
+        costs: [(SampleLocation, f64); 3],
+    ) -> Measured<bool> {
+        let is_certain = costs.iter().all(|(cost, floor)| cost.is_certain(*floor));
+        Ok((is_certain && rounds >= 160)
+            || rounds > ROUNDS
+            || lab.spent.written.0 > self.written
+            || lab.now() > self.time
+            || !lab.stays_cool()?)
+    }
+}
+
+/// Reads twice: the first one turns around.
+fn two_reads(lab: &mut Lab<'_>, taken: &mut [Vec<f64>; 2]) -> Measured<()> {
+    let (home, block) = (lab.home(), lab.block());
+    taken[0].push(lab.read(home, block)?);
+    taken[1].push(lab.read(home + (64 << 10), block)?);
+    Ok(())
+}
+
+/// Two reads, two writes to one unit, two to another, and so on. The first write of each pair seeks, and that of the first
+/// pair turns around, too, so that the two costs are parted by writes that differ in one of them alone.
+fn turns_and_seeks(
+    lab: &mut Lab<'_>,
+    geometry: UnitGeometry,
+    found: &mut Findings,
+) -> Measured<()> {
+    let (sigma, floor) = (lab.sigma(), floor(lab));
+    let mut units = [
+        OrderedWrites::begin(lab, geometry)?,
+        OrderedWrites::begin(lab, geometry)?,
+    ];
+    let (mut turned, mut sought, mut continued) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reads: [Vec<f64>; 2] = Default::default();
+    let limits = RoundLimits::new(lab);
+    let mut knows_seek = false;
+    loop {
+        for _ in 0..40 {
+            for unit in &mut units {
+                unit.reserve(lab, 2)?;
+            }
+            two_reads(lab, &mut reads)?;
+            for (unit, firsts) in units.iter_mut().zip([&mut turned, &mut sought]) {
+                firsts.push(unit.write(lab)?);
+                if !knows_seek {
+                    continued.push(unit.write(lab)?);
+                }
+            }
+        }
+        let (Some(turn), Some(seek), Some(to_read)) = (
+            difference(&turned, &sought, sigma),
+            difference(&sought, &continued, sigma),
+            difference(&reads[0], &reads[1], sigma),
+        ) else {
+            continue;
+        };
+        let floor_of_write = floor_of_writes(lab, &continued);
+        let costs = [
+            (turn, floor_of_write),
+            (seek, floor_of_write),
+            (to_read, floor),
+        ];
+        knows_seek = turned.len() >= 160 && seek.is_certain(floor_of_write);
+        if limits.is_reached(lab, turned.len(), costs)? {
+            found.set(CardProperty::ReadToWrite, turn.finding(floor_of_write));
+            found.set(CardProperty::WriteSeek, seek.finding(floor_of_write));
             found.set(CardProperty::WriteToRead, to_read.finding(floor));
             return Ok(());
         }
@@ -167,7 +219,7 @@ fn turns(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> Mea
 
 /// A write and a flush in turn.
 fn flushes(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> Measured<()> {
-    let mut writes = OrderedWrites::begin(lab, geometry, geometry.len)?;
+    let mut writes = OrderedWrites::begin(lab, geometry)?;
     let mut latencies = Vec::new();
     loop {
         for _ in 0..30 {
@@ -180,53 +232,6 @@ fn flushes(lab: &mut Lab<'_>, geometry: UnitGeometry, found: &mut Findings) -> M
             && (time.is_certain(floor) || latencies.len() > FLUSHES || !lab.stays_cool()?)
         {
             found.set(CardProperty::Flush, time.finding(floor));
-            return Ok(());
-        }
-    }
-}
-
-/// Two writes to one unit, two to another, and so on: the first of each pair does not continue the last write.
-fn seeks(
-    lab: &mut Lab<'_>,
-    known: &Anatomy,
-    geometry: UnitGeometry,
-    found: &mut Findings,
-) -> Measured<()> {
-    let open = known.finding(CardProperty::OpenUnits);
-    let enough = match open {
-        CardFinding::Known(units) => units.value >= 2.0,
-        CardFinding::Absent { .. } => true,
-        CardFinding::Unknown(_) => false,
-    };
-    if !enough {
-        let needs = DeclineReason::Needs(CardProperty::OpenUnits);
-        found.decline(&[CardProperty::WriteSeek], needs);
-        return Ok(());
-    }
-    let mut both = [
-        OrderedWrites::begin(lab, geometry, geometry.len)?,
-        OrderedWrites::begin(lab, geometry, geometry.len)?,
-    ];
-    let (mut first, mut second) = (Vec::new(), Vec::new());
-    let begun = lab.spent.written.0;
-    loop {
-        for _ in 0..40 {
-            for writes in &mut both {
-                writes.reserve(lab, 2)?;
-            }
-            for writes in &mut both {
-                first.push(writes.write(lab)?);
-                second.push(writes.write(lab)?);
-            }
-        }
-        let Some(cost) = difference(&first, &second, lab.sigma()) else {
-            continue;
-        };
-        let floor = floor_of_writes(lab, &second);
-        let spent =
-            first.len() > ROUNDS || lab.spent.written.0 - begun > most(lab) || !lab.stays_cool()?;
-        if (first.len() >= 160 && cost.is_certain(floor)) || spent {
-            found.set(CardProperty::WriteSeek, cost.finding(floor));
             return Ok(());
         }
     }

@@ -40,13 +40,13 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         );
         return Ok(found);
     };
-    if !stays_fast(lab, &geometry, limit, count)? {
+    let Some(in_turn) = stays_fast(lab, &geometry, limit, count)? else {
         found.decline(
             super::properties(hakaru_model::anatomy::Experiment::OpenUnits),
             DeclineReason::Ambiguous,
         );
         return Ok(found);
-    }
+    };
     let Some(visits) = collections(lab, &geometry, limit, base, count)? else {
         let (low, high) = (count as f64, 2.0 * count as f64);
         found.decline(
@@ -81,6 +81,15 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
         open = write_sizes::opening_cost(lab, &geometry)?;
         found.set(CardProperty::OpenCost, open);
     }
+    // Writes to several units in turn seek, like those that collect one. Where only one is open, the seek is subtracted
+    // later.
+    let base = match count {
+        1 => SampleLocation {
+            value: base,
+            error: lab.sigma() * base / 4.0,
+        },
+        _ => in_turn,
+    };
     price(lab, open, &geometry, base, &visits, &mut found);
     Ok(found)
 }
@@ -130,13 +139,14 @@ fn search(
     Ok(None)
 }
 
-/// Returns whether so many units stay open in ascending, descending and random order.
+/// Writes to so many units in ascending, descending and random order. Returns the time of such a write, or `None` if they
+/// do not stay open.
 fn stays_fast(
     lab: &mut Lab<'_>,
     geometry: &UnitGeometry,
     limit: f64,
     count: u64,
-) -> Measured<bool> {
+) -> Measured<Option<SampleLocation>> {
     lab.may_copy(count * geometry.unit)?;
     let mut units = open_fresh(lab, geometry, count)?;
     let n = units.len();
@@ -145,14 +155,15 @@ fn stays_fast(
         shuffled.swap(i, lab.rng.below(i as u64 + 1) as usize);
     }
     let orders = [(0..n).collect(), (0..n).rev().collect(), shuffled];
-    let (mut slow, mut all) = (0, 0);
+    let mut latencies = Vec::new();
     for order in orders {
         for index in order {
-            all += 1;
-            slow += u32::from(units[index].write(lab, geometry)? > limit);
+            latencies.push(units[index].write(lab, geometry)?);
         }
     }
-    Ok(slow * 10 <= all || slow <= 1)
+    let slow = latencies.iter().filter(|latency| **latency > limit).count();
+    let is_fast = slow * 10 <= latencies.len() || slow <= 1;
+    Ok(SampleLocation::of(&latencies, lab.sigma()).filter(|_| is_fast))
 }
 
 /// Visits one unit more than can be open in turn: every visit collects one. `None` if fewer than 80% of the visits are
@@ -204,16 +215,12 @@ fn price(
     lab: &Lab<'_>,
     open: CardFinding,
     geometry: &UnitGeometry,
-    base: f64,
+    base: SampleLocation,
     visits: &[f64],
     found: &mut Findings,
 ) {
     let Some(all) = SampleLocation::of(visits, lab.sigma()) else {
         return;
-    };
-    let base = SampleLocation {
-        value: base,
-        error: lab.sigma() * base / 4.0,
     };
     let opening = all.minus(base);
     let open = match open {

@@ -1,6 +1,6 @@
 //! Writes out of order in open units: in how many of them, and at what cost.
 
-use super::units::{UnitGeometry, collection_time, open_fresh, slow_limit};
+use super::units::{OrderedWrites, UnitGeometry, collection_time, open_fresh, slow_limit};
 use crate::lab::{Findings, Lab, Measured};
 use crate::location::difference;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
@@ -8,8 +8,12 @@ use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 /// Searches at most, two of which must agree.
 const SEARCHES: u32 = 3;
 
-/// Pairs of writes at most for the cost.
-const PAIRS: usize = 5000;
+/// Pairs of writes at most for the cost, and the bytes written for it; a third at most of what may be written.
+const PAIRS: usize = 12_000;
+const BYTES: u64 = 600 << 20;
+
+/// Part of the capacity that is written for it at most.
+const PART: u64 = 20;
 
 /// Pages that a write out of order skips.
 const SKIP: u64 = 2;
@@ -31,7 +35,7 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     for _ in 0..SEARCHES {
         let answer = search(lab, &geometry, collection, count, &mut found)?;
         if answers.contains(&answer) {
-            return report(lab, &geometry, answer, found);
+            return report(lab, known, &geometry, answer, found);
         }
         answers.push(answer);
     }
@@ -74,6 +78,7 @@ fn search(
 
 fn report(
     lab: &mut Lab<'_>,
+    known: &Anatomy,
     geometry: &UnitGeometry,
     answer: u64,
     mut found: Findings,
@@ -84,22 +89,37 @@ fn report(
         found.set(CardProperty::RandomWrite, none);
         return Ok(found);
     }
-    lab.may_copy(geometry.unit)?;
-    let mut units = open_fresh(lab, geometry, 1)?;
-    let unit = &mut units[0];
+    let two_units = UnitGeometry::keeps_two_open(known);
+    lab.may_copy(geometry.unit * if two_units { 2 } else { 1 })?;
+    let mut unit = open_fresh(lab, geometry, 1)?.remove(0);
     unit.skip(lab, geometry, SKIP)?;
-    let (mut skipped, mut continued) = (Vec::new(), Vec::new());
+    // Writes to two units in turn seek, like those out of order. Where only one is open, the seek is subtracted later.
+    let mut ordered = match two_units {
+        true => Some(OrderedWrites::begin(lab, *geometry)?),
+        false => None,
+    };
+    let (mut skipped, mut usual) = (Vec::new(), Vec::new());
+    let most = BYTES
+        .min(lab.capacity() / PART)
+        .min(lab.left_to_write() / 3);
+    let until = lab.spent.written.0 + most;
     loop {
         for _ in 0..50 {
+            if let Some(ordered) = &mut ordered {
+                ordered.reserve(lab, 1)?;
+            }
             skipped.push(unit.skip(lab, geometry, SKIP)?);
-            continued.push(unit.write(lab, geometry)?);
+            usual.push(match &mut ordered {
+                Some(ordered) => ordered.write(lab)?,
+                None => unit.write(lab, geometry)?,
+            });
         }
         let sigma = lab.sigma();
-        let Some(cost) = difference(&skipped, &continued, sigma) else {
+        let Some(cost) = difference(&skipped, &usual, sigma) else {
             continue;
         };
         let floor = 0.01 * lab.reference.unwrap_or(0.0);
-        let spent = skipped.len() > PAIRS || !lab.stays_cool()?;
+        let spent = skipped.len() > PAIRS || lab.spent.written.0 > until || !lab.stays_cool()?;
         if skipped.len() >= 100 && cost.is_certain(floor) || spent {
             found.set(CardProperty::RandomWrite, cost.finding(floor));
             return Ok(found);

@@ -29,6 +29,21 @@ const RATE_ERROR_LATE: f64 = 0.015;
 const SMALL: usize = 40_000;
 const SMALL_TIME: f64 = 30e9;
 
+/// Small reads of each kind in a round.
+const READS: usize = 200;
+
+/// Bytes at the start of a sequence of reads that may wait for a page, with blocks of 512 bytes.
+const WAITING: u64 = 32 << 10;
+
+/// Bytes of a sequence of longer reads: no unit of mapping is smaller.
+const SEQUENCE: u64 = 256 << 10;
+
+/// Most bytes by which these are longer.
+const LONGEST_AS_LONG: u64 = 32 << 10;
+
+/// Largest part of the time of a seek by which waits may change it.
+const MOST_BY_WAIT: f64 = 0.3;
+
 /// Longest time for the reads of one size of the chart before they are repeated, in ns.
 const SWEEP_TIME: f64 = 0.6e9;
 
@@ -38,45 +53,111 @@ pub(super) fn perform(lab: &mut Lab<'_>) -> Measured<Findings> {
     sweep(lab, home, block, &mut found)?;
     let slope = slope(lab, home)?;
     found.set(CardProperty::ReadRate, slope.divide(1e9).finding(0.0));
-    let (mut sequential, mut repeated) = (Vec::new(), Vec::new());
-    let floor_of = |repeated: f64| 0.01 * repeated;
+    let mut samples = SeekSamples::default();
     let mut is_told = false;
     let begun = lab.now();
     loop {
-        let start = home;
-        for n in 0..264 {
-            let latency = lab.read(start + n * block, block)?;
-            // The first reads wait for the page.
-            if n >= 64 {
-                sequential.push(latency);
-            }
-        }
         // On a noisy host, the path of the sequential reads needs many more samples than the difference.
-        if !is_told {
-            lab.read(home, block)?;
-            for _ in 0..200 {
-                repeated.push(lab.read(home, block)?);
-            }
-        }
-        let sigma = lab.sigma();
-        let (Some(extra), Some(fixed), Some(again)) = (
-            difference(&repeated, &sequential, sigma),
-            SampleLocation::of(&sequential, sigma),
-            SampleLocation::of(&repeated, sigma),
+        samples.measure(lab, slope, !is_told)?;
+        let (Some(fixed), Some(extra)) = (
+            SampleLocation::of(&samples.sequential, lab.sigma()),
+            samples.extra(slope, block, lab.sigma()),
         ) else {
             continue;
         };
         let overhead = fixed.minus(slope.times(block as f64));
-        let floor = floor_of(again.value);
-        is_told = extra.is_certain(floor) && sequential.len() >= 800;
+        let floor = 0.01 * (fixed.value + extra.value);
+        let n = samples.sequential.len();
+        is_told = extra.is_certain(floor) && n >= 800;
         let certain = is_told && overhead.is_certain(0.0);
-        let spent = sequential.len() + repeated.len() > SMALL || lab.now() - begun > SMALL_TIME;
-        if sequential.len() >= 800 && (certain || spent) {
+        let spent = n + samples.repeated.len() > SMALL || lab.now() - begun > SMALL_TIME;
+        if n >= 800 && (certain || spent) {
             found.set(CardProperty::ReadOverhead, overhead.finding(0.0));
             found.set(CardProperty::ReadSeek, extra.finding(floor));
             return Ok(found);
         }
     }
+}
+
+/// Latencies of small reads in sequence, small reads of one place, and longer reads in sequence.
+#[derive(Debug, Default)]
+struct SeekSamples {
+    sequential: Vec<f64>,
+    repeated: Vec<f64>,
+    /// Reads in sequence that take as long as the repeated ones, and their length once it is known: a host takes longer
+    /// to go on after a longer wait, which is in both then.
+    as_long: Vec<f64>,
+    len: Option<u64>,
+}
+
+impl SeekSamples {
+    /// Measures [`READS`] or more reads of each kind, or of the sequential ones only.
+    fn measure(&mut self, lab: &mut Lab<'_>, slope: SampleLocation, all: bool) -> Measured<()> {
+        let (home, block) = (lab.home(), lab.block());
+        in_sequence(
+            lab,
+            (WAITING / 512 + READS as u64) * block,
+            block,
+            &mut self.sequential,
+        )?;
+        if !all {
+            return Ok(());
+        }
+        lab.read(home, block)?;
+        for _ in 0..READS {
+            self.repeated.push(lab.read(home, block)?);
+        }
+        let len = match self.len {
+            Some(len) => len,
+            None => {
+                let extra = difference(&self.repeated, &self.sequential, lab.sigma());
+                let bytes = extra.map_or(0.0, |extra| extra.value / slope.value);
+                let bytes = bytes.clamp(0.0, LONGEST_AS_LONG as f64) as u64;
+                *self.len.insert(block + bytes / block * block)
+            }
+        };
+        let wanted = self.repeated.len();
+        while len > block && self.as_long.len() < wanted {
+            in_sequence(lab, SEQUENCE, len, &mut self.as_long)?;
+        }
+        Ok(())
+    }
+
+    /// Returns how much longer a small read takes that does not continue the last one.
+    fn extra(&self, slope: SampleLocation, block: u64, sigma: f64) -> Option<SampleLocation> {
+        let plain = difference(&self.repeated, &self.sequential, sigma)?;
+        let bytes = self.len.unwrap_or(block).saturating_sub(block);
+        if bytes == 0 || self.as_long.is_empty() {
+            return Some(plain);
+        }
+        let equal = difference(&self.repeated, &self.as_long, sigma)?;
+        let transfer = slope.times(bytes as f64);
+        let extra = SampleLocation {
+            value: equal.value + transfer.value,
+            error: equal.error.hypot(transfer.error),
+        };
+        // Bytes whose time is not that of large reads tell nothing.
+        let difference = (extra.value - plain.value).abs();
+        match difference <= MOST_BY_WAIT * plain.value {
+            true => Some(extra),
+            false => Some(SampleLocation {
+                error: plain.error.hypot(difference),
+                ..plain
+            }),
+        }
+    }
+}
+
+/// Reads in sequence; keeps the latencies of those that do not wait for the first page.
+fn in_sequence(lab: &mut Lab<'_>, bytes: u64, len: u64, latencies: &mut Vec<f64>) -> Measured<()> {
+    let home = lab.home();
+    for n in 0..bytes / len {
+        let latency = lab.read(home + n * len, len)?;
+        if n * len >= WAITING / 512 * lab.block() {
+            latencies.push(latency);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the time per byte in ns.

@@ -77,6 +77,8 @@ impl DrainTrials {
 
     /// Measures more idle times until the bytes of two are far apart, then some shortly after the delay.
     fn refine(&mut self, lab: &mut Lab<'_>, short: Option<f64>) -> Measured<()> {
+        // Shortest idle time that was too long.
+        let mut long: Option<f64> = None;
         for _ in 0..TRIES.1 {
             let Some(&(idle, bytes)) = self.points.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
                 return Ok(());
@@ -90,7 +92,11 @@ impl DrainTrials {
                 None => bytes / (idle - short.unwrap_or(0.0).min(0.9 * idle)),
             };
             let wanted = idle + (0.75 * self.size.min(ENOUGH) - bytes) / rate;
-            self.measure(lab, wanted.min(3.0 * idle).min(IDLE.2))?;
+            let at_most = long.map_or(3.0 * idle, |long| (idle + long) / 2.0);
+            let tried = wanted.min(at_most).min(IDLE.2);
+            if self.measure(lab, tried)? > MOST * self.size {
+                long = Some(tried);
+            }
             if wanted > IDLE.2 {
                 break;
             }

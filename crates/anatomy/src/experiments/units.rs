@@ -2,7 +2,7 @@
 
 use crate::lab::{Halt, Lab, Measured, REGION};
 use hakaru_analysis::stats::median;
-use hakaru_model::anatomy::{Anatomy, CardProperty, DeclineReason};
+use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason};
 
 /// Geometry that experiments with units need: page, unit and their costs so far.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,15 @@ impl UnitGeometry {
             stride: unit,
             is_known: true,
             ..self
+        }
+    }
+
+    /// Returns whether two units certainly stay open, so that writes can alternate between them.
+    pub(super) fn keeps_two_open(known: &Anatomy) -> bool {
+        match known.finding(CardProperty::OpenUnits) {
+            CardFinding::Known(units) => units.value >= 2.0,
+            CardFinding::Absent { .. } => true,
+            CardFinding::Unknown(_) => false,
         }
     }
 
@@ -99,6 +108,43 @@ impl WrittenUnit {
         }
         let latency = lab.write(at, geometry.len)?;
         self.next = at + geometry.len;
+        Ok(latency)
+    }
+}
+
+/// A unit that is filled in order, and its successor when it is full. Writes that open a unit do not count.
+pub(super) struct OrderedWrites {
+    geometry: UnitGeometry,
+    unit: WrittenUnit,
+}
+
+impl OrderedWrites {
+    pub(super) fn begin(lab: &mut Lab<'_>, geometry: UnitGeometry) -> Measured<OrderedWrites> {
+        let mut unit = WrittenUnit::fresh(lab, &geometry)?;
+        unit.write(lab, &geometry)?;
+        Ok(OrderedWrites { geometry, unit })
+    }
+
+    /// Offset of the next write.
+    pub(super) fn next(&self) -> u64 {
+        self.unit.next
+    }
+
+    /// Makes room for so many writes.
+    pub(super) fn reserve(&mut self, lab: &mut Lab<'_>, writes: u64) -> Measured<()> {
+        if self.unit.next + writes * self.geometry.len > self.unit.start + self.geometry.unit {
+            // The rest of a full unit needs no collection.
+            while self.unit.next + self.geometry.len <= self.unit.start + self.geometry.unit {
+                self.write(lab)?;
+            }
+            *self = OrderedWrites::begin(lab, self.geometry)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn write(&mut self, lab: &mut Lab<'_>) -> Measured<f64> {
+        let latency = lab.write(self.unit.next, self.geometry.len)?;
+        self.unit.next += self.geometry.len;
         Ok(latency)
     }
 }

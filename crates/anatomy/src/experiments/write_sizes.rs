@@ -44,12 +44,12 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let len = geometry.len;
     let large = large(&geometry);
     let mut found = Findings::default();
-    let mut latencies = Latencies::default();
+    let (mut open, mut latencies) = (None, Latencies::default());
     let most = MOST.min(lab.capacity() / PART);
     lab.drain()?;
     let begun = lab.spent.written.0;
     let derived = loop {
-        stream(lab, &geometry, large, &mut latencies)?;
+        stream(lab, &geometry, large, &mut open, &mut latencies)?;
         let spent = lab.spent.written.0 - begun > most || !lab.stays_cool()?;
         let derived = derive(lab, &latencies, len, large);
         if let Some(derived) = derived {
@@ -137,12 +137,12 @@ fn large(geometry: &UnitGeometry) -> u64 {
 /// Measures the time to open a unit whose size was found later.
 pub(super) fn opening_cost(lab: &mut Lab<'_>, geometry: &UnitGeometry) -> Measured<CardFinding> {
     let (len, large) = (geometry.len, large(geometry));
-    let mut latencies = Latencies::default();
+    let (mut open, mut latencies) = (None, Latencies::default());
     let most = MOST.min(lab.capacity() / PART);
     lab.drain()?;
     let begun = lab.spent.written.0;
     loop {
-        stream(lab, geometry, large, &mut latencies)?;
+        stream(lab, geometry, large, &mut open, &mut latencies)?;
         let spent = lab.spent.written.0 - begun > most || !lab.stays_cool()?;
         let derived = derive(lab, &latencies, len, large);
         let enough = |derived: &Derived| {
@@ -169,19 +169,29 @@ fn opening(lab: &Lab<'_>, geometry: &UnitGeometry, derived: &Derived) -> CardFin
     }
 }
 
-/// Fills one fresh unit in order: pages, quarters of pages, large writes, pages.
+/// Fills one open unit in order: pages, quarters of pages, large writes, pages. Then opens the next one at once: after a
+/// pause, a host would need longer for that write.
 fn stream(
     lab: &mut Lab<'_>,
     geometry: &UnitGeometry,
     large: u64,
+    open: &mut Option<u64>,
     latencies: &mut Latencies,
 ) -> Measured<()> {
     let len = geometry.len;
-    let start = lab.fresh(geometry.stride, geometry.stride)?;
+    let start = match *open {
+        Some(start) => start,
+        None => {
+            let (start, opening) = begin(lab, geometry)?;
+            // Of a unit that is not known, this is no cost of opening one.
+            if !geometry.is_known {
+                latencies.opening.push(opening);
+            }
+            start
+        }
+    };
     let end = start + geometry.unit;
-    let mut at = start;
-    latencies.opening.push(lab.write(at, len)?);
-    at += len;
+    let mut at = start + len;
     let pages = 16.min(geometry.unit / len / 8);
     for _ in 0..pages {
         latencies.pages.push(lab.write(at, len)?);
@@ -206,6 +216,7 @@ fn stream(
         count += 1;
         // Without a known unit there is nothing to close.
         if !geometry.is_known && count >= 24 {
+            *open = None;
             return Ok(());
         }
     }
@@ -213,7 +224,16 @@ fn stream(
         latencies.pages.push(lab.write(at, len)?);
         at += len;
     }
+    let (next, opening) = begin(lab, geometry)?;
+    latencies.opening.push(opening);
+    *open = Some(next);
     Ok(())
+}
+
+/// Opens a fresh unit; returns its start, and the latency of its first page.
+fn begin(lab: &mut Lab<'_>, geometry: &UnitGeometry) -> Measured<(u64, f64)> {
+    let start = lab.fresh(geometry.stride, geometry.stride)?;
+    Ok((start, lab.write(start, geometry.len)?))
 }
 
 fn derive(lab: &Lab<'_>, latencies: &Latencies, len: u64, large: u64) -> Option<Derived> {
@@ -309,6 +329,94 @@ fn cache_rate(lab: &Lab<'_>, overhead: SampleLocation, found: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::{DeviceError, TimedDevice, TimedRequest};
+    use hakaru_model::anatomy::Spent;
+    use hakaru_model::units::{Bytes, Nanos};
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    const UNIT: u64 = 4 << 20;
+    const OPEN: u64 = 4_000_000;
+
+    /// Units that cost [`OPEN`] to open, behind a host that needs 0.7 ms more for a request after a pause.
+    struct SleepyHost {
+        now: u64,
+        has_paused: Rc<Cell<bool>>,
+    }
+
+    impl TimedDevice for SleepyHost {
+        fn capacity(&self) -> Bytes {
+            Bytes(8 << 30)
+        }
+
+        fn block(&self) -> u64 {
+            512
+        }
+
+        fn now(&self) -> Nanos {
+            Nanos(self.now)
+        }
+
+        fn serve(&mut self, request: TimedRequest) -> Result<Nanos, DeviceError> {
+            let TimedRequest::Write { offset, len } = request else {
+                panic!("{request:?}");
+            };
+            let opening = if offset.is_multiple_of(UNIT) { OPEN } else { 0 };
+            let late = if self.has_paused.take() { 700_000 } else { 0 };
+            let latency = 500_000 + len * 1000 / 3 + opening + late;
+            self.now += latency;
+            Ok(Nanos(latency))
+        }
+
+        fn read_at_depth(
+            &mut self,
+            _: &[u64],
+            _: u64,
+            _: usize,
+        ) -> Result<Vec<Nanos>, DeviceError> {
+            panic!("no reads");
+        }
+
+        fn idle(&mut self, time: Nanos) -> Result<(), DeviceError> {
+            self.now += time.0;
+            Ok(())
+        }
+
+        fn can_discard(&self) -> bool {
+            false
+        }
+    }
+
+    /// Regression: the computations between two streams were the pause after which each unit was opened.
+    #[test]
+    fn a_host_that_is_slow_after_a_pause_opens_no_units_late() {
+        let has_paused = Rc::new(Cell::new(false));
+        let mut host = SleepyHost {
+            now: 0,
+            has_paused: Rc::clone(&has_paused),
+        };
+        let limit = Spent {
+            time: Nanos(u64::MAX),
+            written: Bytes(u64::MAX),
+            ..Spent::default()
+        };
+        let mut lab = Lab::new(&mut host, limit, 1);
+        let geometry = UnitGeometry {
+            len: 16 << 10,
+            unit: UNIT,
+            stride: UNIT,
+            is_known: true,
+            open: 0.0,
+        };
+        let (mut open, mut latencies) = (None, Latencies::default());
+        for _ in 0..8 {
+            has_paused.set(true);
+            stream(&mut lab, &geometry, 1 << 20, &mut open, &mut latencies).unwrap();
+        }
+        let derived = derive(&lab, &latencies, geometry.len, 1 << 20).unwrap();
+        let error = derived.open.value / OPEN as f64 - 1.0;
+        assert!(error.abs() < 0.01, "{derived:?}");
+    }
 
     #[test]
     fn a_cache_that_fills_meanwhile_is_two_speeds_and_stalls_are_not() {
