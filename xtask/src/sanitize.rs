@@ -38,6 +38,9 @@ const MIRI: &[MiriTests] = &[
     },
 ];
 
+/// Number of random inputs of a property test: each takes seconds in the interpreter, and the usual number hours.
+const CASES: &str = "4";
+
 /// Runs the tests of [`MIRI`] in the interpreter.
 ///
 /// # Errors
@@ -69,6 +72,7 @@ pub(crate) fn miri(args: &[String]) -> Result<()> {
         command.args(tests.skipped.iter().flat_map(|name| ["--skip", name]));
         // Tests use temporary files and the clock of the host.
         command.env("MIRIFLAGS", "-Zmiri-disable-isolation");
+        command.env("PROPTEST_CASES", CASES);
         workspace::run(&mut command)?;
     }
     Ok(())

@@ -319,6 +319,9 @@ impl ScaleBench {
         let size = std::fs::metadata(&page)?.len();
         println!("  page of {} points: {size} bytes", CARDS * WORKLOADS);
         let mut broken = Vec::new();
+        if filled.memory > MEMORY {
+            broken.push(format!("import of a campaign: {} MiB", filled.memory >> 20));
+        }
         if size > PAGE {
             broken.push(format!("page of the campaign: {size} bytes"));
         }

@@ -4,6 +4,7 @@
 //! Programs for other processors run in the emulator of QEMU, which has no libaio and no io_uring. Kernels are booted in
 //! the machines of the rig.
 
+mod binfmt;
 mod kernels;
 
 pub(crate) use kernels::KERNELS;
@@ -15,51 +16,81 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A Debian or Ubuntu release, with the mirror if it is not Debian's.
+/// A Debian or Ubuntu release for an architecture.
 struct DebianSuite {
+    /// Name of the check and of the directory of the root.
     name: &'static str,
+    suite: &'static str,
+    architecture: &'static str,
     mirror: &'static str,
 }
 
 const DEBIAN: &str = "http://deb.debian.org/debian";
+const UBUNTU: &str = "http://archive.ubuntu.com/ubuntu";
 
+#[rustfmt::skip] // A table, one root a line.
 const SUITES: &[DebianSuite] = &[
-    DebianSuite {
-        name: "bullseye",
-        mirror: DEBIAN,
-    },
-    DebianSuite {
-        name: "bookworm",
-        mirror: DEBIAN,
-    },
-    DebianSuite {
-        name: "trixie",
-        mirror: DEBIAN,
-    },
-    DebianSuite {
-        name: "focal",
-        mirror: "http://archive.ubuntu.com/ubuntu",
-    },
+    suite("bullseye", "bullseye", "amd64", DEBIAN),
+    suite("bookworm", "bookworm", "amd64", DEBIAN),
+    suite("trixie", "trixie", "amd64", DEBIAN),
+    suite("focal", "focal", "amd64", UBUNTU),
+    suite("bullseye-arm64", "bullseye", "arm64", DEBIAN),
+    suite("bookworm-arm64", "bookworm", "arm64", DEBIAN),
+    suite("trixie-arm64", "trixie", "arm64", DEBIAN),
+    suite("bullseye-armhf", "bullseye", "armhf", DEBIAN),
+    suite("bookworm-armhf", "bookworm", "armhf", DEBIAN),
+    suite("trixie-armhf", "trixie", "armhf", DEBIAN),
 ];
 
-/// Emulators of the targets, with the oldest processor that the target is for.
-const EMULATORS: &[(&str, &str, &[&str])] = &[
-    (
-        "aarch64-unknown-linux-musl",
-        "qemu-aarch64-static",
-        &["-cpu", "cortex-a53"],
-    ),
-    (
-        "arm-unknown-linux-musleabihf",
-        "qemu-arm-static",
-        &["-cpu", "arm1176"],
-    ),
-    (
-        "armv7-unknown-linux-musleabihf",
-        "qemu-arm-static",
-        &["-cpu", "cortex-a7"],
-    ),
-    ("riscv64gc-unknown-linux-musl", "qemu-riscv64-static", &[]),
+const fn suite(
+    name: &'static str,
+    suite: &'static str,
+    architecture: &'static str,
+    mirror: &'static str,
+) -> DebianSuite {
+    DebianSuite {
+        name,
+        suite,
+        architecture,
+        mirror,
+    }
+}
+
+/// A processor that QEMU emulates.
+struct Emulated {
+    triple: &'static str,
+    /// Architecture of the roots of Debian in which the target's package is installed.
+    debian: Option<&'static str>,
+    emulator: &'static str,
+    /// The oldest processor that the target is for, if QEMU's default has more instructions.
+    cpu: Option<&'static str>,
+}
+
+const EMULATED: &[Emulated] = &[
+    Emulated {
+        triple: "aarch64-unknown-linux-musl",
+        debian: Some("arm64"),
+        emulator: "qemu-aarch64",
+        cpu: Some("cortex-a53"),
+    },
+    Emulated {
+        triple: "arm-unknown-linux-musleabihf",
+        debian: Some("armhf"),
+        emulator: "qemu-arm",
+        cpu: Some("arm1176"),
+    },
+    Emulated {
+        triple: "armv7-unknown-linux-musleabihf",
+        debian: None,
+        emulator: "qemu-arm",
+        cpu: Some("cortex-a7"),
+    },
+    Emulated {
+        triple: "riscv64gc-unknown-linux-musl",
+        debian: None,
+        emulator: "qemu-riscv64",
+        cpu: None,
+    },
 ];
 
 /// What is run in each root; `$H` starts hakaru.
@@ -112,8 +143,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     for (name, release) in KERNELS.iter().filter(|(name, _)| wanted(name)) {
         rows.push((name, kernels::check(release, &files)));
     }
-    for (target, emulator, options) in EMULATORS.iter().filter(|(target, ..)| wanted(target)) {
-        rows.push((target, check_emulated(target, emulator, options, &files)));
+    for target in EMULATED.iter().filter(|target| wanted(target.triple)) {
+        rows.push((target.triple, check_emulated(target, &files)));
     }
     let mut failed = 0;
     for (name, outcome) in &rows {
@@ -135,13 +166,21 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 }
 
 /// Installs the Debian package in a minimal root, runs it and purges it.
+///
+/// The system of an emulated root runs on QEMU's default processor, hakaru on the oldest one that it is for.
 fn check_suite(suite: &DebianSuite, files: &Path) -> Result<String> {
-    let package = find(files, "_amd64.deb")?;
+    let package = find(files, &format!("_{}.deb", suite.architecture))?;
+    let is_same = |target: &&Emulated| target.debian == Some(suite.architecture);
+    let emulated = EMULATED.iter().find(is_same);
+    let _handler = emulated
+        .map(|target| binfmt::Handler::register(target.emulator))
+        .transpose()?;
     let root = roots()?.join(suite.name);
     if !root.join("bin/sh").exists() {
         let mut debootstrap = Command::new("debootstrap");
         debootstrap
-            .args(["--variant=minbase", suite.name])
+            .arg(format!("--arch={}", suite.architecture))
+            .args(["--variant=minbase", suite.suite])
             .arg(&root)
             .arg(suite.mirror)
             .stdout(Stdio::null());
@@ -151,13 +190,20 @@ fn check_suite(suite: &DebianSuite, files: &Path) -> Result<String> {
     let before = listing(&root)?;
     in_root(&root, "dpkg -i /hakaru.deb")?;
     in_root(&root, "! command -v fio && ! command -v iozone")?;
-    run_steps(&root, "hakaru", |script| in_root(&root, script))?;
+    let cpu = emulated.and_then(|target| target.cpu);
+    let program = cpu.map_or_else(
+        || "hakaru".to_owned(),
+        |cpu| format!("QEMU_CPU={cpu} hakaru"),
+    );
+    let passed = run_steps(&root, &program, emulated.is_some(), |script| {
+        in_root(&root, script)
+    })?;
     in_root(&root, "dpkg --purge hakaru")?;
     let libc = in_root(&root, "ldd --version | head -1")?;
     compare(&before, &listing(&root)?)?;
+    let processor = cpu.map(|cpu| format!(" on {cpu}")).unwrap_or_default();
     Ok(format!(
-        "installed, {} steps passed, purged without leftovers; {}",
-        STEPS.len(),
+        "installed, {passed} steps passed{processor}, purged without leftovers; {}",
         libc.trim()
     ))
 }
@@ -181,27 +227,27 @@ fn check_busybox(files: &Path) -> Result<String> {
     let mut tar = Command::new("tar");
     workspace::run(tar.arg("-xzf").arg(&tarball).arg("-C").arg(&root))?;
     let name = directory_name(&tarball);
-    run_steps(&root, &format!("/{name}/hakaru"), |script| {
+    let passed = run_steps(&root, &format!("/{name}/hakaru"), false, |script| {
         in_root(&root, script)
     })?;
     std::fs::remove_dir_all(root.join(name))?;
     compare(&before, &listing(&root)?)?;
-    Ok(format!("unpacked, {} steps passed; no libc", STEPS.len()))
+    Ok(format!("unpacked, {passed} steps passed; no libc"))
 }
 
 /// Runs the program of a target in an emulator.
-fn check_emulated(target: &str, emulator: &str, options: &[&str], files: &Path) -> Result<String> {
-    let tarball = find(files, &format!("{target}-v"))?;
-    let emulator = workspace::find_program(emulator)
-        .with_context(|| format!("{emulator} is missing: apt-get install qemu-user-static"))?;
+fn check_emulated(target: &Emulated, files: &Path) -> Result<String> {
+    let tarball = find(files, &format!("{}-v", target.triple))?;
+    let emulator = binfmt::emulator(target.emulator)?;
     let folder = tempfile::tempdir_in(roots()?)?;
     let mut tar = Command::new("tar");
     workspace::run(tar.arg("-xzf").arg(&tarball).arg("-C").arg(folder.path()))?;
     let program = folder.path().join(directory_name(&tarball)).join("hakaru");
+    let cpu = target.cpu.map(|cpu| format!(" -cpu {cpu}"));
     let start = format!(
-        "{} {} {}",
+        "{}{} {}",
         emulator.display(),
-        options.join(" "),
+        cpu.unwrap_or_default(),
         program.display()
     );
     let work = folder.path().join("work");
@@ -228,18 +274,31 @@ fn check_emulated(target: &str, emulator: &str, options: &[&str], files: &Path) 
     ))
 }
 
-/// Runs every step in a work directory of a root, which is removed afterwards.
-fn run_steps(root: &Path, program: &str, run: impl Fn(&str) -> Result<String>) -> Result<()> {
-    std::fs::create_dir_all(root.join("trial"))?;
+/// Runs every step in a work directory of a root, which is removed afterwards; returns their number.
+fn run_steps(
+    root: &Path,
+    program: &str,
+    is_emulated: bool,
+    run: impl Fn(&str) -> Result<String>,
+) -> Result<usize> {
+    let trial = root.join("trial");
+    // An interrupted check has left its own.
+    let _ = std::fs::remove_dir_all(&trial);
+    std::fs::create_dir_all(&trial)?;
+    let mut passed = 0;
     for (name, step) in STEPS {
+        if is_emulated && NOT_EMULATED.contains(name) {
+            continue;
+        }
         let step = step.replace("$H", program);
         let script = format!(
             "export HOME=/trial/home HAKARU_DB=/trial/h.db HAKARU_LANG=en; cd /trial; {step}"
         );
         run(&script).with_context(|| (*name).to_owned())?;
+        passed += 1;
     }
-    std::fs::remove_dir_all(root.join("trial"))?;
-    Ok(())
+    std::fs::remove_dir_all(trial)?;
+    Ok(passed)
 }
 
 /// Runs a shell command in a root with `/proc`, `/sys` and `/dev`, in mounts of its own, which end with it.
@@ -352,6 +411,20 @@ mod tests {
             .to_string();
         assert_eq!(error, "left behind: b");
         assert!(compare(&set(&["a"]), &set(&[])).is_err());
+    }
+
+    #[test]
+    fn every_debian_package_is_installed_in_a_root() {
+        for target in TARGETS {
+            let Some(debian) = target.debian else {
+                continue;
+            };
+            let has_root = SUITES.iter().any(|suite| suite.architecture == debian);
+            assert!(has_root, "{debian}");
+            let emulated = EMULATED.iter().find(|one| one.debian == Some(debian));
+            let triple = emulated.map_or("x86_64-unknown-linux-musl", |one| one.triple);
+            assert_eq!(triple, target.triple);
+        }
     }
 
     #[test]

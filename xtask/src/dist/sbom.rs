@@ -11,7 +11,8 @@ pub(super) fn write(release: &Release) -> Result<()> {
     let mut cargo = workspace::cargo();
     cargo.args(["metadata", "--format-version=1", "--locked"]);
     let metadata: Value = serde_json::from_str(&workspace::output(&mut cargo)?)?;
-    let list = document(&metadata, &release.version)?;
+    let lock = workspace::read("Cargo.lock")?.parse()?;
+    let list = document(&metadata, &checksums(&lock), &release.version)?;
     let path = release
         .output
         .join(format!("hakaru-v{}.cdx.json", release.version));
@@ -19,8 +20,25 @@ pub(super) fn write(release: &Release) -> Result<()> {
     Ok(())
 }
 
+/// SHA-256 sums of the crates from a registry, by name and version.
+type Checksums<'a> = BTreeMap<(&'a str, &'a str), &'a str>;
+
+fn checksums(lock: &toml::Table) -> Checksums<'_> {
+    let mut sums = Checksums::new();
+    let packages = lock.get("package").and_then(toml::Value::as_array);
+    for package in packages.into_iter().flatten() {
+        let text = |key: &str| package.get(key).and_then(toml::Value::as_str);
+        if let (Some(name), Some(version), Some(sum)) =
+            (text("name"), text("version"), text("checksum"))
+        {
+            sums.insert((name, version), sum);
+        }
+    }
+    sums
+}
+
 /// Source: CycloneDX 1.5, JSON schema.
-fn document(metadata: &Value, version: &str) -> Result<Value> {
+fn document(metadata: &Value, sums: &Checksums<'_>, version: &str) -> Result<Value> {
     let packages: BTreeMap<&str, &Value> = items(&metadata["packages"])
         .filter_map(|package| Some((package["id"].as_str()?, package)))
         .collect();
@@ -49,7 +67,7 @@ fn document(metadata: &Value, version: &str) -> Result<Value> {
     let components: Vec<Value> = reached
         .iter()
         .filter(|id| **id != root)
-        .map(|id| component(packages[id], "library"))
+        .map(|id| component(packages[id], "library", sums))
         .collect();
     let dependencies: Vec<Value> = reached
         .iter()
@@ -59,7 +77,7 @@ fn document(metadata: &Value, version: &str) -> Result<Value> {
             json!({"ref": url(id), "dependsOn": on})
         })
         .collect();
-    let mut program = component(packages[root], "application");
+    let mut program = component(packages[root], "application", sums);
     program["version"] = json!(version);
     Ok(json!({
         "bomFormat": "CycloneDX",
@@ -88,15 +106,20 @@ fn compiled_dependencies(node: &Value) -> BTreeSet<&str> {
         .collect()
 }
 
-fn component(package: &Value, kind: &str) -> Value {
-    json!({
+fn component(package: &Value, kind: &str, sums: &Checksums<'_>) -> Value {
+    let text = |key: &str| package[key].as_str().unwrap_or_default();
+    let mut component = json!({
         "type": kind,
         "bom-ref": purl(package),
         "name": package["name"],
         "version": package["version"],
         "purl": purl(package),
         "licenses": [{"expression": package["license"].as_str().unwrap_or("NOASSERTION").replace('/', " OR ")}],
-    })
+    });
+    if let Some(sum) = sums.get(&(text("name"), text("version"))) {
+        component["hashes"] = json!([{"alg": "SHA-256", "content": sum}]);
+    }
+    component
 }
 
 /// Package URL of a crate.
@@ -125,7 +148,10 @@ mod tests {
                 {"id": "used", "deps": [to("deep", Value::Null)]},
             ]},
         });
-        let list = document(&metadata, "2.0.0").unwrap();
+        let lock = "[[package]]\nname = \"deep\"\nversion = \"1.0.0\"\nchecksum = \"abc\"\n\
+                    [[package]]\nname = \"used\"\nversion = \"1.0.0\"";
+        let lock = lock.parse().unwrap();
+        let list = document(&metadata, &checksums(&lock), "2.0.0").unwrap();
         let names: Vec<&str> = items(&list["components"])
             .filter_map(|c| c["name"].as_str())
             .collect();
@@ -136,5 +162,8 @@ mod tests {
             "MIT OR Apache-2.0"
         );
         assert_eq!(items(&list["dependencies"]).count(), 3);
+        // Crates of the workspace are in no registry.
+        assert_eq!(list["components"][0]["hashes"][0]["content"], "abc");
+        assert!(list["components"][1]["hashes"].is_null());
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct ManArgs {
     dir: Option<PathBuf>,
 }
 
+/// Program and version in the footer of a page. Without it, clap_mangen prints the name of the subcommand.
+const SOURCE: &str = concat!("hakaru ", env!("CARGO_PKG_VERSION"));
+
 /// A manual page.
 struct ManPage {
     /// Name without section, such as `hakaru-campaign-run`.
@@ -75,7 +78,9 @@ fn add_pages(command: &Command, pages: &mut Vec<ManPage>) -> Result<()> {
         "hakaru-iozone" => iozone::man_page(),
         _ => {
             let mut source = Vec::new();
-            Man::new(command.clone()).render(&mut source)?;
+            Man::new(command.clone())
+                .source(SOURCE)
+                .render(&mut source)?;
             String::from_utf8(source)?
         }
     };
@@ -144,6 +149,11 @@ mod tests {
                 "{title}"
             );
             assert!(!title.contains("20"), "a date: {title}");
+            let has_own_source = ["hakaru-fio", "hakaru-iozone"].contains(&name.as_str());
+            assert!(
+                has_own_source || title.contains(SOURCE),
+                "no version: {title}"
+            );
         }
     }
 }

@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 /// Length of the text after which the records so far are passed on.
 const BATCH: usize = 4 << 20;
 
+/// Number of records after which they are passed on. The text of a record of few I/Os is short, but its histograms have
+/// 40 kB each.
+const BATCH_RECORDS: usize = 256;
+
 /// Maximum length of one record; a record of a day with a hundred workers is shorter.
 const LONGEST_RECORD: u64 = 256 << 20;
 
@@ -116,6 +120,8 @@ struct BatchReader<'a> {
     batch: OwnRecords,
     /// Length of the text of the batch.
     length: usize,
+    /// Number of records of the batch.
+    records: usize,
     counts: OwnCounts,
     notes: String,
     /// Number of records that cannot be read.
@@ -143,7 +149,8 @@ impl BatchReader<'_> {
 
     fn has_read(&mut self, length: usize) -> Result<()> {
         self.length += length;
-        if self.length >= BATCH {
+        self.records += 1;
+        if self.length >= BATCH || self.records >= BATCH_RECORDS {
             self.pass_on()?;
         }
         Ok(())
@@ -163,7 +170,7 @@ impl BatchReader<'_> {
     }
 
     fn pass_on(&mut self) -> Result<()> {
-        self.length = 0;
+        (self.length, self.records) = (0, 0);
         self.counts.add(OwnCounts::of(&self.batch));
         (self.each)(std::mem::take(&mut self.batch))
     }
@@ -179,6 +186,7 @@ impl OwnSource {
             name: &self.name,
             batch: OwnRecords::default(),
             length: 0,
+            records: 0,
             counts: OwnCounts::default(),
             notes: String::new(),
             unread: 0,
@@ -334,5 +342,38 @@ pub(crate) fn each_run(store: &Store, each: &mut dyn FnMut(&str) -> Result<()>) 
             Some(end) => last = Some(end),
             None => return Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: 4 MiB of short records took 65 MiB of memory.
+    #[test]
+    fn batches_end_after_their_length_or_number_of_records() {
+        let batches_of = |records: usize, length: usize| {
+            let mut batches = 0;
+            let mut reader = BatchReader {
+                name: "",
+                batch: OwnRecords::default(),
+                length: 0,
+                records: 0,
+                counts: OwnCounts::default(),
+                notes: String::new(),
+                unread: 0,
+                each: &mut |_| {
+                    batches += 1;
+                    Ok(())
+                },
+            };
+            for _ in 0..records {
+                reader.has_read(length).unwrap();
+            }
+            batches
+        };
+        assert_eq!(batches_of(BATCH_RECORDS - 1, 1), 0);
+        assert_eq!(batches_of(3 * BATCH_RECORDS, 1), 3);
+        assert_eq!(batches_of(4, BATCH / 2), 2);
     }
 }

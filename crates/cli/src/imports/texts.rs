@@ -19,11 +19,17 @@ const LONGEST: Bytes = Bytes(256 << 20);
 /// Length of the texts after which a batch ends.
 const BATCH: u64 = 4 << 20;
 
-/// Length that every text counts as besides its own: what is made of a short one takes much more memory.
-const PER_TEXT: u64 = 8 << 10;
+/// Length that every record counts as besides that of its text: what is made of a short one takes much more memory.
+const PER_RECORD: u64 = 8 << 10;
 
-/// Length of a part of a table: each of its lines becomes a record, which is many times as long.
+/// Length of a part of a table.
 const PART: u64 = 64 << 10;
+
+/// Lines of a part of a table: each becomes a record.
+const PART_LINES: usize = (BATCH / PER_RECORD) as usize;
+
+/// Maximum length of a file that is read whole even if it is a table.
+const SHORT: u64 = 16 << 10;
 
 /// Maximum length of a line of a table.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -80,6 +86,16 @@ impl TextBatches {
         self.table.as_ref().is_some_and(|table| table.has_begun)
     }
 
+    /// Number of records that a text may become: one per line of a table, otherwise few.
+    fn records_of(&self, ImportText { name, text, .. }: &ImportText) -> u64 {
+        let is_mapped = self.has_mapping && name.ends_with(".csv");
+        let header = text.lines().next().unwrap_or_default();
+        match is_mapped || mapping_of_header(header).is_some() {
+            true => text.lines().count() as u64,
+            false => 1,
+        }
+    }
+
     /// Reads the next texts: whole files, or a part of a table with its header.
     ///
     /// # Errors
@@ -94,7 +110,7 @@ impl TextBatches {
             match open(&path, self.has_mapping)? {
                 Opened::Table(table) => self.table = Some(table),
                 Opened::Text(text) => {
-                    length += text.text.len() as u64 + PER_TEXT;
+                    length += text.text.len() as u64 + PER_RECORD * self.records_of(&text);
                     texts.push(text);
                 }
             }
@@ -121,7 +137,7 @@ enum Opened {
 
 /// Opens a file or pipe. Tables are recognized by their first line, unless they are short files.
 fn open(path: &Path, has_mapping: bool) -> Result<Opened> {
-    let is_short = |file: &std::fs::Metadata| file.is_file() && file.len() <= PART;
+    let is_short = |file: &std::fs::Metadata| file.is_file() && file.len() <= SHORT;
     let is_input = path == Path::new("-");
     if !is_input && path.metadata().is_ok_and(|file| is_short(&file)) {
         return Ok(Opened::Text(read_one(path)?));
@@ -216,7 +232,7 @@ impl TableReader {
                 break true;
             }
             count += 1;
-            if lines.len() as u64 >= PART {
+            if lines.len() as u64 >= PART || count >= PART_LINES {
                 break false;
             }
         };

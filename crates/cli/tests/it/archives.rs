@@ -346,6 +346,28 @@ fn the_memory_of_an_import_does_not_grow_with_the_table() {
     }
 }
 
+/// Regression: tables of up to 64 KiB were read together, 58 at once, and each of their rows became a record.
+#[test]
+fn the_memory_of_an_import_does_not_grow_with_short_tables() {
+    let home = Home::new();
+    let of_files = |files: usize| {
+        let directory = home.path().join(format!("{files} tables"));
+        std::fs::create_dir(&directory).unwrap();
+        for file in 0..files {
+            table(&directory.join(format!("{file}.csv")), "", 300);
+        }
+        let args = ["import", "--dry-run", directory.to_str().unwrap()];
+        peak(&home, &args, Stdio::null())
+    };
+    let (few, many) = (of_files(2), of_files(40));
+    assert!(
+        many < few + (32 << 20),
+        "{} MiB for 2 tables, {} MiB for 40",
+        few >> 20,
+        many >> 20
+    );
+}
+
 #[test]
 fn a_table_from_a_pipe_is_stored_part_by_part() {
     let home = Home::new();
