@@ -122,21 +122,34 @@ fn name_of<'v>(view: &'v View<'_>, place: &RankedCard) -> &'v str {
 /// Fewest workloads of which "all" says more than their names.
 const MANY_WORKLOADS: usize = 3;
 
-/// Whether one card is proven to be the fastest in every workload; of a card that several hosts have, any of its pairs may
-/// lead.
+/// Whether one card is proven to be the fastest in every workload. On several hosts, each must have measured every card and
+/// rank this one first: otherwise the host may be what makes it the fastest.
 fn is_first_in_all(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> bool {
     let Some(first) = ranked_workloads.first() else {
         return false;
     };
     let card = name_of(view, first.first);
     let of_card = |nth: usize| view.of.cards[nth].name == card;
+    let cards = || view.of.cards.iter();
+    let hosts = crate::naming::distinct(cards().map(|card| card.host.as_str()));
+    let names = crate::naming::distinct(cards().map(|card| card.name.as_str()));
+    let leads_on = |ranked: &RankedWorkload<'_>, host: &str| {
+        let mut places = ranked.ranking.places.iter();
+        let first = places.find(|place| view.of.cards[place.card as usize].host == host);
+        first.is_some_and(|first| of_card(first.card as usize))
+    };
+    let is_crossed = view.of.cards.len() == hosts.len() * names.len();
     let leads = |ranked: &RankedWorkload<'_>| {
         let all = ranked.ranking.places.len() == view.names.len();
         let leaders = view.leaders(ranked.ranking);
-        all && ranked.has_proof() && leaders.into_iter().all(of_card)
+        let on_each = hosts.iter().all(|host| leads_on(ranked, host));
+        all && on_each && ranked.has_proof() && leaders.into_iter().all(of_card)
     };
     let is_every = ranked_workloads.len() == view.works.len();
-    is_every && ranked_workloads.len() >= MANY_WORKLOADS && ranked_workloads.iter().all(leads)
+    is_crossed
+        && is_every
+        && ranked_workloads.len() >= MANY_WORKLOADS
+        && ranked_workloads.iter().all(leads)
 }
 
 fn fastest(view: &View<'_>, ranked_workloads: &[RankedWorkload<'_>]) -> Option<String> {

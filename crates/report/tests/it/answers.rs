@@ -130,6 +130,17 @@ fn a_campaign_names_a_winner_only_with_proof() {
     assert!(proof.starts_with("None of "), "{proof}");
 }
 
+/// Regression: of cards that different hosts measured, one was called the fastest in all workloads.
+#[test]
+fn of_cards_on_different_hosts_none_is_the_fastest_in_all() {
+    let (text, _) = changed(|campaign| campaign.cards[1].host = "zero".into());
+    assert!(!text.contains("in all eight workloads"), "{text}");
+    assert!(
+        text.contains("kingston is the fastest of two cards for "),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_campaign_of_single_runs_has_no_proof() {
     let (text, proof) = changed(|campaign| {
