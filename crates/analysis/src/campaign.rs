@@ -216,7 +216,7 @@ pub fn compare_layers(summary: &mut CampaignSummary, layer: &str) {
 /// Derives the conclusions from the results of the cards: costs of the layers, weaknesses, bottlenecks, rankings, and
 /// the order of the cards for each use and by price.
 pub fn conclude(summary: &mut CampaignSummary, rules: &[UseRule]) {
-    advise_all(summary, rules);
+    advise_cards(summary, rules);
     if let Some(layer) = reference_layer(summary) {
         compare_layers(summary, &layer);
     }
@@ -237,6 +237,7 @@ pub fn conclude(summary: &mut CampaignSummary, rules: &[UseRule]) {
     summary.hosts = crate::compare_hosts(&summary.cards, &by_layer);
     (summary.limits, summary.rankings) = (limits, rankings);
     summary.values = crate::rank_values(&summary.cards, &summary.layers);
+    rank_for_uses(summary, rules);
 }
 
 /// Returns the raw device if any card was measured through it, else the first layer; `None` if there is only one
@@ -268,10 +269,26 @@ fn by_layer(summary: &CampaignSummary) -> Vec<Layer<'_>> {
 
 /// Evaluates every card and layer by these rules, and orders the cards for each use.
 pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
+    advise_cards(summary, rules);
+    rank_for_uses(summary, rules);
+}
+
+fn advise_cards(summary: &mut CampaignSummary, rules: &[UseRule]) {
     for layer in summary.cards.iter_mut().flat_map(|card| &mut card.layers) {
         layer.advice = crate::advise(&layer.summary, rules);
     }
-    summary.uses = crate::rank_uses(&summary.cards, &summary.layers, rules);
+}
+
+/// Orders the cards for each use, after they were ranked by workload.
+fn rank_for_uses(summary: &mut CampaignSummary, rules: &[UseRule]) {
+    let pairs = summary.rankings.iter().flat_map(|ranking| &ranking.pairs);
+    let family = pairs.map(|pair| pair.comparison.family as usize).max();
+    summary.uses = crate::rank_uses(
+        &summary.cards,
+        &summary.layers,
+        rules,
+        family.unwrap_or_default(),
+    );
 }
 
 /// Minimum runs of a point for a known variation.

@@ -113,6 +113,11 @@ impl TestFamilies {
         TestFamilies(families)
     }
 
+    /// Both families with at least this many tests, for those that others on the same page have.
+    pub(crate) fn at_least(self, tests: usize) -> TestFamilies {
+        TestFamilies(self.0.map(|family| family.max(tests)))
+    }
+
     /// Compares a pair; `None` if a side is empty.
     pub(crate) fn compare(self, pair: &SamplePair<'_>) -> Option<Comparison> {
         Some(TestedComparison::of(pair)?.judged(self.0))

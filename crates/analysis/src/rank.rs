@@ -29,8 +29,14 @@ fn members<'a>(cards: &'a [CardSummary], layer: &str) -> Vec<Member<'a>> {
     through.collect()
 }
 
-/// Orders the cards of each layer for each use.
-pub fn rank_uses(cards: &[CardSummary], layers: &[String], rules: &[UseRule]) -> Vec<UseRanking> {
+/// Orders the cards of each layer for each use. The family of tests counts at least as many as `family`, which is that of
+/// the comparisons of cards by workload: a pair that they do not tell apart is not proven for a use either.
+pub fn rank_uses(
+    cards: &[CardSummary],
+    layers: &[String],
+    rules: &[UseRule],
+    family: usize,
+) -> Vec<UseRanking> {
     let groups: Vec<UseGroup<'_>> = layers
         .iter()
         .flat_map(|layer| {
@@ -40,7 +46,7 @@ pub fn rank_uses(cards: &[CardSummary], layers: &[String], rules: &[UseRule]) ->
         })
         .filter(|group| !group.cards.is_empty())
         .collect();
-    let proven = proven(&groups, UseGroup::tests);
+    let proven = proven(&groups, UseGroup::tests, family);
     let ranking = |(index, group): (usize, UseGroup<'_>)| {
         let differ = |a: usize, b: usize| proven.contains(&(index, a.min(b), a.max(b)));
         group.ranking(differ)
@@ -58,7 +64,11 @@ struct PairTest {
 }
 
 /// Returns the pairs of all groups whose order is proven, with all of them as one family.
-fn proven<G>(groups: &[G], tests: fn(&G, usize) -> Vec<PairTest>) -> Vec<(usize, usize, usize)> {
+fn proven<G>(
+    groups: &[G],
+    tests: fn(&G, usize) -> Vec<PairTest>,
+    family: usize,
+) -> Vec<(usize, usize, usize)> {
     let of_groups = groups.iter().enumerate();
     let tests = of_groups.flat_map(|(index, group)| tests(group, index));
     let tests: Vec<PairTest> = tests.collect();
@@ -67,7 +77,7 @@ fn proven<G>(groups: &[G], tests: fn(&G, usize) -> Vec<PairTest>) -> Vec<(usize,
         (!is_empty(&test.samples)).then_some((test, pair))
     });
     let (tests, pairs): (Vec<&PairTest>, Vec<SamplePair<'_>>) = compared.unzip();
-    let families = TestFamilies::of(pairs.iter().cloned());
+    let families = TestFamilies::of(pairs.iter().cloned()).at_least(family);
     // One by one, because there are as many as pairs of cards.
     let found = pairs.iter().filter_map(|pair| families.compare(pair));
     let found = tests.iter().zip(found);
@@ -151,7 +161,13 @@ impl<'a> UseGroup<'a> {
             .cards
             .iter()
             .filter(|card| card.advice.fitness.is_some());
-        let letters = stats::letters(ranked.count(), &differ);
+        let ranked: Vec<&CardForUse> = ranked.collect();
+        // Nothing can be proven about cards that all lack figures: a letter that all share would say no more.
+        let is_testable = ranked.iter().any(|card| card.is_complete());
+        let letters = match is_testable {
+            true => stats::letters(ranked.len(), &differ),
+            false => vec![String::new(); ranked.len()],
+        };
         let place = |(place, card): (usize, &CardForUse)| {
             let letters = letters.get(place);
             UsePlace {
@@ -194,6 +210,11 @@ impl CardForUse {
         }
     }
 
+    /// Whether all figures that the use needs were measured.
+    fn is_complete(&self) -> bool {
+        self.advice.not_measured.is_empty()
+    }
+
     /// The figure that decides the order, with its margin.
     fn deciding(&self) -> Option<&(Figure, f64, FigureSample)> {
         self.margins.iter().min_by(|a, b| a.1.total_cmp(&b.1))
@@ -207,7 +228,7 @@ impl CardForUse {
     /// The samples of the weakest evidence that this card is better: of all its figures, the one least above the
     /// deciding figure of the other. `None` if a figure of this card is missing, because it could be worse.
     fn against(&self, other: &CardForUse) -> Option<[FigureSample; 2]> {
-        if !self.advice.not_measured.is_empty() {
+        if !self.is_complete() {
             return None;
         }
         let (_, _, worst) = other.deciding()?;
@@ -249,7 +270,7 @@ pub fn rank_values(cards: &[CardSummary], layers: &[String]) -> Vec<ValueRanking
             groups.extend(groups_of.into_iter().flatten());
         }
     }
-    let proven = proven(&groups, ValueGroup::tests);
+    let proven = proven(&groups, ValueGroup::tests, 0);
     let ranking = |(index, group): (usize, ValueGroup<'_>)| {
         group.ranking(|a, b| proven.contains(&(index, a.min(b), a.max(b))))
     };

@@ -38,7 +38,7 @@ fn card(name: &str, runs: u32, factor: f64, price: Option<&str>) -> CardSummary 
 }
 
 fn uses(cards: &[CardSummary]) -> Vec<UseRanking> {
-    rank_uses(cards, &["raw".to_owned()], &default_rules())
+    rank_uses(cards, &["raw".to_owned()], &default_rules(), 0)
 }
 
 fn order(ranking: &UseRanking) -> Vec<(u32, Option<u32>, &str)> {
@@ -79,6 +79,36 @@ fn cards_of_a_use_are_ordered_by_the_figure_that_falls_shortest() {
             assert_eq!(place.fitness, advice.fitness, "{}", of.id);
         }
     }
+}
+
+/// Regression: a pair that the comparisons of cards did not tell apart was proven for a use, whose family was smaller.
+#[test]
+fn the_family_is_at_least_that_of_the_comparisons_of_cards() {
+    let cards = [card("slow", 5, 1.0, None), card("fast", 5, 1.1, None)];
+    let letters = |family: usize| {
+        let all = rank_uses(&cards, &["raw".to_owned()], &default_rules(), family);
+        let nas = all.into_iter().find(|of| of.id == "nas").unwrap();
+        nas.places
+            .into_iter()
+            .map(|place| place.letters)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(letters(0), ["a", "b"]);
+    assert_eq!(letters(1_000_000), ["a", "a"]);
+}
+
+/// Regression: ten cards that all lacked figures shared a letter, although their deciding figures differed tenfold.
+#[test]
+fn cards_that_all_lack_figures_have_ranks_without_letters() {
+    let partial = |name: &str, factor: f64| {
+        let mut card = card(name, 5, factor, None);
+        let phases = &mut card.layers[0].summary.phases;
+        phases.retain(|phase| phase.phase == "rand-write");
+        card
+    };
+    let all = uses(&[partial("worn", 0.001), partial("old", 0.01)]);
+    let docker = all.iter().find(|of| of.id == "docker").unwrap();
+    assert_eq!(order(docker), [(1, Some(1), ""), (0, Some(2), "")]);
 }
 
 #[test]

@@ -21,7 +21,15 @@ pub(super) fn rank_of(view: &View<'_>, layer: &str, card: usize, id: &str) -> Op
         .find(|of| of.layer == layer && of.id == id)?;
     ranked(ranking).nth(1)?;
     let place = ranked(ranking).find(|place| place.card as usize == card)?;
-    Some(format!("{} {}", place.rank?, place.letters))
+    Some(number_and_letters(place.rank?, &place.letters))
+}
+
+/// A rank with its letters; without them if no order can be proven.
+fn number_and_letters(rank: u32, letters: &str) -> String {
+    match letters {
+        "" => rank.to_string(),
+        letters => format!("{rank} {letters}"),
+    }
 }
 
 /// The cards that have a rank.
@@ -110,9 +118,9 @@ pub(super) fn in_full(view: &View<'_>, ranking: &UseRanking) -> DataTable {
             Some(row) => [findings::verdict(row), row.because.clone()],
             None => [NONE; 2].map(str::to_owned),
         };
-        let rank = place
-            .rank
-            .map_or(NONE.to_owned(), |rank| format!("{rank} {}", place.letters));
+        let rank = place.rank.map_or(NONE.to_owned(), |rank| {
+            number_and_letters(rank, &place.letters)
+        });
         let price = view.of.cards.get(card).and_then(CardSummary::price);
         let price = price.map(|price| text::price(&price)).unwrap_or_default();
         vec![view.name(card).to_owned(), rank, verdict, because, price]

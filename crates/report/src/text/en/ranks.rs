@@ -88,7 +88,7 @@ pub(in crate::text) fn best_title() -> String {
 pub(in crate::text) fn use_ranks_legend() -> String {
     format!(
         "Numbers: rank for the use, by the figure that falls shortest of what good needs. {} that share a letter: their \
-         order is not proven (all uses and pairs as one family)",
+         order is not proven (all uses and pairs as one family); without letters, figures are missing, and no order is proven",
         capital(things())
     )
 }

@@ -30,10 +30,10 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
     } = best;
     let mut text = match (suitable, unranked.is_empty()) {
         (true, _) => format!("最適: {card}"),
-        (false, true) => format!("すべて不向き。最も近い: {card}"),
+        (false, true) => format!("すべて不向き。目安に最も近いのは{card}"),
         (false, false) => {
             let unranked = cards(unranked);
-            format!("判定保留（{unranked}は測定不足）。残りは不向き。最も近い: {card}")
+            format!("判定保留（{unranked}は測定不足）。残りは不向きで、目安に最も近いのは{card}")
         }
     };
     if let Some(reason) = reason {
@@ -86,7 +86,7 @@ pub(in crate::text) fn best_title() -> String {
 pub(in crate::text) fn use_ranks_legend() -> String {
     let (thing, _) = things();
     format!(
-        "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字の{thing}間の順位に有意差なし（全用途と全組み合わせをまとめて多重比較を補正）"
+        "数字は用途別の順位（十分とする目安に最も届かない項目による）。同じ文字の{thing}間の順位に有意差なし（全用途と全組み合わせをまとめて多重比較を補正）。文字のない順位は、未測定の項目があるため確認できない"
     )
 }
 
