@@ -24,7 +24,7 @@ use hakaru_model::io_path::IoPath;
 use hakaru_model::job::Op;
 use hakaru_model::measured::{LeftOutRun, MeasuredTraffic, NoAmplification};
 use hakaru_model::record::{Origin, PhaseRecord, RunRecord};
-use hakaru_model::units::{Bytes, BytesPerSec};
+use hakaru_model::units::{Bytes, BytesPerSec, Nanos};
 use phases::{PhaseRun, PhaseRuns, moved};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -387,10 +387,19 @@ fn sustained(timelines: &[Vec<TimelinePoint>], ramps: &[RampPart]) -> Option<Sus
         max: BytesPerSec(speeds().fold(0.0, f64::max)),
         mean: BytesPerSec(mean),
         deviation: BytesPerSec(deviation),
+        interval: median_length(&steps),
         cliff: falls.falls.iter().find(|fall| fall.proven).cloned(),
         falls: falls.falls,
         swing,
     })
+}
+
+/// Returns the median length of intervals, given as seconds and speeds; `None` without any.
+fn median_length(steps: &[(f64, f64)]) -> Option<Nanos> {
+    let mut lengths: Vec<f64> = steps.iter().map(|&(length, _)| length).collect();
+    lengths.sort_by(f64::total_cmp);
+    let median = lengths.get(lengths.len() / 2)?;
+    Some(Nanos((median * 1e9).round() as u64))
 }
 
 /// Returns mean and deviation of values with weights; `None` if they are not finite.
@@ -414,14 +423,19 @@ fn printed_spread(runs: &[&PhaseRun<'_>], op: Op) -> Option<Sustained> {
     let (worker, None) = (workers.next()?, workers.next()) else {
         return None;
     };
-    run.report(worker)?;
+    let report = run.report(worker)?;
     let samples = &worker.ops[op].bw_samples;
     (samples.count >= MIN_INTERVALS as u64).then_some(())?;
+    let time = worker.ops[op].runtime.unwrap_or(worker.runtime).0;
+    // Each member of a group has samples of its own.
+    let times = time.checked_mul(report.members.max(1).into());
+    let interval = times.map(|times| Nanos(times / samples.count));
     Some(Sustained {
         min: BytesPerSec(samples.min as f64),
         max: BytesPerSec(samples.max as f64),
         mean: BytesPerSec(samples.mean()?),
         deviation: BytesPerSec(samples.deviation()?),
+        interval: interval.filter(|interval| interval.0 > 0),
         cliff: None,
         falls: Vec::new(),
         swing: None,

@@ -139,6 +139,11 @@ fn a_long_write_has_its_evenness_and_a_short_one_has_none() {
     let summary = summarize(&[write_run(0, 30e6, 20)]);
     let even = summary.phases[0].sustained.clone().unwrap();
     assert!((even.mean.0 - 30e6).abs() < 0.5e6 && even.cliff.is_none());
+    let interval = even.interval.unwrap().0;
+    assert!(
+        (400_000_000..1_100_000_000).contains(&interval),
+        "{interval}"
+    );
     let short = summarize(&[write_run(0, 30e6, 8)]);
     assert_eq!(short.phases[0].sustained, None);
     assert!(
@@ -724,7 +729,7 @@ fn imported(rate: Option<f64>) -> RunRecord {
         report.ops.write.iops = Some(StatedRate::once(mean / 1_048_576.0));
     } else {
         let mut samples = Samples::default();
-        (0..60).for_each(|i| samples.record(20_000_000 + i % 3));
+        (0..1280).for_each(|i| samples.record(20_000_000 + i % 3));
         worker.ops.write.bw_samples = samples;
     }
     let reported = Box::new(Reported {
@@ -749,7 +754,11 @@ fn printed_percentiles_and_samples_take_part_and_no_curve_is_invented() {
     );
     assert_eq!(phase.detail.latency_by_run.len(), 1);
     assert_eq!(phase.detail.shape.unwrap().workers, 16);
-    assert_eq!(phase.sustained.unwrap().min, BytesPerSec(20e6));
+    let sustained = phase.sustained.unwrap();
+    assert_eq!(sustained.min, BytesPerSec(20e6));
+    // Sixteen jobs print the samples of each half second of 40 s.
+    let interval = sustained.interval.unwrap().0;
+    assert!((490_000_000..510_000_000).contains(&interval), "{interval}");
     assert_eq!(phase.bandwidth.values.len(), 1);
 }
 

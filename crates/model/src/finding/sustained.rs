@@ -14,6 +14,9 @@ pub struct Sustained {
     pub mean: BytesPerSec,
     /// Standard deviation of the intervals.
     pub deviation: BytesPerSec,
+    /// Typical length of an interval; `None` if unknown. The slowest of short intervals is slower than that of long ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Nanos>,
     /// First permanent drop of speed, if any.
     pub cliff: Option<Cliff>,
     /// All permanent drops in order, including [`Sustained::cliff`]. A drop at the very end of the run is the last one,
@@ -23,6 +26,18 @@ pub struct Sustained {
     /// Speed that drops and recovers repeatedly, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swing: Option<Swing>,
+}
+
+impl Sustained {
+    /// Whether the intervals of two results are about as long, at most twice, so that their slowest ones may be
+    /// compared. Unknown lengths are taken as the same: most programs use half a second or one.
+    #[must_use]
+    pub fn has_intervals_like(&self, other: &Sustained) -> bool {
+        match (self.interval, other.interval) {
+            (Some(a), Some(b)) => a.0.max(b.0) / 2 <= a.0.min(b.0),
+            _ => true,
+        }
+    }
 }
 
 /// Speed that drops and recovers repeatedly, caused by throttling or garbage collection, for example.
