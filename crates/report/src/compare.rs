@@ -15,13 +15,13 @@ use crate::merged;
 use crate::number::{self, MeanText};
 use crate::table::DataTable;
 use crate::text::{self, Head, PagePart, PartLabel, RatioDirection};
-use crate::workload::{with_workloads_described, with_workloads_of};
+use crate::workload::with_workloads_described;
 use crate::{naming, path, run, workload};
-use figures::phase_figures;
+use figures::all_figures;
 use hakaru_model::advice::RunFindings;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{
-    Comparison, Estimate, LatencySummary, PhaseSummary, Summary, Sustained, Verdict,
+    Comparison, Estimate, LatencySummary, PhaseSummary, Summary, SummaryOrigin, Sustained, Verdict,
 };
 use hakaru_model::io_path::PathDifference;
 use hakaru_model::units::{Bytes, BytesPerSec, Iops, Nanos, Quantile};
@@ -286,8 +286,7 @@ fn document(of: &PairReport<'_>) -> Document {
         proven.push(folded(text::every_figure(), vec![all]));
     }
     // Means, totals and extremes have no test, but are what an article compares.
-    let untested = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
-    let untested: Vec<DocumentBlock> = untested.collect();
+    let untested = all_figures(phases, names);
     // One table is not worth folding away.
     match phases.len() {
         0 => {}
@@ -302,7 +301,7 @@ fn document(of: &PairReport<'_>) -> Document {
         proven.push(folded(text::tests(), blocks));
     }
     if !comparisons.is_empty() {
-        proven.push(DocumentBlock::Quiet(reading(comparisons, names)));
+        proven.push(DocumentBlock::Quiet(reading(comparisons, names, (a, b))));
     }
     let charts = crate::chart::comparison_charts(a, b, comparisons);
     let parts = run::PageParts {
@@ -318,12 +317,19 @@ fn document(of: &PairReport<'_>) -> Document {
 }
 
 /// How to read the table: the direction of the ratios, and the words behind the intervals, if there are any.
-fn reading(comparisons: &[Comparison], names: (&str, &str)) -> String {
+fn reading(comparisons: &[Comparison], names: (&str, &str), sides: (&Summary, &Summary)) -> String {
     let with_caveats = |c: &Comparison| c.ratio_ci95.is_some() && !c.interval_caveats.is_empty();
-    match comparisons.iter().any(with_caveats) {
-        true => text::paragraph(&[&text::ratio_direction(names), text::intervals()]),
-        false => text::ratio_direction(names),
-    }
+    let direction = text::ratio_direction(names);
+    let mut said = vec![&*direction];
+    said.extend(from_fio(sides).then(text::units_of_fio));
+    said.extend(comparisons.iter().any(with_caveats).then(text::intervals));
+    text::paragraph(&said)
+}
+
+/// Whether a side is an output of fio, which prints bandwidths in binary units first.
+fn from_fio((a, b): (&Summary, &Summary)) -> bool {
+    let is_fio = |of: &Summary| matches!(&of.origin, SummaryOrigin::Imported { program, .. } if program.starts_with("fio"));
+    is_fio(a) || is_fio(b)
 }
 
 /// Name of the chart of all ratios; with a single one, of the chart of its figure.
@@ -377,7 +383,7 @@ impl<'a> PairReport<'a> {
 /// Renders a comparison for a terminal of `width` columns: all figures of the phases that both sides have, their
 /// verdicts, the suitability of both sides, caveats, and one sentence that concludes it.
 pub fn comparison_terminal(of: &PairReport<'_>, width: usize, color: bool) -> String {
-    with_workloads_of(of.both(), || brief(of).terminal(width, color))
+    with_workloads_described(of.both(), || brief(of).terminal(width, color))
 }
 
 fn brief(of: &PairReport<'_>) -> Document {
@@ -391,9 +397,9 @@ fn brief(of: &PairReport<'_>) -> Document {
     } = *of;
     let answer = answer::answer(sides, names, phases, comparisons, conclusion);
     let answer = answer.map(DocumentBlock::Answer);
-    let figures = phases.iter().flat_map(|(a, b)| phase_figures(a, b, names));
+    let figures = all_figures(phases, names);
     let mut blocks: Vec<DocumentBlock> = answer.into_iter().chain(figures).collect();
-    let how = reading(comparisons, names);
+    let how = reading(comparisons, names, sides);
     let numbers = |table| DocumentBlock::Table(TableStyle::Numbers, table);
     let subjects = [(names.0.to_owned(), sides.0), (names.1.to_owned(), sides.1)];
     let path = path::compared(&subjects);
@@ -401,7 +407,8 @@ fn brief(of: &PairReport<'_>) -> Document {
         numbers(table(names, comparisons)),
         DocumentBlock::Quiet(how),
     ];
-    blocks.extend(part(PartLabel::Proofs.text(), proven));
+    let title = text::page_part(PagePart::Proofs);
+    blocks.extend(part(title, proven));
     let transfer = bus::transfer(names, phases, sides).map(DocumentBlock::Text);
     blocks.extend(transfer);
     let tests = tests(comparisons).map(numbers);
@@ -409,6 +416,13 @@ fn brief(of: &PairReport<'_>) -> Document {
     blocks.extend(path);
     let both = [names.0, names.1].map(escape::plain);
     blocks.extend(run::uses_of(findings, &both));
+    let pair = [sides.0.clone(), sides.1.clone()];
+    let reasons = run::choice_reasons(findings, (&both[0], &both[1]), &pair);
+    blocks.extend((!reasons.is_empty()).then_some(DocumentBlock::Facts(reasons)));
+    let of_pair = circumstances::caveats(sides, names, phases).into_iter();
+    let of_pair = of_pair.map(|caveat| (caveat.lead, caveat.text)).collect();
+    let of_pair = DocumentBlock::Caveats(of_pair);
+    blocks.extend(part(text::caveats_of_comparison(), vec![of_pair]));
     for (side, name) in [(sides.0, names.0), (sides.1, names.1)] {
         let caveats = merged::findings(&[(String::new(), side)]);
         let caveats = DocumentBlock::Caveats(caveats);

@@ -275,7 +275,7 @@ pub(crate) fn part(title: impl Into<String>, mut blocks: Vec<DocumentBlock>) -> 
 /// Number of charts that a section shows; further ones are collapsed, so that readers do not have to scroll past them.
 const OPEN_CHARTS: usize = 2;
 /// Number of charts of [`Section::Speed`] that are shown.
-const OPEN_SPEED_CHARTS: usize = 4;
+const OPEN_SPEED_CHARTS: usize = 5;
 /// Most charts of a page that collapses them and still shows the first ones of latency and sustained speed.
 const FEW_CHARTS: usize = 12;
 /// Number of collapsed charts above which a page would load slowly, and shows only [`SELECTED_CHARTS`].

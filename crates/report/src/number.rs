@@ -62,11 +62,10 @@ impl MeanText {
         };
         let coarse = decimals(mean) + more;
         let vanishes = |places| fixed(deviation, places).parse() == Ok(0.0);
-        // Uses one more digit if the deviation would otherwise be displayed as zero, and if that digit shows it.
-        let places = match (printed, vanishes(coarse)) {
-            (Some(printed), _) => printed,
-            (None, true) if !vanishes(coarse + 1) => coarse + 1,
-            (None, _) => coarse,
+        // Uses one more digit if the deviation would otherwise be displayed as zero.
+        let places = match printed {
+            Some(printed) => printed,
+            None => coarse + usize::from(vanishes(coarse)),
         };
         let ci95 = estimate
             .ci95
@@ -214,6 +213,11 @@ pub(crate) fn short_latency(ns: f64) -> String {
     format!("{} {name}", exact(ns / unit, 2))
 }
 
+/// Formats the typical length of the intervals of a series over time with one digit, as it is approximate: `0.5 s`.
+pub(crate) fn interval_length(interval: Nanos) -> String {
+    short_latency(rounded(interval.0 as f64, 1))
+}
+
 /// Name of a percentile: `median`, `P99`, `P99.9`.
 pub(crate) fn percentile(q: Quantile) -> String {
     if q == Quantile::MEDIAN {
@@ -329,13 +333,13 @@ mod tests {
         assert_eq!(show(22.412, Some(0.013)), "22.41 ± 0.01");
         assert_eq!(show(1489.2, Some(65.4)), "1489 ± 65");
         assert_eq!(show(0.0312, Some(0.004)), "0.0312 ± 0.0040");
-        assert_eq!(show(40.0, Some(0.0)), "40.0 ± <0.05");
+        assert_eq!(show(40.0, Some(0.0)), "40.00 ± <0.005");
         assert_eq!(show(7012.0, None), "7012");
         assert_eq!(show(f64::NAN, Some(f64::INFINITY)), "– ± –");
-        assert_eq!(show(10.4211, Some(0.003)), "10.4 ± <0.05");
-        assert_eq!(show(2.1151, Some(0.0002)), "2.12 ± <0.005");
-        assert_eq!(show(0.0, Some(0.0)), "0 ± <0.5");
-        assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± <0.5");
+        assert_eq!(show(10.4211, Some(0.003)), "10.42 ± <0.005");
+        assert_eq!(show(2.1151, Some(0.0002)), "2.115 ± <0.0005");
+        assert_eq!(show(0.0, Some(0.0)), "0.0 ± <0.05");
+        assert_eq!(show(1e300, Some(1e-300)), "1.00e300 ± <0.05");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod conclusions;
 
 use conclusions::conclusions_of;
-pub(crate) use conclusions::uses_of;
+pub(crate) use conclusions::{choice_reasons, uses_of};
 
 use crate::chart::{self, Section, charts};
 use crate::document::{

@@ -86,6 +86,8 @@ impl SuiteWorkloadName {
             ["seq", op, ref rest @ ..] => (Sequential, Some(operation(op)?), rest),
             ["rand" | "random", op, ref rest @ ..] => (Random, Some(operation(op)?), rest),
             ["mixed"] => (Mixed, None, &[][..]),
+            // Tests of iozone.
+            [op @ ("read" | "write")] => (Sequential, Some(operation(op)?), &[][..]),
             ["rewrite"] => (Repeated, Some(Op::Write), &[][..]),
             ["re", "read"] | ["reread"] => (Repeated, Some(Op::Read), &[][..]),
             ["durable", ref rest @ ..] => (Durable, Some(Op::Write), rest),

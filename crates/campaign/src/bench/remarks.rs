@@ -6,7 +6,7 @@ use hakaru_report::both;
 pub(super) fn simulated() -> String {
     both!(
         "simulated card: virtual time, not a measurement of this host",
-        "シミュレーションのカード（仮想時間。このホストの実測値ではない）"
+        "シミュレートしたカード（仮想時間。このホストの実測値ではない）"
     )
 }
 

@@ -324,6 +324,7 @@ fn proof(view: &View<'_>) -> String {
         .count();
     let family = pairs().map(|pair| pair.comparison.family).max();
     let mut said: Vec<String> = super::hosts::in_a_sentence(view).into_iter().collect();
+    said.extend(super::hosts::cards_on_other_hosts(view));
     match (runs_of_places(view), family.unwrap_or(0)) {
         (Some(1), _) => said.push(text::measured_once().to_owned()),
         (_, 0) => {}

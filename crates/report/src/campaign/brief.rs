@@ -3,7 +3,7 @@
 
 use super::view::{self, View, Work};
 use super::words::{self, paces};
-use super::{answer, hosts, ranks, tables};
+use super::{answer, hosts, matrices, ranks, tables};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::findings::{self, ConclusionKind};
@@ -42,8 +42,9 @@ pub(super) fn document(view: &View<'_>) -> Document {
     blocks.extend(ranks::money(view));
     blocks.push(DocumentBlock::Caveats(caveats(view)));
     let of = view.of;
-    let runs = match of.planned {
-        Some(planned) if planned != of.runs => text::runs_of_most(of.runs, planned),
+    let runs = match (of.planned, super::published_runs(view)) {
+        (_, Some(published)) if of.runs == 0 => published,
+        (Some(planned), _) if planned != of.runs => text::runs_of_most(of.runs, planned),
         _ => text::runs(of.runs),
     };
     let stored = (!of.id.is_empty()).then(|| text::stored_as(&of.id));
@@ -70,32 +71,33 @@ fn standings(view: &View<'_>, layer: &str) -> Vec<DocumentBlock> {
         .iter()
         .filter_map(|work| Some((work, view.ranking(layer, work)?)))
         .collect();
-    let name = |(work, ranking): &(&Work, &Ranking)| {
-        let (unit, _) = unit_of(ranking);
-        text::with_unit(&work.name(), unit)
-    };
+    let name =
+        |(work, ranking): &(&Work, &Ranking)| text::with_unit(&work.name(), unit_of(ranking));
     let rows = view.cards_through(layer).into_iter().map(|card| {
-        let cells = ranked.iter().map(|(_, ranking)| standing(ranking, card));
+        let cells = ranked.iter().map(|(work, ranking)| {
+            let printed = matrices::told_apart(view, layer, work, card);
+            standing(ranking, card, printed)
+        });
         row(view.name(card), cells)
     });
     table(ranked.iter().map(name), rows)
 }
 
-/// Display unit of a ranking, and its factor.
-fn unit_of(ranking: &Ranking) -> (&'static str, f64) {
+/// Display unit of a ranking.
+fn unit_of(ranking: &Ranking) -> &'static str {
     match ranking.unit.as_str() {
-        "B/s" => ("MB/s", 1e6),
-        _ => ("IOPS", 1.0),
+        "B/s" => "MB/s",
+        _ => "IOPS",
     }
 }
 
 /// Mean and deviation of a card; with the letters of its place if several cards are ranked.
-fn standing(ranking: &Ranking, card: usize) -> String {
+fn standing(ranking: &Ranking, card: usize, printed: Option<MeanText>) -> String {
     let mut places = ranking.places.iter();
-    let Some(place) = places.find(|place| place.card as usize == card) else {
+    let place = places.find(|place| place.card as usize == card);
+    let Some((place, spread)) = place.zip(printed) else {
         return tables::NONE.to_owned();
     };
-    let spread = MeanText::of_parts(place.mean, place.deviation, unit_of(ranking).1);
     match ranking.places.len() {
         0 | 1 => spread.to_string(),
         _ => format!("{spread} ({})", place.letters),

@@ -5,6 +5,7 @@ use super::view::{View, Work};
 use crate::compare::times_within;
 use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::escape::plain;
+use crate::naming::distinct;
 use crate::number::{self, MeanText};
 use crate::table::{self, DataTable};
 use crate::text::{self, HostEffectKind};
@@ -88,6 +89,23 @@ pub(super) fn in_a_sentence(view: &View<'_>) -> Option<String> {
     };
     let said: Vec<String> = groups.iter().map(said).collect();
     Some(text::host_effects(&said))
+}
+
+/// That each card was measured on a host of its own, for the answer; `None` if all hosts are one, or a card was measured on
+/// several.
+pub(super) fn cards_on_other_hosts(view: &View<'_>) -> Option<String> {
+    let cards = &view.of.cards;
+    let hosts = distinct(cards.iter().map(|card| card.host.as_str()));
+    let names = distinct(cards.iter().map(|card| card.name.as_str()));
+    let is_known = cards.iter().all(|card| !card.host.is_empty());
+    if hosts.len() < 2 || names.len() < cards.len() || !is_known {
+        return None;
+    }
+    let each = cards.iter().map(|card| {
+        let (card, host) = (plain(&card.name), plain(&card.host));
+        text::card_on_host(&card, &host)
+    });
+    Some(text::cards_on_other_hosts(&each.collect::<Vec<_>>()))
 }
 
 /// What two hosts do to the same cards in some workloads.

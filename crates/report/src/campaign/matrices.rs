@@ -6,6 +6,7 @@ use super::words::{finer_spread, spread};
 use crate::document::DocumentBlock;
 use crate::escape::plain;
 use crate::matrix::{Matrix, MatrixCell, MatrixColumn, MatrixRow, shade};
+use crate::number::MeanText;
 use crate::text;
 use hakaru_model::finding::Verdict;
 
@@ -119,8 +120,7 @@ fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<Matrix
         .flatten()
         .map(|phase| mean(phase))
         .fold(0.0, f64::max);
-    let more_places = usize::from(is_printed_like_another(view, layer, work, card));
-    let printed = finer_spread(work, phase, more_places);
+    let printed = told_apart(view, layer, work, card)?;
     let mut cell = MatrixCell::of(&printed, shade(mean(phase), best));
     let Some(ranking) = view.ranking(layer, work) else {
         return Some(cell);
@@ -138,6 +138,18 @@ fn cell(view: &View<'_>, layer: &str, work: &Work, card: usize) -> Option<Matrix
         cell.best = view.leaders(ranking).contains(&card);
     }
     Some(cell)
+}
+
+/// Mean and deviation of a card, with as many digits as tell it from the others; `None` if it was not measured.
+pub(super) fn told_apart(
+    view: &View<'_>,
+    layer: &str,
+    work: &Work,
+    card: usize,
+) -> Option<MeanText> {
+    let phase = view.cell(card, layer, work)?;
+    let more_places = usize::from(is_printed_like_another(view, layer, work, card));
+    Some(finer_spread(work, phase, more_places))
 }
 
 /// Whether a figure has the digits of a card that is proven to differ, and one more digit tells them apart.

@@ -203,8 +203,7 @@ fn key_chart<'c>(view: &View<'_>, charts: &'c [Chart]) -> Option<&'c Chart> {
 fn under(view: &View<'_>) -> Vec<(String, String)> {
     let of = view.of;
     let summaries = view.summaries();
-    let phases = summaries.iter().flat_map(|(_, summary)| &summary.phases);
-    let stated: u64 = phases.map(stated_runs).sum();
+    let published = published_runs(view);
     // A mix reads and writes, and is one workload.
     let workloads = distinct(view.works.iter().map(|work| &work.phase)).len();
     let mut line = counted_cards(view);
@@ -213,19 +212,25 @@ fn under(view: &View<'_>) -> Vec<(String, String)> {
         text::things_counted(CountedThing::Workloads, workloads as u64),
     ]);
     match (of.runs, of.planned) {
-        (0, _) if stated > 0 => {}
+        (0, _) if published.is_some() => {}
         (runs, Some(planned)) if runs != planned && of.rounds.is_empty() => {
             line.push(text::runs_of(runs, planned));
         }
         (runs, _) => line.push(text::runs(runs)),
     }
-    if stated > 0 {
-        line.push(text::things_counted(CountedThing::PublishedRuns, stated));
-    }
+    line.extend(published);
     line.extend(days(&summaries));
     let origins: BTreeSet<&SummaryOrigin> = summaries.iter().map(|(_, s)| &s.origin).collect();
     line.extend(origins.into_iter().map(text::origin));
     words::under(of, line.join(" · "))
+}
+
+/// The number of published runs; `None` without any.
+fn published_runs(view: &View<'_>) -> Option<String> {
+    let summaries = view.summaries();
+    let phases = summaries.iter().flat_map(|(_, summary)| &summary.phases);
+    let stated: u64 = phases.map(stated_runs).sum();
+    (stated > 0).then(|| text::things_counted(CountedThing::PublishedRuns, stated))
 }
 
 /// The number of cards, and of the hosts that share some of them.
@@ -267,7 +272,9 @@ fn unexplained(view: &View<'_>) -> Option<String> {
         let mut phases = summary.phases.iter();
         !summary.traced.is_empty() || phases.any(|phase| phase.amplification.is_some())
     });
-    (!is_explained).then(|| text::cost_unexplained().to_owned())
+    let mut layers = view.held_layers().into_iter();
+    let on_vfat = layers.any(|layer| layer.starts_with("vfat"));
+    (!is_explained).then(|| text::cost_unexplained(on_vfat))
 }
 
 /// Limits of the design, and every finding of every point, each once, from the worst on.

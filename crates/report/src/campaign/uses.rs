@@ -7,17 +7,34 @@ use crate::findings::{self, ConclusionKind};
 use crate::text;
 use hakaru_model::advice::Advice;
 
+/// The layer of the rating that counts: the main one, or the first file system if the main one is the raw device, because
+/// no program that keeps its data in files has the speed of a raw device.
+fn first_layer<'v>(view: &'v View<'_>) -> &'v str {
+    let main = view.main_layer();
+    let is_judged = |layer: &str| {
+        let table = tables::uses(view, layer);
+        table.is_some_and(|table| table.signs().any(|sign| sign != findings::OPEN))
+    };
+    let mut others = view.layers.iter().map(String::as_str);
+    let of_files = others.find(|layer| *layer != main && is_judged(layer));
+    of_files.filter(|_| main == RAW).unwrap_or(main)
+}
+
+/// Name of the raw device as a layer.
+const RAW: &str = "raw";
+
 /// Suitability of each card, layer by layer; the layers after the first are collapsed.
 pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
-    let main = view.main_layer();
+    let first = first_layer(view);
     let others = view
         .layers
         .iter()
         .map(String::as_str)
-        .filter(|layer| *layer != main);
-    let layers = std::iter::once(main).chain(others);
+        .filter(|layer| *layer != first);
+    let layers = std::iter::once(first).chain(others);
     let of_layer = |layer: &str| Some((ranks::best(view, layer), tables::uses(view, layer)?));
     let mut layers = layers.filter_map(of_layer);
+    let above_raw = (first != RAW && view.main_layer() == RAW).then_some(first);
     let Some((best, first)) = layers.next() else {
         return Vec::new();
     };
@@ -43,10 +60,9 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         .filter(|(_, table)| table.signs().any(|sign| sign != findings::OPEN))
         .flat_map(|(best, table)| [DocumentBlock::Facts(best), DocumentBlock::Marks(table)]);
     let others: Vec<DocumentBlock> = others.collect();
-    // The rating of a raw device is that of no program that keeps its data in files.
-    let is_raw_first = main == "raw" && !others.is_empty();
-    if is_raw_first {
-        blocks.push(DocumentBlock::Quiet(text::uses_need_files().to_owned()));
+    if let Some(layer) = above_raw {
+        let layer = text::layer_in_text(layer);
+        blocks.push(DocumentBlock::Quiet(text::rated_through(&layer)));
     }
     if !others.is_empty() {
         blocks.push(folded(text::other_layers(), others));

@@ -3,6 +3,7 @@
 use super::runs_text;
 use crate::naming::distinct;
 use crate::{escape, text, time};
+use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::Summary;
 
 /// Source line of the charts of a report on these series.
@@ -17,7 +18,13 @@ pub(crate) fn source_of(summaries: &[&Summary]) -> String {
         let board = environment.board.known().map(String::as_str);
         escape::plain(board.unwrap_or(&environment.hostname))
     };
-    let conditions = distinct(summaries.iter().map(host));
+    let simulated = summaries.iter().any(|summary| {
+        let mut caveats = summary.caveats.iter();
+        caveats.any(|caveat| matches!(caveat, Caveat::Simulated))
+    });
+    let simulated = simulated.then(|| text::simulated_source().to_owned());
+    let hosts = summaries.iter().map(host).filter(|host| !host.is_empty());
+    let conditions = distinct(simulated.into_iter().chain(hosts));
     let origin = distinct(
         summaries
             .iter()

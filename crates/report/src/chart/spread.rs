@@ -43,9 +43,17 @@ pub(crate) fn spread_over_time(
         rows: Head::Series.text(),
     };
     let mut chart = about.of(vec![phase.label.to_owned()], groups.collect());
-    text::range_note().clone_into(&mut chart.note);
+    chart.note = text::range_note(&lengths(&all));
     add_ranges(&mut chart.table, &all);
     Some(chart)
+}
+
+/// The different lengths of the intervals, as text.
+fn lengths(all: &[(String, f64, Sustained)]) -> Vec<String> {
+    let known = all.iter().filter_map(|(.., of)| of.interval);
+    let mut lengths: Vec<String> = known.map(number::interval_length).collect();
+    lengths.dedup();
+    lengths
 }
 
 /// Adds the slowest and the fastest interval, which the chart draws as lines.

@@ -9,6 +9,7 @@ use crate::workload;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::conclusion::PairConclusion;
 use hakaru_model::finding::{Comparison, PhaseSummary, Summary, Verdict};
+use hakaru_model::units::Quantile;
 
 /// The answer about the rates, which is the conclusion, if there is one; `None` without comparisons.
 pub(super) fn answer(
@@ -78,7 +79,22 @@ fn pooled((a, b): (&Summary, &Summary), names: (&str, &str)) -> Vec<String> {
 /// Smallest difference that speaks against the faster side.
 const NOTABLE: f64 = 0.05;
 
-/// What speaks against a side that is faster in all rates: longer mean `fsync`, or a slower slowest interval.
+/// Smallest ratio of two high percentiles that speaks against the faster side: single slow I/Os make them vary.
+const MUCH_LONGER: f64 = 1.5;
+
+/// The highest percentile of the latency that both phases have, and the ratio of the second to the first.
+fn tail_ratio(a: &PhaseSummary, b: &PhaseSummary) -> Option<(String, f64)> {
+    let (x, y) = (a.latency.as_ref()?, b.latency.as_ref()?);
+    [Quantile::P999, Quantile::P99].into_iter().find_map(|q| {
+        let [x, y] = [x, y].map(|of| crate::results::quantile(of, q));
+        let ratio = y?.0 as f64 / x?.0 as f64;
+        let name = text::figure_of(Name::Latency.text(), &number::percentile(q));
+        Some((name, ratio))
+    })
+}
+
+/// What speaks against a side that is faster in all rates: longer mean `fsync`, slower slow I/Os, or a slower slowest
+/// interval.
 fn against((a, b): (&Summary, &Summary), rates: &[&Comparison]) -> Option<String> {
     let (higher, lower) = (
         rates.iter().all(|c| c.ratio >= 1.0),
@@ -113,7 +129,14 @@ fn against((a, b): (&Summary, &Summary), rates: &[&Comparison]) -> Option<String
                 FigureChange::Time,
             );
         }
-        if let (Some(x), Some(y)) = (&phase.sustained, &other.sustained) {
+        if let Some((figure, ratio)) = tail_ratio(phase, other)
+            && ratio.max(ratio.recip()) > MUCH_LONGER
+        {
+            add(figure, ratio, FigureChange::Time);
+        }
+        if let (Some(x), Some(y)) = (&phase.sustained, &other.sustained)
+            && x.has_intervals_like(y)
+        {
             add(
                 Name::LeastOverTime.text().to_owned(),
                 y.min.0 / x.min.0,

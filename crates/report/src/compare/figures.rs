@@ -2,17 +2,33 @@
 
 use super::*;
 use crate::text::ComparedFigureName as Name;
+use hakaru_model::job::Op;
 
-pub(super) fn phase_figures(
-    a: &PhaseSummary,
-    b: &PhaseSummary,
-    names: (&str, &str),
-) -> [DocumentBlock; 2] {
-    let name = workload::of_operation(&a.phase, a.op);
-    [
-        DocumentBlock::Title(format!("{name}: {}", text::described(a))),
-        DocumentBlock::Table(TableStyle::Numbers, figures(a, b, names)),
-    ]
+/// Phases of two sides that are compared.
+type PhasePair<'a> = (&'a PhaseSummary, &'a PhaseSummary);
+
+/// The figures of all phases, each with a title.
+pub(super) fn all_figures(phases: &[PhasePair<'_>], names: (&str, &str)) -> Vec<DocumentBlock> {
+    let of_phase = |&pair: &PhasePair<'_>| {
+        let (a, _) = pair;
+        let name = workload::of_operation(&a.phase, a.op);
+        let mut table = figures(pair, names);
+        table.rows.extend(both_directions(pair, phases));
+        [
+            DocumentBlock::Title(format!("{name}: {}", text::described(a))),
+            DocumentBlock::Table(TableStyle::Numbers, table),
+        ]
+    };
+    phases.iter().flat_map(of_phase).collect()
+}
+
+/// The bandwidth of reads and writes together, below the writes of a mix.
+fn both_directions((a, b): PhasePair<'_>, phases: &[PhasePair<'_>]) -> Option<Vec<String>> {
+    let is_read = |(of, _): &&PhasePair<'_>| of.phase == a.phase && of.op == Op::Read;
+    let (read_a, read_b) = phases.iter().find(is_read).filter(|_| a.op == Op::Write)?;
+    let [a, b] = [(a, read_a), (b, read_b)].map(|(x, y)| x.bandwidth.mean + y.bandwidth.mean);
+    let name = Name::BothDirections.text().to_owned();
+    Some(vec![name, rate(a), rate(b), times(b / a)])
 }
 
 /// One figure of one side.
@@ -36,24 +52,33 @@ impl Shown {
 }
 
 /// The figures of one workload, each with its ratio.
-fn figures(a: &PhaseSummary, b: &PhaseSummary, names: (&str, &str)) -> DataTable {
+fn figures((a, b): PhasePair<'_>, names: (&str, &str)) -> DataTable {
     let runs = |phase: &PhaseSummary| phase.bandwidth.values.len().to_string();
     let runs = [Head::ComparedRuns.into(), runs(a), runs(b), String::new()];
     let rates = rates().into_iter().map(|(name, show, of)| {
         let figure = |phase| of(phase).map(Shown::One);
         (name.into(), show, [figure(a), figure(b)])
     });
-    let is_time = |is_time: bool| move |figure: ComparedFigure| (figure, is_time);
-    let mut all: Vec<(ComparedFigure, bool)> = rates.map(is_time(false)).collect();
+    let of_kind = |kind: FigureKind| move |figure: ComparedFigure| (figure, kind);
+    let mut all: Vec<(ComparedFigure, FigureKind)> =
+        rates.map(of_kind(FigureKind::Total)).collect();
     // Latencies stand between the rates and the figures over time.
-    all.splice(2..2, latencies(a, b).into_iter().map(is_time(true)));
+    let latencies = latencies(a, b).into_iter();
+    all.splice(2..2, latencies.map(of_kind(FigureKind::Time)));
+    all.extend(over_time(a, b).map(of_kind(FigureKind::OverTime)));
+    let is_like = match [a, b].map(intervals) {
+        [Some(a), Some(b)] => a.has_intervals_like(b),
+        _ => true,
+    };
     let known = all
         .into_iter()
         .filter(|((_, _, sides), _)| *sides != [None; 2]);
-    let rows = known.map(|((name, show, sides), is_time)| {
+    let rows = known.map(|((name, show, sides), kind)| {
+        let is_time = kind == FigureKind::Time;
         let rounded = |a, b| is_time.then(|| of_times(a, b)).flatten();
         let [a, b] = sides.map(|side| side.map_or("–".to_owned(), |side| side.text(show)));
         let ratio = match sides {
+            _ if kind == FigureKind::OverTime && !is_like => "–".to_owned(),
             [Some(Shown::One(a)), Some(Shown::One(b))] if a > 0.0 => {
                 rounded(a, b).unwrap_or_else(|| times(b / a))
             }
@@ -71,8 +96,19 @@ type ComparedFigure = (String, fn(f64) -> String, [Option<Shown>; 2]);
 /// Name and format of a figure, and where a phase has it.
 type PhaseFigure = (Name, fn(f64) -> String, fn(&PhaseSummary) -> Option<f64>);
 
-fn rates() -> [PhaseFigure; 6] {
-    let rate = |v: f64| BytesPerSec(v).to_string();
+/// Kinds of figures, whose ratios differ in rounding and in when there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FigureKind {
+    Total,
+    Time,
+    OverTime,
+}
+
+fn rate(bytes_per_second: f64) -> String {
+    BytesPerSec(bytes_per_second).to_string()
+}
+
+fn rates() -> [PhaseFigure; 3] {
     [
         (Name::Bandwidth, rate, |p| Some(p.bandwidth.mean)),
         (Name::Iops, |v| Iops(v).to_string(), |p| Some(p.iops.mean)),
@@ -81,12 +117,29 @@ fn rates() -> [PhaseFigure; 6] {
             |v| Bytes(v as u64).to_string(),
             |p| Some(p.detail.moved_in_all.0 as f64).filter(|&n| n > 0.0),
         ),
-        (Name::LeastOverTime, rate, |p| Some(intervals(p)?.min.0)),
-        (Name::MostOverTime, rate, |p| Some(intervals(p)?.max.0)),
-        (Name::DeviationOverTime, rate, |p| {
-            Some(intervals(p)?.deviation.0)
-        }),
     ]
+}
+
+/// The bandwidth over time, with the length of the intervals of both sides.
+fn over_time(a: &PhaseSummary, b: &PhaseSummary) -> impl Iterator<Item = ComparedFigure> {
+    let lengths = [a, b].map(|phase| Some(number::interval_length(intervals(phase)?.interval?)));
+    let lengths = match lengths {
+        [Some(a), Some(b)] if a == b => format!(" ({a})"),
+        [Some(a), Some(b)] => format!(" ({a} / {b})"),
+        [Some(of), None] | [None, Some(of)] => format!(" ({of})"),
+        [None, None] => String::new(),
+    };
+    let of_both =
+        |of: fn(&Sustained) -> f64| [a, b].map(|phase| Some(Shown::One(of(intervals(phase)?))));
+    let figures = [
+        (Name::LeastOverTime, of_both(|of| of.min.0)),
+        (Name::MostOverTime, of_both(|of| of.max.0)),
+        (Name::DeviationOverTime, of_both(|of| of.deviation.0)),
+    ];
+    figures.into_iter().map(move |(name, sides)| {
+        let show: fn(f64) -> String = rate;
+        (String::from(name) + &lengths, show, sides)
+    })
 }
 
 /// The spread of the bandwidth over time.

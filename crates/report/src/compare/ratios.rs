@@ -85,7 +85,8 @@ fn inside(ratio: f64, ends: Option<(f64, f64)>) -> String {
 /// so that the ratio has fewer digits: `≈0.15×` for 7 to 48 ms. `None` if rounding changes it by at most 1%.
 pub(crate) fn of_times(a: f64, b: f64) -> Option<String> {
     let digits = match rounding(a) + rounding(b) {
-        error if error > 0.1 => 1,
+        // A digit fewer would be wrong by more than the rounding: 4 to 31 ms is between 0.11 and 0.15.
+        error if error > 0.5 => 1,
         error if error > 0.01 => 2,
         _ => return None,
     };
@@ -120,7 +121,9 @@ mod tests {
     #[test]
     fn times_in_whole_milliseconds_have_an_approximate_ratio() {
         assert_eq!(of_times(48e6, 7e6).as_deref(), Some("≈0.15×"));
-        assert_eq!(of_times(4e6, 0.5e6).as_deref(), Some("≈0.1×"));
+        // Regression: 31.1 ms to 4 ms was ≈0.1×, which no rounding of 4 ms gives.
+        assert_eq!(of_times(31.1e6, 4e6).as_deref(), Some("≈0.13×"));
+        assert_eq!(of_times(1e6, 5e6).as_deref(), Some("≈5×"));
         assert_eq!(of_times(379e3, 196e3), None);
         assert_eq!(of_times(4_293_001.0, 445_000.0), None);
     }

@@ -165,10 +165,22 @@ fn mark_class(sign: &str) -> &'static str {
 fn heat_row(row: &MatrixRow, framed: &str) -> String {
     let cells = row.cells.iter().map(|cell| heat_cell(cell, framed));
     let cells: String = cells.collect();
-    format!(
-        "<tr><th scope=\"row\">{}</th>{cells}</tr>\n",
-        markup(&row.name)
-    )
+    let name = row_name(&row.name);
+    format!("<tr><th scope=\"row\">{name}</th>{cells}</tr>\n")
+}
+
+/// Most characters of a host that stay on one line in a narrow column.
+const SHORT_HOST: usize = 14;
+
+/// The name of a row; a host after the name of a card stays on one line, although browsers break after its hyphens.
+fn row_name(name: &str) -> String {
+    match name.rsplit_once(" (") {
+        Some((card, host)) if host.ends_with(')') && host.chars().count() <= SHORT_HOST => {
+            let (card, host) = (markup(card), markup(host));
+            format!("{card} <span class=\"whole\">({host}</span>")
+        }
+        _ => markup(name),
+    }
 }
 
 fn heat_cell(cell: &Option<MatrixCell>, framed: &str) -> String {
@@ -285,4 +297,18 @@ pub(super) fn uses(rows: &[ConclusionRow]) -> String {
     };
     let items: String = rows.iter().map(item).collect();
     format!("<ul class=\"uses\">\n{items}</ul>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_hosts_after_a_card_stay_on_one_line() {
+        let whole = "A, 8 GB <span class=\"whole\">(pi-b-plus)</span>";
+        assert_eq!(row_name("A, 8 GB (pi-b-plus)"), whole);
+        assert_eq!(row_name("<a> b"), "&lt;a&gt; b");
+        let long = "A (a-host-with-a-long-name)";
+        assert_eq!(row_name(long), long);
+    }
 }

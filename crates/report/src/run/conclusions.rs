@@ -1,5 +1,9 @@
 //! Conclusions of one kind from one series or several: suitability, claims, bottlenecks.
 
+mod reasons;
+
+pub(crate) use reasons::choice_reasons;
+
 use crate::document::{DocumentBlock, TableStyle, folded, part};
 use crate::findings::{self, ConclusionKind, ConclusionRow};
 use crate::naming::distinct;
@@ -179,10 +183,14 @@ impl PairPhases<'_> {
 
     /// Bandwidths of the slowest interval.
     fn slowest(self, name: &str) -> [Option<f64>; 2] {
-        self.of_both(name, |phase| {
+        let known = self.of_both(name, |phase| {
             let intervals = phase.sustained.as_ref().or(phase.detail.intervals.as_ref());
-            Some(intervals?.min.0)
-        })
+            intervals.cloned()
+        });
+        match &known {
+            [Some(a), Some(b)] if !a.has_intervals_like(b) => [None, None],
+            known => known.each_ref().map(|of| Some(of.as_ref()?.min.0)),
+        }
     }
 }
 
@@ -308,6 +316,9 @@ fn shared_figures(a: &Advice, b: &Advice, phases: PairPhases<'_>) -> SharedFigur
             let name = Name::MeanFsync.text().to_owned();
             count(&mut found, name, mean, FigureChange::Time);
         }
+    }
+    if let Some((name, ratio, change)) = reasons::ratio_of_mixes((a, b), phases) {
+        count(&mut found, name, ratio, change);
     }
     found
 }

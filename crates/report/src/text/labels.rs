@@ -235,6 +235,7 @@ labels! {
     ComparedFigureName {
         Bandwidth: "bandwidth", "スループット";
         Iops: "IOPS", "IOPS";
+        BothDirections: "bandwidth, reads and writes together", "読み書き合計のスループット";
         MovedInAll: "total transferred", "総転送量";
         LeastOverTime: "bandwidth, slowest interval", "最も遅い区間のスループット";
         MostOverTime: "bandwidth, fastest interval", "最も速い区間のスループット";
@@ -280,7 +281,6 @@ labels! {
     /// Headings of parts of a terminal report.
     PartLabel {
         InShort: "In short", "概要";
-        Proofs: "What this proves", "比較で分かること";
         Tests: "The tests behind it", "判定の根拠となる検定";
     }
 

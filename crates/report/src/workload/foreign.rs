@@ -53,7 +53,7 @@ pub(crate) fn with_workloads_of<'a, T>(
     with_names(names, print)
 }
 
-/// As [`with_workloads_of`], for pages and charts: the jobs that the user named are described, with their name.
+/// As [`with_workloads_of`], for pages, charts and comparisons: the jobs that the user named are described, with their name.
 pub(crate) fn with_workloads_described<'a, T>(
     summaries: impl IntoIterator<Item = &'a Summary>,
     print: impl FnOnce() -> T,

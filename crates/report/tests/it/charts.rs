@@ -3,6 +3,7 @@
 //! With `HAKARU_LOOK=/some/folder` the charts are written to this directory for inspection.
 
 use crate::support;
+use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::{JobDescription, Summary, WorkloadShape};
 use hakaru_model::job::Op;
@@ -414,4 +415,16 @@ fn charts_to_look_at() {
             .unwrap();
         }
     }
+}
+
+/// Regression: the source line of a saved chart did not say that the card was simulated.
+#[test]
+fn saved_charts_of_simulated_cards_say_so() {
+    let measured = support::sandisk();
+    let mut simulated = measured.clone();
+    simulated.caveats.push(Caveat::Simulated);
+    let source = |of: Summary| hakaru_report::chart_source(&[of]);
+    assert!(!source(measured).contains("simulated"));
+    let said = source(simulated);
+    assert!(said.contains("simulated, not measured"), "{said}");
 }

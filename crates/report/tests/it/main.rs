@@ -12,6 +12,7 @@ mod japanese;
 mod leaders;
 mod look;
 mod many_cards;
+mod over_time;
 mod pages;
 mod parquet_table;
 mod path_cost;

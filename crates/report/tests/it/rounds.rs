@@ -211,6 +211,7 @@ fn speeds_over_time_without_intervals_have_their_range() {
         max,
         mean,
         deviation,
+        interval: Some(Nanos(502_000_000)),
         cliff: None,
         falls: Vec::new(),
         swing: None,
@@ -223,6 +224,7 @@ fn speeds_over_time_without_intervals_have_their_range() {
         found.unwrap(),
         &[
             "slowest interval 29.4 MB/s, 94% of its mean",
+            "of the intervals, each about 500 ms;",
             "31.2",
             "29.4 to 37.7",
         ],

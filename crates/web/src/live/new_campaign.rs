@@ -160,7 +160,7 @@ fn other_cards() -> Html {
         ),
         both!(
             "To try a campaign, simulated cards; nothing is erased:",
-            "試しに使うシミュレーションのカード（何も消去しない）:"
+            "試しに使うシミュレートしたカード（何も消去しない）:"
         ),
     );
     put!(
@@ -328,7 +328,7 @@ fn new_campaign(form: &NewCampaignForm, store: &Store) -> anyhow::Result<NewCamp
     if cards.is_empty() {
         bail!(both!(
             "no card was chosen; help: choose a card that is here, name one to insert later, or try a simulated one",
-            "カードが選ばれていません; help: 接続中のカードを選ぶか、後で挿入するカードの名前を入力するか、シミュレーションのカードを試してください"
+            "カードが選ばれていません; help: 接続中のカードを選ぶか、後で挿入するカードの名前を入力するか、シミュレートしたカードを試してください"
         ));
     }
     let text = template.with_cards(form.one("name"), &cards);

@@ -41,7 +41,7 @@ fn the_same_cards_on_two_hosts_tell_the_host_from_the_card() {
     let page = report("markdown");
     for wanted in [
         // The answer of the first screen.
-        "With the same cards, b is 30% faster than a for sequential reads.",
+        "With the same cards, b is on average 30% faster than a for sequential reads.",
         "Host or card?",
         "both: hosts differ, and cards differ",
         "b is 1.30×",

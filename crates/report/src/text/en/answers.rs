@@ -189,8 +189,10 @@ pub(in crate::text) fn fast_and_slow(
     )
 }
 
-pub(in crate::text) fn uses_need_files() -> &'static str {
-    "These are ratings of the raw device. Programs keep files, so the rating through their file system counts."
+pub(in crate::text) fn rated_through(layer: &str) -> String {
+    format!(
+        "Rated through {layer}, because programs keep files. Ratings of the raw device are folded below."
+    )
 }
 
 pub(in crate::text) fn proven_better() -> &'static str {

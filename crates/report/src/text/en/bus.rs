@@ -30,7 +30,7 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
     });
     format!(
         "Why not {}×: {whose} {long} for an I/O of {block} over {narrow} bit and {short} over {wide} bits{by_name}. If the \
-         width is the only difference, about {transfer} and {over_wide} of that are transfer (a clock of {clock} MHz), and \
+         width is the only difference, about {transfer} and {over_wide} of that are transfer (as if the clock were {clock} MHz), and \
          {rest} {rest_is}.{new_file} At that clock \
          {wide} bits carry at most {most}, and {reached} were reached: larger blocks should gain more (`hakaru campaign \
          init article-d` measures 4 KiB to 1 MiB on both).",

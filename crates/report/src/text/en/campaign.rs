@@ -35,7 +35,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
              figures; use more repeats"
         ),
         Weakness::Unprepared => {
-            "No preparation: results depend on what was written to each card before".to_owned()
+            "No preparation is recorded: results depend on what was written to each card before".to_owned()
         }
         Weakness::Changed { what, values } => {
             format!("{} differed between test points: {}", circumstance(what), values.join("; "))

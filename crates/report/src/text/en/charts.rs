@@ -347,6 +347,10 @@ pub(in crate::text) fn runs_between(least: u64, most: u64) -> String {
     }
 }
 
+pub(in crate::text) fn simulated_source() -> &'static str {
+    "simulated, not measured"
+}
+
 pub(in crate::text) fn chart_source_line(
     runs: &str,
     conditions: &[String],

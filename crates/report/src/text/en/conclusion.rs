@@ -70,7 +70,7 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     if *of > 1 {
         text += &format!("; higher in {higher} of {of} rates");
     }
-    text + "; one run each, not tested: use --repeat=5"
+    text + "; one run each, not tested"
 }
 
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {

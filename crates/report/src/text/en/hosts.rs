@@ -58,9 +58,9 @@ pub(in crate::text) fn host_effect(
     match kind {
         HostEffectKind::Faster(_) => {
             let gain = span(least, most);
-            format!("{fast} is {gain}% faster than {slow} for {works}")
+            format!("{fast} is on average {gain}% faster than {slow} for {works}")
         }
-        HostEffectKind::Minor => format!("the hosts differ by less than 5% for {works}"),
+        HostEffectKind::Minor => format!("the hosts differ on average by less than 5% for {works}"),
         HostEffectKind::NotProven => {
             format!("a difference of the hosts is small or not proven for {works}")
         }
@@ -70,6 +70,15 @@ pub(in crate::text) fn host_effect(
 
 pub(in crate::text) fn host_effects(parts: &[String]) -> String {
     format!("With the same cards, {}.", parts.join("; "))
+}
+
+pub(in crate::text) fn cards_on_other_hosts(each: &[String]) -> String {
+    let each = each.join(", ");
+    format!("No card was measured on two hosts ({each}): a difference may be one of the hosts.")
+}
+
+pub(in crate::text) fn card_on_host(card: &str, host: &str) -> String {
+    format!("{card} on {host}")
 }
 
 pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {

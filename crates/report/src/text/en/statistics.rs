@@ -44,9 +44,15 @@ pub(in crate::text) fn spread_title(
     }
 }
 
-pub(in crate::text) fn range_note() -> &'static str {
-    "Bandwidth over time, MB/s. Bar: bytes divided by time; thick line: ± 1 standard deviation of the intervals; thin \
-     line with ends: the slowest and the fastest interval. The result has no single intervals."
+pub(in crate::text) fn range_note(lengths: &[String]) -> String {
+    let of = match lengths {
+        [] => String::new(),
+        lengths => format!(", each about {}", lengths.join(" or ")),
+    };
+    format!(
+        "Bandwidth over time, MB/s. Bar: bytes divided by time; thick line: ± 1 standard deviation of the \
+         intervals{of}; thin line with ends: the slowest and the fastest interval. The result has no single intervals."
+    )
 }
 
 pub(in crate::text) fn no_rated_speed() -> &'static str {

@@ -221,10 +221,19 @@ pub(in crate::text) fn ratio_direction((first, second): (&str, &str)) -> String 
     format!("The ratio is {second} to {first}, and the verdict is about {second}.")
 }
 
+pub(in crate::text) fn units_of_fio() -> &'static str {
+    "MB/s are 10^6 bytes per second; fio prints MiB/s first, whose numbers are 4.6% smaller (1 MiB/s = 1.049 MB/s). \
+     IOPS are I/Os divided by time; fio cuts off their decimals."
+}
+
 pub(in crate::text) fn tests_note() -> &'static str {
     "Welch’s t; the same corrected for the number of comparisons (Bonferroni), as the intervals are; equivalence \
      within 5% (two one-sided tests), corrected likewise; Mann-Whitney by ranks; the difference in units of the spread (Hedges’ g), and how much more often the second exceeds the first than \
      the reverse (Cliff’s delta)."
+}
+
+pub(in crate::text) fn caveats_of_comparison() -> &'static str {
+    "Caveats of the comparison"
 }
 
 pub(in crate::text) fn caveats_of(name: &str) -> String {

@@ -195,9 +195,18 @@ pub(in crate::text) fn against_it(parts: &[String]) -> String {
     format!("Against it: {}.", parts.join("; "))
 }
 
-pub(in crate::text) fn cost_unexplained() -> &'static str {
-    "The cause is not measured; a file system also updates tables and directories and fills holes with zeros. [trace] in the campaign \
-     file counts what reaches the device."
+pub(in crate::text) fn cost_unexplained(on_vfat: bool) -> String {
+    let suspects = match on_vfat {
+        true => {
+            "vfat also updates the FAT, directory entries and FSINFO, and, without sparse files, fills holes with zeros: \
+             the device then writes more bytes than the application (I/O amplification)"
+        }
+        false => "a file system also updates tables, directories and its journal",
+    };
+    format!(
+        "The cause is not measured; {suspects}. A section [trace] in the campaign file counts what reaches the device and \
+         shows the path of an I/O."
+    )
 }
 
 pub(in crate::text) fn incomplete() -> &'static str {

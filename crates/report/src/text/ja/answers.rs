@@ -165,8 +165,10 @@ pub(in crate::text) fn fast_and_slow(
     )
 }
 
-pub(in crate::text) fn uses_need_files() -> &'static str {
-    "以上はRAWデバイスでの評価。実際のプログラムはファイルを使うため、使用するファイルシステムでの評価を見る。"
+pub(in crate::text) fn rated_through(layer: &str) -> String {
+    format!(
+        "プログラムはファイルを使うため、{layer}経由の測定で評価した。RAWデバイスでの評価は下の折りたたみにある。"
+    )
 }
 
 pub(in crate::text) fn proven_better() -> &'static str {

@@ -13,8 +13,10 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         false => "",
     };
     let whose = match of.host {
-        Some(_) => "ブロック層とカードの時間（ディスク統計）",
-        None => "平均の所要時間",
+        Some(_) => {
+            format!("ディスク統計によると、{block}のI/O 1回にブロック層とカードでかかる時間")
+        }
+        None => format!("{block}のI/O 1回の平均の所要時間"),
     };
     let rest_is = match of.host {
         Some((narrow, wide)) => {
@@ -29,9 +31,9 @@ pub(in crate::text) fn bus_transfer(of: &BusTransfer) -> String {
         format!("{side}は新規ファイルへの書き込みでもあり、それも差に含まれうる。")
     });
     format!(
-        "{}倍にならない理由: {block}のI/O 1回の{whose}は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
+        "{}倍にならない理由: {whose}は{narrow}ビットで{long}、{wide}ビットで{short}{by_name}。バス幅以外に差がなければ、\
          うち転送は約{transfer}と{over_wide}（クロック{clock} MHz相当）で、残りの{rest}は{rest_is}。{new_file}このクロックなら{wide}ビットで最大{most}を転送できるが、\
-         実測は{reached}にとどまる。ブロックが大きいほど差は広がるはずで、hakaru campaign init article-dで4 KiBから1 MiBまでを測定できる。",
+         実測は{reached}にとどまる。ブロックが大きいほど差は広がるはずで、hakaru campaign init article-dで両方のバス幅の4 KiBから1 MiBまでを測定できる。",
         wide / narrow
     )
 }

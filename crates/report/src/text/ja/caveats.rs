@@ -149,7 +149,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
         ),
         LeftOut { runs, of } => left_out(runs, *of),
         NoAmplification { because } => format!("I/O増幅率は算出不可（{}）", no_amplification(*because)),
-        Simulated {} => "シミュレーションのカード（仮想時間。このホストの実測値ではない）".to_owned(),
+        Simulated {} => "シミュレートしたカード（仮想時間。このホストの実測値ではない）".to_owned(),
         Traced {} => {
             "トレースあり: I/Oの経路を記録する時間がレイテンシに加わるため、比較はトレースした測定どうしに限る".to_owned()
         }
@@ -236,7 +236,7 @@ fn trace_obstacle(because: &TraceObstacle) -> String {
             format!("さらに{needed}個のファイルを開く必要あり（上限は{limit}）。ulimit -nで上限を変更")
         }
         TraceObstacle::NoBlockDevice => "測定対象がブロックデバイス上にない".to_owned(),
-        TraceObstacle::SimulatedCard => "シミュレーションのカードにカーネルイベントはない".to_owned(),
+        TraceObstacle::SimulatedCard => "シミュレートしたカードにカーネルイベントはない".to_owned(),
         TraceObstacle::Failed { operation, errno } => {
             format!("{operation}に失敗（{}）", os_error(*errno))
         }
@@ -257,7 +257,7 @@ fn no_amplification(because: NoAmplification) -> String {
         }
         NoAmplification::CountersIncomplete { counted, written } => {
             format!(
-                "ディスク統計が途中で終わっている（ダイレクトI/Oの書き込み{written}のうち{counted}）"
+                "ディスク統計が途中で終わり、ダイレクトI/Oの書き込み{written}のうち{counted}のみを含む"
             )
         }
     }

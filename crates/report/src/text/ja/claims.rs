@@ -39,7 +39,9 @@ pub(in crate::text) fn condition(condition: &Condition) -> String {
         Condition::Depth { wanted, used } => {
             format!("キュー深度{wanted}が条件（測定時は{used}）")
         }
-        Condition::Repeats { runs: ..=1 } => "1回の測定では区間なし。--repeat=5を推奨".to_owned(),
+        Condition::Repeats { runs: ..=1 } => {
+            "1回の測定では信頼区間なし。--repeat=5を推奨".to_owned()
+        }
         Condition::Repeats { runs } => format!("{runs}回の測定のばらつきが不明"),
         Condition::CommandQueue { iodepth } => format!(
             "A2の条件はコマンドキューとカード内キャッシュの有効化（測定時のキュー深度は{iodepth}）"

@@ -65,9 +65,15 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     };
     let mut text = format!("{second}の速度は{first}に対し、{}", ratio(highest));
     if lowest != highest {
-        text += &format!("、{}", ratio(lowest));
         let is_much_lower = lowest.ratio < f64::midpoint(1.0, highest.ratio);
-        text += if is_much_lower { "にとどまる" } else { "" };
+        text += &match is_much_lower {
+            true => format!(
+                "だが、{}では{}倍にとどまる",
+                workload(lowest),
+                number::significant_digits(lowest.ratio, 2)
+            ),
+            false => format!("、{}", ratio(lowest)),
+        };
     }
     if *of > 1 {
         text += &match higher == of {
@@ -75,7 +81,7 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
             false => format!("。{of}項目中{higher}項目で高速"),
         };
     }
-    text + "。1回のみの測定では検定不可。--repeat=5を推奨"
+    text + "。測定は1回ずつで検定なし"
 }
 
 fn faster(found: &FasterSide, (first, second): (&str, &str)) -> String {

@@ -9,8 +9,8 @@ pub(in crate::text) fn hosts_title() -> &'static str {
 }
 
 pub(in crate::text) fn hosts_about() -> &'static str {
-    "同じカードを複数のホストで測定した結果である。比はすべてのカードまたはホストにわたる幾何平均で、信頼区間は95%のキャンペーンで\
-     同時に成り立つ（Satterthwaiteの近似、ボンフェローニ補正）。ばらつきの「その他」は、ホストとカードの組み合わせによる差か、\
+    "同じカードを複数のホストで測定した結果である。比はすべてのカードまたはホストにわたる幾何平均で、同じ測定を繰り返すと、その95%において\
+     すべての信頼区間が同時に成り立つ（Satterthwaiteの近似、ボンフェローニ補正）。ばらつきの「その他」は、ホストとカードの組み合わせによる差か、\
      測定間のばらつきである。"
 }
 
@@ -52,9 +52,9 @@ pub(in crate::text) fn host_effect(
     match kind {
         HostEffectKind::Faster(_) => {
             let gain = span(least, most);
-            format!("{works}は{fast}が{slow}より{gain}%速い")
+            format!("{works}は{fast}が{slow}より平均で{gain}%速い")
         }
-        HostEffectKind::Minor => format!("{works}のホストによる差は5%未満"),
+        HostEffectKind::Minor => format!("{works}のホストによる差は平均で5%未満"),
         HostEffectKind::NotProven => {
             format!("{works}のホストによる差は小さいか、確認できない")
         }
@@ -64,6 +64,15 @@ pub(in crate::text) fn host_effect(
 
 pub(in crate::text) fn host_effects(parts: &[String]) -> String {
     format!("同じカードでは、{}。", parts.join("。"))
+}
+
+pub(in crate::text) fn cards_on_other_hosts(each: &[String]) -> String {
+    let each = each.join("、");
+    format!("2台のホストで測定したカードはない（{each}）。差はホストによる可能性がある。")
+}
+
+pub(in crate::text) fn card_on_host(card: &str, host: &str) -> String {
+    format!("{card}は{host}")
 }
 
 pub(in crate::text) fn faster_than(fast: &str, slow: &str, ratio: &str) -> String {

@@ -24,7 +24,7 @@ pub(in crate::text) fn no_engine(because: &Reason<EngineObstacle>) -> String {
         EngineObstacle::Forbidden => "カーネルが禁止（sysctl kernel.io_uring_disabled）".to_owned(),
         EngineObstacle::NoAioSlots => "AIOのスロットに空きなし（sysctl fs.aio-max-nr）".to_owned(),
         EngineObstacle::LockedMemory => "ロックできるメモリの上限に到達（ulimit -l）".to_owned(),
-        EngineObstacle::NoSimulatedCard => "シミュレーションのカードの指定なし".to_owned(),
+        EngineObstacle::NoSimulatedCard => "シミュレートしたカードの指定なし".to_owned(),
         EngineObstacle::NotForOtherThreads => {
             "他のスレッドの代わりにI/Oを1件ずつ発行できない".to_owned()
         }

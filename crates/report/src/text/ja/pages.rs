@@ -153,7 +153,7 @@ pub(in crate::text) fn layer_in_brief(name: &str) -> String {
 }
 
 pub(in crate::text) fn of_simulated_cards(name: &str) -> String {
-    format!("{name}（シミュレーションのカード）")
+    format!("{name}（シミュレートしたカード）")
 }
 
 pub(in crate::text) fn layer_column() -> &'static str {

@@ -10,7 +10,7 @@ pub(super) fn unknown_reason(because: &UnknownReason) -> String {
         UnknownReason::NotGiven => "指定なし",
         UnknownReason::Hidden => "非表示",
         UnknownReason::NotLookedAt => "未調査",
-        UnknownReason::SimulatedCard => "シミュレーションのカード",
+        UnknownReason::SimulatedCard => "シミュレートしたカード",
         UnknownReason::NoHardware => "ハードウェアではない",
         UnknownReason::NoPhysicalDisk => "物理ディスクではない",
         UnknownReason::NoAtaDisk => "ATAディスクではない",

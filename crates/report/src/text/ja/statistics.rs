@@ -43,9 +43,15 @@ pub(in crate::text) fn spread_title(
     }
 }
 
-pub(in crate::text) fn range_note() -> &'static str {
-    "スループットの時間変動、MB/s。棒は転送量÷時間、太線は区間ごとの値の±標準偏差、両端のある細線は最も遅い区間と最も速い区間。\
-     個々の区間の値は結果に含まれない"
+pub(in crate::text) fn range_note(lengths: &[String]) -> String {
+    let of = match lengths {
+        [] => String::new(),
+        lengths => format!("（1区間は約{}）", lengths.join("または")),
+    };
+    format!(
+        "スループットの時間変動、MB/s。棒は転送量÷時間、太線は区間{of}ごとの値の±標準偏差、両端のある細線は最も遅い区間と最も速い区間。\
+         個々の区間の値は結果に含まれない"
+    )
 }
 
 pub(in crate::text) fn no_rated_speed() -> &'static str {

@@ -188,7 +188,7 @@ pub(in crate::text) fn comparison_verdict(verdict: &ComparisonText) -> String {
             format!("{direction}{little}{}", chance(p))
         }
         ComparisonText::Equivalent { p } => format!("5%以内で同等{}", chance(p)),
-        ComparisonText::Undecided { runs: 1, .. } => "検定不可（n = 1）".to_owned(),
+        ComparisonText::Undecided { runs: 1, .. } => "検定なし（n = 1）".to_owned(),
         ComparisonText::Undecided { runs, needed } => {
             let now = (*runs > 0).then(|| format!("n = {runs}"));
             let needed = needed.map(|needed| format!("n = {needed}で判定可能"));
@@ -227,9 +227,18 @@ pub(in crate::text) fn ratio_direction((first, second): (&str, &str)) -> String 
     format!("比は{first}に対する{second}の値で、判定は{first}に対する{second}の優劣を示す。")
 }
 
+pub(in crate::text) fn units_of_fio() -> &'static str {
+    "MB/sは毎秒10^6バイト。fioが先に表示するMiB/sの数値は4.6%小さい（1 MiB/s = 1.049 MB/s）。IOPSはI/O数÷時間で、\
+     fioは小数点以下を切り捨てる。"
+}
+
 pub(in crate::text) fn tests_note() -> &'static str {
     "ウェルチのt検定。信頼区間と同じく比較の数で補正したもの（ボンフェローニ法）。5%以内の同等性の検定（2つの片側検定、同様に補正）。\
      順位によるマン・ホイットニーのU検定。ばらつきを単位とする差（Hedges’ g）。2つ目が1つ目を上回る割合と下回る割合との差（Cliffのデルタ）。"
+}
+
+pub(in crate::text) fn caveats_of_comparison() -> &'static str {
+    "比較の注意"
 }
 
 pub(in crate::text) fn caveats_of(name: &str) -> String {

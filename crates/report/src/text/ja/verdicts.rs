@@ -26,11 +26,11 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
 
 pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
     let so_far = match at_best {
-        Some(Fitness::Fits) => "ここまで十分",
+        Some(Fitness::Fits) => "測定済みの項目は十分",
         Some(Fitness::WithCare | Fitness::DoesNot) => "良くても条件付き",
         None => "判定保留",
     };
-    format!("{so_far}（未測定{missing}項目）")
+    format!("{so_far}（{missing}項目未測定）")
 }
 
 pub(in crate::text) fn use_title(id: &str, title: &str) -> String {
@@ -187,9 +187,17 @@ pub(in crate::text) fn against_it(parts: &[String]) -> String {
     format!("逆の結果: {}。", parts.join("、"))
 }
 
-pub(in crate::text) fn cost_unexplained() -> &'static str {
-    "原因は測定されていない。ファイルシステムは管理表とディレクトリの更新、ホールのゼロ埋めも書き込む。キャンペーンファイルの[trace]で、\
-     デバイスに届く量を測定できる。"
+pub(in crate::text) fn cost_unexplained(on_vfat: bool) -> String {
+    let suspects = match on_vfat {
+        true => {
+            "vfatはFAT、ディレクトリエントリ、FSINFOも更新し、スパースファイルがないためホールをゼロで埋める。その分、\
+             デバイスへの書き込みはアプリケーションより多くなる（I/O増幅）"
+        }
+        false => "ファイルシステムは管理表、ディレクトリ、ジャーナルも更新する",
+    };
+    format!(
+        "原因は測定されていない。{suspects}。キャンペーンファイルに[trace]の節を書くと、デバイスに届く量とI/Oの経路を測定できる。"
+    )
 }
 
 pub(in crate::text) fn incomplete() -> &'static str {
@@ -390,12 +398,12 @@ pub(in crate::text) fn conclusion_about(kind: ConclusionKind) -> &'static str {
 }
 
 pub(in crate::text) fn fitness_legend() -> &'static str {
-    "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に区間なし）。? は未測定、または区間が目安をまたぐ"
+    "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に信頼区間なし）。? は未測定、または信頼区間が目安をまたぐ"
 }
 
 pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
     match crossed {
-        true => "判定できる用途なし（必要な値が未測定、または区間が目安をまたぐ）",
+        true => "判定できる用途なし（必要な値が未測定、または信頼区間が目安をまたぐ）",
         false => "判定できる用途なし（必要な値が未測定）",
     }
 }

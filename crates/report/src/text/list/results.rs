@@ -87,6 +87,8 @@ texts! {
     /// The disks that an imported result has counters of.
     pub(crate) fn disks_of_result(disks: &str) -> String;
     /// Source line of a chart: number of runs, conditions, origin, days.
+    pub(crate) fn simulated_source() -> &'static str;
+    /// Source line of a chart.
     pub(crate) fn chart_source_line(runs: &str, conditions: &[String], origin: &[String], days: &str) -> String;
     /// Subtitle of a latency chart.
     pub(crate) fn latency_note() -> &'static str;
@@ -385,13 +387,13 @@ texts! {
     /// A card that is the fastest in some workloads and reaches a small share of the best in others.
     pub(crate) fn fast_and_slow(card: &str, won: &[&str], behind: &[(&str, String)]) -> String;
     /// That ratings of a raw device are bounds for programs that use files.
-    pub(crate) fn uses_need_files() -> &'static str;
+    pub(crate) fn rated_through(layer: &str) -> String;
     /// Words for a framed cell of two compared sides.
     pub(crate) fn proven_better() -> &'static str;
     /// Title of a campaign on simulated cards.
     pub(crate) fn of_simulated_cards(name: &str) -> String;
     /// What would explain the cost of a layer.
-    pub(crate) fn cost_unexplained() -> &'static str;
+    pub(crate) fn cost_unexplained(on_vfat: bool) -> String;
     /// A start time whose time zone was assumed.
     pub(crate) fn zone_assumed(time: &str) -> String;
     /// How much a layer changes each workload, over all cards: `vfat against the raw device: …`.

@@ -28,7 +28,7 @@ texts! {
     /// Title of speeds over time: the smallest and the largest deviation in percent of the mean, with their series.
     pub(crate) fn spread_title(work: &str, worst: &SlowestInterval, best: Option<&SlowestInterval>) -> String;
     /// Subtitle of speeds over time without intervals.
-    pub(crate) fn range_note() -> &'static str;
+    pub(crate) fn range_note(lengths: &[String]) -> String;
     /// In the place of a bar without a rated speed.
     pub(crate) fn no_rated_speed() -> &'static str;
     /// Subtitle of random writes that went over the whole device.

@@ -74,6 +74,10 @@ texts! {
     pub(crate) fn compared_figure_of(workload: &str, figure: &str) -> String;
     /// Which side of a comparison a ratio is about.
     pub(crate) fn ratio_direction(names: (&str, &str)) -> String;
+    /// Title of the caveats that hold for both sides of a comparison.
+    pub(crate) fn caveats_of_comparison() -> &'static str;
+    /// Units of the report beside those of fio.
+    pub(crate) fn units_of_fio() -> &'static str;
     /// Explanation of the statistical tests.
     pub(crate) fn tests_note() -> &'static str;
     /// Title of the caveats of one side.

@@ -105,7 +105,7 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
         ),
         (
             Weakness::Unprepared,
-            "No preparation: results depend on what was written to each card before",
+            "No preparation is recorded: results depend on what was written to each card before",
         ),
         (
             changed(Circumstance::Kernel),

@@ -364,6 +364,7 @@ fn sustain(phase: &mut PhaseSummary, runs: usize, speed: f64) {
         max: BytesPerSec(before * 1.02),
         mean: BytesPerSec(22.6e6 * speed),
         deviation: BytesPerSec(10.8e6 * speed),
+        interval: None,
         cliff: Some(cliff.clone()),
         falls: vec![cliff],
         swing: None,
