@@ -40,8 +40,23 @@ fn ranked(ranking: &UseRanking) -> impl Iterator<Item = &UsePlace> {
 /// The best card for each use through a layer, in sentences; uses without one share the last sentence. Empty for a
 /// single card.
 pub(super) fn best(view: &View<'_>, layer: &str) -> Vec<(String, String)> {
+    best_where(view, layer, |_| true)
+}
+
+/// Whether any card is suitable, at least with care.
+pub(super) fn has_suitable(ranking: &UseRanking) -> bool {
+    let first = ranked(ranking).next();
+    first.is_some_and(|first| first.fitness != Some(Fitness::DoesNot))
+}
+
+/// As [`best`], for the uses that are wanted.
+pub(super) fn best_where(
+    view: &View<'_>,
+    layer: &str,
+    is_wanted: impl Fn(&UseRanking) -> bool,
+) -> Vec<(String, String)> {
     let of_layer = view.of.uses.iter().filter(|of| of.layer == layer);
-    let several = of_layer.filter(|ranking| ranking.places.len() > 1);
+    let several = of_layer.filter(|ranking| ranking.places.len() > 1 && is_wanted(ranking));
     let (decided, open): (Vec<&UseRanking>, Vec<&UseRanking>) =
         several.partition(|ranking| ranked(ranking).next().is_some());
     let title = |ranking: &&UseRanking| plain(&text::use_title(&ranking.id, &ranking.title));
