@@ -43,3 +43,45 @@ pub(crate) fn print_notes(source: &mut ResultSource<'_>) {
         anstream::eprintln!("{}: {note}", text::prefix(MessagePrefix::Note));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_analysis::summarize::reduce;
+    use hakaru_model::record::Origin;
+    use hakaru_model::reported::ReportedBlock;
+
+    /// Number of printed figures that a record holds.
+    fn printed(record: &RunRecord) -> usize {
+        match &record.origin {
+            Origin::Imported { reported, .. } => {
+                reported.blocks.iter().map(ReportedBlock::count).sum()
+            }
+            Origin::Measured { .. } => 0,
+        }
+    }
+
+    /// A day of imported runs took 83 MiB in memory, much of it for figures that no comparison shows.
+    #[test]
+    fn reduced_records_give_the_same_summary() {
+        let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialects/tests/logs");
+        let (mut before, mut after) = (0, 0);
+        for entry in std::fs::read_dir(logs).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(records) = imports::records_in(&path) else {
+                continue;
+            };
+            let mut reduced = records.clone();
+            reduced.iter_mut().for_each(reduce);
+            assert_eq!(
+                summarized(&reduced),
+                summarized(&records),
+                "{}",
+                path.display()
+            );
+            before += records.iter().map(printed).sum::<usize>();
+            after += reduced.iter().map(printed).sum::<usize>();
+        }
+        assert!(before > 500 && after < before / 4, "{after} of {before}");
+    }
+}

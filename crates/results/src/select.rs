@@ -164,6 +164,19 @@ fn values(record: &RunRecord, kind: SelectorKind) -> Vec<String> {
 /// # Errors
 /// If a term is invalid or matches no stored run (the error lists the stored values), or if no record can be read.
 pub fn runs(store: &Store, terms: &[Term], notes: &mut BTreeSet<String>) -> Result<Vec<RunRecord>> {
+    reduced_runs(store, terms, notes, |_| ())
+}
+
+/// Like [`runs`], and reduces each record before the next one is read.
+///
+/// # Errors
+/// See [`runs`].
+pub fn reduced_runs(
+    store: &Store,
+    terms: &[Term],
+    notes: &mut BTreeSet<String>,
+    reduce: fn(&mut RunRecord),
+) -> Result<Vec<RunRecord>> {
     let mut groups: Vec<Vec<RunTerm>> = Vec::new();
     for (_, kind) in KINDS {
         let mut group = Vec::new();
@@ -183,7 +196,11 @@ pub fn runs(store: &Store, terms: &[Term], notes: &mut BTreeSet<String>) -> Resu
         }
     }
     let found = store.runs_with(&groups)?;
-    readable(found.iter().map(|id| store.run(id)), notes)
+    let reduced = |mut record| {
+        reduce(&mut record);
+        record
+    };
+    readable(found.iter().map(|id| store.run(id).map(reduced)), notes)
 }
 
 /// A term for which no run is meant: a series ID that is too short.

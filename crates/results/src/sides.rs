@@ -16,6 +16,9 @@ use std::path::Path;
 /// Reads the results in a file.
 pub type FileReader<'a> = &'a dyn Fn(&Path) -> Result<Vec<RunRecord>>;
 
+/// Removes what is not needed from a record that was read.
+type Reduction = fn(&mut RunRecord);
+
 /// Where the runs of the sides come from, and what was noticed while they were read.
 pub struct ResultSource<'a> {
     store: SourceStore<'a>,
@@ -84,8 +87,8 @@ impl<'a> ResultSource<'a> {
     /// If a word stands for no run, or the database cannot be read.
     pub fn chosen(&mut self, words: &[String]) -> Result<Vec<RunRecord>> {
         match words {
-            [] => self.matching(&[]),
-            words => Ok(self.records_of(&words.join(","))?.0),
+            [] => self.matching(&[], |_| ()),
+            words => Ok(self.records_of(&words.join(","), |_| ())?.0),
         }
     }
 
@@ -95,9 +98,9 @@ impl<'a> ResultSource<'a> {
     }
 
     /// Returns the runs with a label; otherwise the single run with this ID. `latest` returns the whole newest series.
-    fn named(&mut self, name: &str) -> Result<Vec<RunRecord>> {
+    fn named(&mut self, name: &str, reduce: Reduction) -> Result<Vec<RunRecord>> {
         let store = self.store()?;
-        if let Some(records) = of_thing(store, name)? {
+        if let Some(records) = of_thing(store, name, reduce)? {
             return Ok(records);
         }
         let read = lookup::readable_runs(store, name, names::position(name).is_some())?;
@@ -127,18 +130,18 @@ impl<'a> ResultSource<'a> {
     }
 
     /// Returns the runs in a file, otherwise those of [`ResultSource::named`].
-    fn or_file(&mut self, name: &str) -> Result<Vec<RunRecord>> {
+    fn or_file(&mut self, name: &str, reduce: Reduction) -> Result<Vec<RunRecord>> {
         let found = match self.files {
             Some(read) if self.is_file(name) => read(Path::new(name))?,
             Some(_) if Path::new(name).extension().is_some() || name.contains('/') => {
-                self.named(name).with_context(|| {
+                self.named(name, reduce).with_context(|| {
                     both!(
                         "cannot read {name}: there is no such file, nor a stored result of this name",
                         "{name}を読み込めません（この名前のファイルも、保存済みの結果もありません）"
                     )
                 })?
             }
-            _ => self.named(name)?,
+            _ => self.named(name, reduce)?,
         };
         if found.is_empty() {
             bail!(both!(
@@ -151,16 +154,16 @@ impl<'a> ResultSource<'a> {
     }
 
     /// Returns the completed runs that match all kinds of terms; all without terms.
-    fn matching(&mut self, terms: &[Term]) -> Result<Vec<RunRecord>> {
+    fn matching(&mut self, terms: &[Term], reduce: Reduction) -> Result<Vec<RunRecord>> {
         let mut notes = std::mem::take(&mut self.notes);
-        let runs = select::runs(self.store()?, terms, &mut notes);
+        let runs = select::reduced_runs(self.store()?, terms, &mut notes, reduce);
         self.notes = notes;
         runs
     }
 
     /// Summarizes all records of one side.
     fn side(&mut self, names: &str) -> Result<Summary> {
-        let (mut records, terms) = self.records_of(names)?;
+        let (mut records, terms) = self.records_of(names, hakaru_analysis::summarize::reduce)?;
         number_jobs(&mut records, &mut Vec::new());
         let mut summary = summarized(&records);
         if !terms.is_empty() {
@@ -170,8 +173,12 @@ impl<'a> ResultSource<'a> {
         Ok(summary)
     }
 
-    /// Returns the runs that the words of one side choose, and its terms.
-    fn records_of(&mut self, names: &str) -> Result<(Vec<RunRecord>, Vec<Term>)> {
+    /// Returns the runs that the words of one side choose, reduced, and its terms.
+    fn records_of(
+        &mut self,
+        names: &str,
+        reduce: Reduction,
+    ) -> Result<(Vec<RunRecord>, Vec<Term>)> {
         let words = names.split(',').map(str::trim);
         let words: Vec<&str> = words.filter(|name| !name.is_empty()).collect();
         // A file name may look like a selector term.
@@ -184,11 +191,12 @@ impl<'a> ResultSource<'a> {
         let others: Vec<&str> = others.copied().collect();
         let selected = terms.len() == words.len() && !terms.is_empty();
         let mut records = match selected {
-            true => self.matching(&terms)?,
+            true => self.matching(&terms, reduce)?,
             false => Vec::new(),
         };
         for name in others {
-            for record in self.or_file(name)? {
+            for mut record in self.or_file(name, reduce)? {
+                reduce(&mut record);
                 if records.iter().all(|known| known.id != record.id) {
                     records.push(record);
                 }
@@ -327,10 +335,12 @@ fn sessions(records: &[RunRecord]) -> u32 {
 }
 
 /// Returns the runs of a label, in the order of measurement; `None` if it is unknown.
-fn of_thing(store: &Store, name: &str) -> Result<Option<Vec<RunRecord>>> {
+fn of_thing(store: &Store, name: &str, reduce: Reduction) -> Result<Option<Vec<RunRecord>>> {
     let mut records = Vec::new();
     for series in store.series_called(name)? {
-        records.extend(store.series(&series)?);
+        let mut of_series = store.series(&series)?;
+        of_series.iter_mut().for_each(reduce);
+        records.append(&mut of_series);
     }
     // A result with several labels is one thing under each of them.
     for record in &mut records {

@@ -7,6 +7,7 @@ mod device_time;
 mod latency;
 mod latency_map;
 mod phases;
+mod reduce;
 mod timeline;
 mod workload;
 
@@ -32,6 +33,7 @@ use std::path::PathBuf;
 pub(crate) use caveats::SMALL_FILE;
 pub use caveats::{FEW_RUNS, SHORT, reported_disks};
 pub use latency::PERCENTILES;
+pub use reduce::reduce;
 
 /// Summarizes the runs of one series, in the given order.
 ///
