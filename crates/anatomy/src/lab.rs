@@ -1,5 +1,6 @@
 //! The laboratory of the experiments: counts what they spend, watches heat and drift, and knows the state of the card.
 
+mod copies;
 mod resume;
 mod transfer;
 
@@ -8,11 +9,13 @@ use crate::location::SampleLocation;
 use crate::references::{self, EARLIEST, References};
 use crate::replay::RequestTrace;
 use crate::warmth::Warmth;
+use copies::ShownCopies;
 use hakaru_analysis::stats::median;
 use hakaru_model::anatomy::{Anatomy, CardFinding, CardProperty, DeclineReason, NoiseLevel, Spent};
 use hakaru_model::rng::Rng;
 use hakaru_model::units::Nanos;
 use std::collections::BTreeMap;
+pub(crate) use transfer::TRANSFER_TIME;
 
 /// Bytes at the start of the card that only the search for the area of the FAT touches.
 const RESERVED: u64 = 512 << 20;
@@ -22,6 +25,9 @@ pub(crate) const REGION: u64 = 192 << 20;
 
 /// Distance of places whose writes continue each other: a multiple of every page and unit up to 48 MiB.
 pub(crate) const PIECE: u64 = REGION / 2;
+
+/// Largest unit that is looked for.
+const LARGEST_UNIT: u64 = 64 << 20;
 
 /// Extra time from which a slow small read counts as a stall, in ns.
 const STALL: f64 = 12e6;
@@ -106,6 +112,7 @@ pub(crate) struct Lab<'a> {
     /// Reference measurements before and after experiments, without those that heat may explain.
     cool_references: Vec<f64>,
     fresh: u64,
+    copies: ShownCopies,
     pub(crate) trace: RequestTrace,
 }
 
@@ -125,6 +132,7 @@ impl<'a> Lab<'a> {
             interrupted: Spent::default(),
             cool_references: Vec::new(),
             fresh: 0,
+            copies: ShownCopies::default(),
             trace: RequestTrace::default(),
         }
     }
@@ -198,11 +206,15 @@ impl<'a> Lab<'a> {
 
     /// Returns the latency of a write, in ns.
     pub(crate) fn write(&mut self, offset: u64, len: u64) -> Measured<f64> {
-        if self.spent.written.0 + len > self.limit.written.0 {
+        let may_copy = self.copies.largest();
+        if self.spent.written.0 + len > self.limit.written.0
+            || (may_copy > 0 && self.spent.copied.0 + may_copy > self.limit.copied.0)
+        {
             return Err(Halt::Budget);
         }
         let latency = self.serve(TimedRequest::Write { offset, len })?;
         self.spent.written.0 += len;
+        self.spent.copied.0 += self.copies.shown(len, latency, self.sigma());
         Ok(latency)
     }
 
@@ -222,18 +234,30 @@ impl<'a> Lab<'a> {
         }
     }
 
+    /// Begins an attempt at an experiment, whose writes show what the card copies.
+    pub(crate) fn begins_attempt(&mut self, known: &Anatomy) {
+        self.copies.begins(known, LARGEST_UNIT);
+    }
+
     /// Counts bytes that the card may copy inside during the next writes, before they are issued.
     pub(crate) fn may_copy(&mut self, bytes: u64) -> Measured<()> {
         if bytes > self.left_to_copy() {
             return Err(Halt::Budget);
         }
         self.spent.copied.0 += bytes;
+        self.copies.counts(bytes);
         Ok(())
     }
 
     /// Takes back bytes that the card certainly did not copy.
     pub(crate) fn not_copied(&mut self, bytes: u64) {
         self.spent.copied.0 = self.spent.copied.0.saturating_sub(bytes);
+        self.copies.takes_back(bytes);
+    }
+
+    /// Bytes that this attempt at an experiment has counted so far.
+    pub(crate) fn counted_copies(&self) -> u64 {
+        self.copies.all_counted()
     }
 
     /// Bytes that the card may still copy.
@@ -308,11 +332,9 @@ impl<'a> Lab<'a> {
         Ok(at)
     }
 
-    /// Measures small reads at one warm place, and returns their median in ns. The number of reads gives a standard
-    /// error of about 0.5%.
+    /// Measures small reads at one warm place, and returns their median in ns.
     pub(crate) fn reference_measurement(&mut self) -> Measured<f64> {
-        let wanted = (self.sigma() / 0.004).powi(2).clamp(24.0, 2400.0);
-        let found = self.small_reads(wanted as usize)?;
+        let found = self.small_reads(reference_reads(self.sigma()) as usize)?;
         if self.reference.is_none() {
             self.reference = Some(found);
         }
@@ -453,4 +475,9 @@ impl<'a> Lab<'a> {
         self.state.is_drained = true;
         Ok(())
     }
+}
+
+/// Returns the number of small reads of a reference measurement, for a standard error of about 0.5%.
+pub(crate) fn reference_reads(sigma: f64) -> f64 {
+    (sigma / 0.004).powi(2).clamp(24.0, 2400.0)
 }

@@ -199,7 +199,7 @@ fn throttled(
         CardProperty::ThrottleAfter,
         work_before(after, before, edges),
     );
-    let recovery = match recovery(lab, after, ratio.value / 100.0, usual) {
+    let recovery = match recovery(lab, (after, ratio.value / 100.0), usual, (len, level)) {
         Err(Halt::Budget) => CardFinding::Unknown(DeclineReason::Budget),
         other => other?,
     };
@@ -239,9 +239,14 @@ fn work_before(after: f64, before: f64, (low, high): (f64, f64)) -> CardFinding 
     }
 }
 
-/// Rests in steps of a second until the card is back. Returns the idle time that a card needs that has just begun to
-/// throttle.
-fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<CardFinding> {
+/// Rests in steps of a second until small reads say that the card is back, and large ones, of which the host is a small
+/// part, are below a level. Returns the idle time that a card needs that has just begun to throttle.
+fn recovery(
+    lab: &mut Lab<'_>,
+    (after, ratio): (f64, f64),
+    usual: f64,
+    (len, level): (u64, f64),
+) -> Measured<CardFinding> {
     let extra = lab.state.warmth.now - after;
     let begun = lab.now();
     // Reads whose median differs by five standard errors from halfway between hot and cool, so that few of them heat it.
@@ -261,7 +266,7 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
         lab.idle(1e9)?;
         steps += 1;
         let now = lab.small_reads(enough)?;
-        if now < (1.0 + (ratio - 1.0) / 2.0) * usual {
+        if now < (1.0 + (ratio - 1.0) / 2.0) * usual && is_back(lab, len, level)? {
             break;
         }
         if f64::from(steps) * 1e9 > REST {
@@ -279,4 +284,12 @@ fn recovery(lab: &mut Lab<'_>, after: f64, ratio: f64, usual: f64) -> Measured<C
         low: (rested - 1e9).max(0.0),
         high: rested + 1e9,
     }))
+}
+
+/// Returns whether large reads take less time than a level.
+fn is_back(lab: &mut Lab<'_>, len: u64, level: f64) -> Measured<bool> {
+    let reads = (0..AROUND as u64)
+        .map(|n| lab.read(n * len, len))
+        .collect::<Measured<Vec<f64>>>()?;
+    Ok(median(&reads).unwrap_or(0.0) < level)
 }

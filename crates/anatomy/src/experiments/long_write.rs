@@ -22,7 +22,7 @@ const AFTER: u64 = 256 << 20;
 const BEFORE: f64 = 30e9;
 
 /// Writes between reference measurements.
-const PIECE: usize = 512;
+pub(crate) const PIECE: usize = 512;
 
 pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> {
     let geometry = UnitGeometry::of(lab, known);

@@ -10,6 +10,9 @@ const STRIDE: u64 = 16 << 20;
 /// Places at most.
 const PLACES: u64 = 1024;
 
+/// Reads of a cycle between those that they are compared with.
+const IN_TURN: u64 = 24;
+
 /// Reads at most for the cost of loading an entry, and the longest time for them in ns.
 const READS: usize = 12_000;
 const READS_TIME: f64 = 20e9;
@@ -67,24 +70,34 @@ fn is_slow(lab: &Lab<'_>, cost: SampleLocation) -> bool {
     cost.value > 5.0 * cost.error && cost.value > 0.03 * usual
 }
 
-/// Returns how much longer a read takes in a warm cycle over places than of two places in turn.
+/// Returns how much longer a read takes in a warm cycle over places than of two places in turn, in parts so short that a
+/// host whose speed changes delays both alike.
 fn extra(lab: &mut Lab<'_>, places: u64, stride: u64) -> Measured<SampleLocation> {
     let sigma = lab.sigma();
     let wanted = (125.0 * sigma).powi(2).clamp(64.0, 4000.0) as u64;
     let at = |place: u64| place % places * stride + (8 << 10);
     let block = lab.block();
     let (mut cycle, mut two) = (Vec::new(), Vec::new());
+    if places <= 2 {
+        return Ok(SampleLocation::exact(0.0));
+    }
     for place in 0..places {
         lab.read(at(place), block)?;
     }
-    let total = (2 * places).max(wanted.next_multiple_of(places));
+    let total = (2 * places).max((wanted * places / (places - 2)).next_multiple_of(places));
+    let of_two = wanted.max(96).div_ceil(total.div_ceil(IN_TURN));
     for n in 0..total {
-        cycle.push(lab.read(at(n), block)?);
-    }
-    for n in 0..wanted.max(96) {
-        let latency = lab.read(at(n % 2), block)?;
-        if n >= 4 {
-            two.push(latency);
+        let latency = lab.read(at(n), block)?;
+        // The first two are those of the comparison, and therefore never the ones that were used the longest time ago.
+        if n % places >= 2 {
+            cycle.push(latency);
+        }
+        if (n + 1) % IN_TURN == 0 || n + 1 == total {
+            lab.read(at(0), block)?;
+            lab.read(at(1), block)?;
+            for m in 0..of_two {
+                two.push(lab.read(at(m % 2), block)?);
+            }
         }
     }
     Ok(difference(&cycle, &two, sigma).unwrap_or(SampleLocation::exact(0.0)))

@@ -17,6 +17,8 @@ mod unit_size;
 mod units;
 mod write_sizes;
 
+pub(crate) use long_write::PIECE;
+
 use crate::lab::{Findings, Lab, Measured};
 use hakaru_model::anatomy::{Anatomy, CardProperty, Experiment};
 

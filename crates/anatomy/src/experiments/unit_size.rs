@@ -5,7 +5,6 @@
 
 use super::units::{UnitGeometry, open_fresh};
 use crate::lab::{Lab, Measured, REGION};
-use hakaru_model::units::Bytes;
 
 /// Candidates are 2^n and 3·2^n with these n: 256 KiB to 64 MiB, and 48 MiB.
 const EXPONENTS: (u32, u32) = (18, 26);
@@ -17,7 +16,7 @@ pub(super) fn find(
     limit: f64,
     count: u64,
 ) -> Measured<Option<u64>> {
-    let before = lab.spent.copied.0;
+    let before = lab.counted_copies();
     // Odd multiples of 3·2^n are boundaries of all units 2^m and 3·2^m with m ≤ n, and of no other.
     let (mut low, mut high) = EXPONENTS;
     let mut tests = 0;
@@ -48,10 +47,10 @@ pub(super) fn find(
     if !agrees {
         return Ok(None);
     }
-    // Until here, units were counted as large as they might have been.
+    // Until here, this attempt counted units as large as they might have been.
     let ratio = unit as f64 / geometry.unit as f64;
     let copied = (before as f64 * ratio) as u64 + tests * (count + 1) * unit;
-    lab.spent.copied = Bytes(copied);
+    lab.not_copied(lab.counted_copies().saturating_sub(copied));
     Ok(Some(unit))
 }
 

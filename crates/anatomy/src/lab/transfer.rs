@@ -11,7 +11,7 @@ const TRANSFERS: (u64, u64) = (64 << 10, 256 << 10);
 const SHORT: f64 = 5.0;
 
 /// Longest time for the large reads of a reference measurement, in ns.
-const TRANSFER_TIME: f64 = 1e9;
+pub(crate) const TRANSFER_TIME: f64 = 1e9;
 
 impl Lab<'_> {
     /// Measures large reads at the place of the small ones; returns how much longer they take, in ns.
