@@ -8,9 +8,6 @@ use hakaru_model::finding::{
 use hakaru_model::job::Op;
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 
-/// Minimum block size of sequential figures: smaller blocks measure the cost of a command.
-pub(crate) const LARGE_BLOCK: Bytes = Bytes(256 << 10);
-
 /// Maximum block size of random figures: pages of databases and file systems.
 pub(crate) const SMALL_BLOCK: Bytes = Bytes(16 << 10);
 
@@ -62,7 +59,7 @@ pub(crate) fn phase_of(summary: &Summary, wanted: Figure) -> Option<&PhaseSummar
 /// Whether a figure is that of one operation in a mix of reads and writes.
 pub(crate) fn is_of_mix(summary: &Summary, figure: Figure) -> bool {
     let shape = phase_of(summary, figure).and_then(|phase| phase.detail.shape);
-    shape.is_some_and(|shape| is_mixed(&shape))
+    shape.is_some_and(|shape| shape.is_mixed())
 }
 
 /// Whether a figure was measured for less time than flash needs to show its speed.
@@ -83,10 +80,6 @@ fn fitting(
         .filter(move |(_, shape)| fits(shape))
 }
 
-fn is_mixed(shape: &WorkloadShape) -> bool {
-    !matches!(shape.read_percent, 0 | 100)
-}
-
 fn in_flight(shape: &WorkloadShape) -> u64 {
     u64::from(shape.iodepth) * u64::from(shape.workers)
 }
@@ -97,10 +90,10 @@ fn is_durable(shape: &WorkloadShape) -> bool {
 
 pub(crate) fn sequential(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
     let phases = fitting(summary, op, |s| {
-        !s.random && s.block >= LARGE_BLOCK && !is_durable(s)
+        !s.random && s.block >= WorkloadShape::LARGE_BLOCK && !is_durable(s)
     });
     phases
-        .min_by_key(|(_, s)| (is_mixed(s), in_flight(s)))
+        .min_by_key(|(_, s)| (s.is_mixed(), in_flight(s)))
         .map(|(phase, _)| phase)
 }
 
@@ -109,7 +102,7 @@ fn random(summary: &Summary, op: Op) -> Option<&PhaseSummary> {
         s.random && s.block <= SMALL_BLOCK && !is_durable(s)
     });
     phases
-        .min_by_key(|(_, s)| (is_mixed(s), in_flight(s)))
+        .min_by_key(|(_, s)| (s.is_mixed(), in_flight(s)))
         .map(|(phase, _)| phase)
 }
 
@@ -127,7 +120,7 @@ fn synced(summary: &Summary) -> Option<&PhaseSummary> {
 /// Returns the longest sequential write with a timeline.
 fn long_write(summary: &Summary) -> Option<&PhaseSummary> {
     let phases = fitting(summary, Op::Write, |s| {
-        !s.random && s.block >= LARGE_BLOCK && !is_mixed(s) && !is_durable(s)
+        !s.random && s.block >= WorkloadShape::LARGE_BLOCK && !s.is_mixed() && !is_durable(s)
     });
     phases
         .map(|(phase, _)| phase)

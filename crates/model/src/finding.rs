@@ -401,6 +401,17 @@ pub struct WorkloadShape {
     pub extent: Option<Bytes>,
 }
 
+impl WorkloadShape {
+    /// Minimum block size of sequential figures: smaller blocks measure the cost of a command.
+    pub const LARGE_BLOCK: Bytes = Bytes(256 << 10);
+
+    /// Whether reads and writes are mixed.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        !matches!(self.read_percent, 0 | 100)
+    }
+}
+
 /// Stability of repeated runs, judged by bandwidth: outliers, drift and correlation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stability {

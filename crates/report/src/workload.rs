@@ -59,7 +59,7 @@ fn is_second_pass(phase: &str, op: Op) -> bool {
 fn plain_kind(shape: &WorkloadShape) -> WorkloadKind {
     match shape {
         shape if shape.sync_every > 0 || shape.sync_open => WorkloadKind::Durable,
-        shape if (1..100).contains(&shape.read_percent) => WorkloadKind::Mixed,
+        shape if shape.is_mixed() => WorkloadKind::Mixed,
         shape if shape.random => WorkloadKind::Random,
         _ => WorkloadKind::Sequential,
     }

@@ -10,7 +10,7 @@ use crate::naming::distinct;
 use crate::table::{self, DataTable};
 use crate::text::{self, ComparedFigureName as Name, FigureChange};
 use hakaru_model::advice::{self, Advice, Choice, Decision, Fitness, RunFindings};
-use hakaru_model::finding::{Figure, PhaseSummary, Summary};
+use hakaru_model::finding::{Figure, PhaseSummary, Summary, WorkloadShape};
 
 /// Conclusions of one kind: with all reasons for one series, as a table for several; the uses of two with the ratios
 /// of their figures.
@@ -167,12 +167,8 @@ impl PairPhases<'_> {
     }
 
     fn is_mixed(self, name: &str) -> bool {
-        let percent = |phase: &PhaseSummary| Some(phase.detail.shape?.read_percent);
-        let percents = self.of_both(name, percent);
-        percents
-            .into_iter()
-            .flatten()
-            .any(|percent| !matches!(percent, 0 | 100))
+        let shapes = self.of_both(name, |phase| phase.detail.shape);
+        shapes.iter().flatten().any(WorkloadShape::is_mixed)
     }
 
     /// Mean times of a flush.
@@ -188,7 +184,7 @@ impl PairPhases<'_> {
             intervals.cloned()
         });
         match &known {
-            [Some(a), Some(b)] if !a.has_intervals_like(b) => [None, None],
+            [Some(a), Some(b)] if !a.has_comparable_intervals(b) => [None, None],
             known => known.each_ref().map(|of| Some(of.as_ref()?.min.0)),
         }
     }

@@ -5,9 +5,8 @@ use crate::findings;
 use crate::text::{self, FigureChange};
 use hakaru_model::advice::{Advice, RunFindings};
 use hakaru_model::figure::Figure;
-use hakaru_model::finding::{PhaseSummary, Summary};
+use hakaru_model::finding::{PhaseSummary, Summary, WorkloadShape};
 use hakaru_model::job::Op;
-use hakaru_model::units::Bytes;
 
 /// The figures of each use that favor a side, with the use as the subject; empty unless there are two sides.
 pub(crate) fn choice_reasons(
@@ -26,15 +25,12 @@ pub(crate) fn choice_reasons(
     a.advice.iter().filter_map(reason).collect()
 }
 
-/// Smallest block of a sequential read.
-const LARGE_BLOCK: Bytes = Bytes(64 << 10);
-
-/// Reads of large blocks in a mix with writes: less than what a use needs, but a sign of it where nothing else was
-/// measured.
+/// Bandwidth of sequential reads of large blocks in a mix with writes. It is lower than that of reads alone, which a use
+/// needs, but favors a side where nothing else was measured.
 fn sequential_read_of_mix(phase: &PhaseSummary) -> Option<f64> {
     let shape = phase.detail.shape?;
-    let is_mix = (1..100).contains(&shape.read_percent) && !shape.random;
-    (is_mix && phase.op == Op::Read && shape.block >= LARGE_BLOCK).then_some(phase.bandwidth.mean)
+    let is_large = !shape.random && shape.block >= WorkloadShape::LARGE_BLOCK;
+    (is_large && shape.is_mixed() && phase.op == Op::Read).then_some(phase.bandwidth.mean)
 }
 
 /// The ratio of sequential reads in a mix, if the use needs sequential reads and neither side has measured them alone.
