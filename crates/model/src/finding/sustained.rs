@@ -29,10 +29,10 @@ pub struct Sustained {
 }
 
 impl Sustained {
-    /// Whether the intervals of two results are about as long, at most twice, so that their slowest ones may be
-    /// compared. Unknown lengths are taken as the same: most programs use half a second or one.
+    /// Whether the slowest intervals of two results can be compared: their lengths differ by at most a factor of two.
+    /// Unknown lengths are taken as equal, because most programs use half a second or one.
     #[must_use]
-    pub fn has_intervals_like(&self, other: &Sustained) -> bool {
+    pub fn has_comparable_intervals(&self, other: &Sustained) -> bool {
         match (self.interval, other.interval) {
             (Some(a), Some(b)) => a.0.max(b.0) / 2 <= a.0.min(b.0),
             _ => true,

@@ -135,7 +135,7 @@ fn against((a, b): (&Summary, &Summary), rates: &[&Comparison]) -> Option<String
             add(figure, ratio, FigureChange::Time);
         }
         if let (Some(x), Some(y)) = (&phase.sustained, &other.sustained)
-            && x.has_intervals_like(y)
+            && x.has_comparable_intervals(y)
         {
             add(
                 Name::LeastOverTime.text().to_owned(),

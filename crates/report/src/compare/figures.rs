@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::text::ComparedFigureName as Name;
+use hakaru_model::finding::WorkloadShape;
 use hakaru_model::job::Op;
 
 /// Phases of two sides that are compared.
@@ -22,8 +23,10 @@ pub(super) fn all_figures(phases: &[PhasePair<'_>], names: (&str, &str)) -> Vec<
     phases.iter().flat_map(of_phase).collect()
 }
 
-/// The bandwidth of reads and writes together, below the writes of a mix.
+/// The bandwidth of reads and writes together, below the writes of a mix. Reads that verify writes have the name of
+/// their job too, but are no mix.
 fn both_directions((a, b): PhasePair<'_>, phases: &[PhasePair<'_>]) -> Option<Vec<String>> {
+    a.detail.shape.filter(WorkloadShape::is_mixed)?;
     let is_read = |(of, _): &&PhasePair<'_>| of.phase == a.phase && of.op == Op::Read;
     let (read_a, read_b) = phases.iter().find(is_read).filter(|_| a.op == Op::Write)?;
     let [a, b] = [(a, read_a), (b, read_b)].map(|(x, y)| x.bandwidth.mean + y.bandwidth.mean);
@@ -67,7 +70,7 @@ fn figures((a, b): PhasePair<'_>, names: (&str, &str)) -> DataTable {
     all.splice(2..2, latencies.map(of_kind(FigureKind::Time)));
     all.extend(over_time(a, b).map(of_kind(FigureKind::OverTime)));
     let is_like = match [a, b].map(intervals) {
-        [Some(a), Some(b)] => a.has_intervals_like(b),
+        [Some(a), Some(b)] => a.has_comparable_intervals(b),
         _ => true,
     };
     let known = all

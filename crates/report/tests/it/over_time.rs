@@ -10,9 +10,13 @@ fn compared(change: impl Fn(&mut Summary)) -> String {
     let a = support::sandisk();
     let mut b = a.clone();
     change(&mut b);
+    compared_pair(&a, &b)
+}
+
+fn compared_pair(a: &Summary, b: &Summary) -> String {
     let phases: Vec<_> = a.phases.iter().zip(&b.phases).collect();
     let of = hakaru_report::PairReport {
-        sides: (&a, &b),
+        sides: (a, b),
         names: ("one", "two"),
         phases: &phases,
         comparisons: &[],
@@ -79,8 +83,27 @@ fn intervals_up_to_twice_as_long_are_alike() {
         falls: Vec::new(),
         swing: None,
     };
-    let alike = |a, b| of(a).has_intervals_like(&of(b));
+    let alike = |a, b| of(a).has_comparable_intervals(&of(b));
     assert!(alike(Some(500), Some(1000)) && alike(Some(1000), Some(500)));
     assert!(!alike(Some(500), Some(1002)) && !alike(Some(1002), Some(500)));
     assert!(alike(None, Some(9)) && alike(None, None));
+}
+
+/// Regression: reads that verified what a job had written were added to its writes.
+#[test]
+fn reads_that_verify_writes_are_not_added_to_them() {
+    let text = compared(|b| {
+        for phase in &mut b.phases {
+            phase.bandwidth.mean *= 2.0;
+        }
+    });
+    assert!(text.contains("reads and writes together"), "{text}");
+    let mut a = support::sandisk();
+    let shapes = a
+        .phases
+        .iter_mut()
+        .filter_map(|of| of.detail.shape.as_mut());
+    shapes.for_each(|shape| shape.read_percent = 0);
+    let text = compared_pair(&a, &a.clone());
+    assert!(!text.contains("reads and writes together"), "{text}");
 }
