@@ -91,7 +91,7 @@ pub(super) fn in_a_sentence(view: &View<'_>) -> Option<String> {
     Some(text::host_effects(&said))
 }
 
-/// That each card was measured on a host of its own, for the answer; `None` if all hosts are one, or a card was measured on
+/// A sentence that each card was measured on only one of several hosts; `None` for one host, or if a card was measured on
 /// several.
 pub(super) fn cards_on_other_hosts(view: &View<'_>) -> Option<String> {
     let cards = &view.of.cards;
@@ -101,12 +101,13 @@ pub(super) fn cards_on_other_hosts(view: &View<'_>) -> Option<String> {
     if hosts.len() < 2 || names.len() < cards.len() || !is_known {
         return None;
     }
-    let each = cards.iter().map(|card| {
-        let (card, host) = (plain(&card.name), plain(&card.host));
-        text::card_on_host(&card, &host)
-    });
+    let named = cards.iter().filter(|_| cards.len() <= NAMED_CARDS);
+    let each = named.map(|card| text::card_on_host(&plain(&card.name), &plain(&card.host)));
     Some(text::cards_on_other_hosts(&each.collect::<Vec<_>>()))
 }
+
+/// Maximum number of cards that are listed with their hosts.
+const NAMED_CARDS: usize = 4;
 
 /// What two hosts do to the same cards in some workloads.
 struct HostEffect {

@@ -35,16 +35,17 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     let of_layer = |layer: &str| Some((ranks::best(view, layer), tables::uses(view, layer)?));
     let mut layers = layers.filter_map(of_layer);
     let above_raw = (first != RAW && view.main_layer() == RAW).then_some(first);
-    let Some((mut best, first)) = layers.next() else {
+    let Some((all_best, first)) = layers.next() else {
         return Vec::new();
     };
-    // Where the raw device has an answer too, what no card is suitable for is told with it.
-    let unsuitable = above_raw.map(|layer| {
-        best = ranks::best_where(view, layer, ranks::has_suitable);
-        DocumentBlock::Facts(ranks::best_where(view, layer, |of| {
-            !ranks::has_suitable(of)
-        }))
-    });
+    // With a second rating below, only uses that have a suitable card are listed above it.
+    let (best, without_card) = match above_raw {
+        Some(layer) => (
+            ranks::best_where(view, layer, ranks::has_suitable),
+            ranks::best_where(view, layer, |of| !ranks::has_suitable(of)),
+        ),
+        None => (all_best, Vec::new()),
+    };
     let mut blocks = match best.is_empty() {
         true => Vec::new(),
         false => vec![
@@ -66,7 +67,10 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     let others = layers
         .filter(|(_, table)| table.signs().any(|sign| sign != findings::OPEN))
         .flat_map(|(best, table)| [DocumentBlock::Facts(best), DocumentBlock::Marks(table)]);
-    let others: Vec<DocumentBlock> = unsuitable.into_iter().chain(others).collect();
+    let mut others: Vec<DocumentBlock> = others.collect();
+    if !without_card.is_empty() {
+        others.insert(0, DocumentBlock::Facts(without_card));
+    }
     if let Some(layer) = above_raw {
         let layer = text::layer_in_text(layer);
         blocks.push(DocumentBlock::Quiet(text::rated_through(&layer)));

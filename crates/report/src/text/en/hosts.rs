@@ -73,8 +73,11 @@ pub(in crate::text) fn host_effects(parts: &[String]) -> String {
 }
 
 pub(in crate::text) fn cards_on_other_hosts(each: &[String]) -> String {
-    let each = each.join(", ");
-    format!("No card was measured on two hosts ({each}): a difference may be one of the hosts.")
+    let list = match each {
+        [] => String::new(),
+        each => format!(" ({})", each.join(", ")),
+    };
+    format!("No card was measured on two hosts{list}: a difference may be one of the hosts.")
 }
 
 pub(in crate::text) fn card_on_host(card: &str, host: &str) -> String {

@@ -67,8 +67,11 @@ pub(in crate::text) fn host_effects(parts: &[String]) -> String {
 }
 
 pub(in crate::text) fn cards_on_other_hosts(each: &[String]) -> String {
-    let each = each.join("、");
-    format!("2台のホストで測定したカードはない（{each}）。差はホストによる可能性がある。")
+    let list = match each {
+        [] => String::new(),
+        each => format!("（{}）", each.join("、")),
+    };
+    format!("2台のホストで測定したカードはない{list}。差はホストによる可能性がある。")
 }
 
 pub(in crate::text) fn card_on_host(card: &str, host: &str) -> String {

@@ -184,7 +184,7 @@ pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
 }
 
 pub(in crate::text) fn against_it(parts: &[String]) -> String {
-    format!("逆の結果: {}。", parts.join("、"))
+    format!("逆の結果もある。{}。", parts.join("、"))
 }
 
 pub(in crate::text) fn cost_unexplained(on_vfat: bool) -> String {

@@ -22,7 +22,8 @@ texts! {
     pub(crate) fn host_effect(kind: HostEffectKind, hosts: (&str, &str), works: &[String], gains: (&str, &str)) -> String;
     /// Effects of the hosts as a sentence.
     pub(crate) fn host_effects(parts: &[String]) -> String;
-    /// Sentence about cards that were measured on a host each; `each` are the cards with their hosts.
+    /// Sentence about cards that were measured on one host each; `each` lists the cards with their
+    /// hosts, unless there are many.
     pub(crate) fn cards_on_other_hosts(each: &[String]) -> String;
     /// A card with the host it was measured on.
     pub(crate) fn card_on_host(card: &str, host: &str) -> String;
