@@ -29,8 +29,8 @@ fn members<'a>(cards: &'a [CardSummary], layer: &str) -> Vec<Member<'a>> {
     through.collect()
 }
 
-/// Orders the cards of each layer for each use. The family of tests counts at least as many as `family`, which is that of
-/// the comparisons of cards by workload: a pair that they do not tell apart is not proven for a use either.
+/// Orders the cards of each layer for each use. `family` is the number of comparisons of cards by workload: the family of
+/// tests has at least this size, so that no use proves an order that these comparisons do not prove.
 pub fn rank_uses(
     cards: &[CardSummary],
     layers: &[String],

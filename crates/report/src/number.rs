@@ -213,7 +213,7 @@ pub(crate) fn short_latency(ns: f64) -> String {
     format!("{} {name}", exact(ns / unit, 2))
 }
 
-/// Formats the typical length of the intervals of a series over time with one digit, as it is approximate: `0.5 s`.
+/// Formats the typical length of intervals with one significant digit, because it is approximate: `500 ms`, `1 s`.
 pub(crate) fn interval_length(interval: Nanos) -> String {
     short_latency(rounded(interval.0 as f64, 1))
 }

@@ -160,10 +160,13 @@ fn a_noisy_card_that_throttles_fits_a_model() {
     assert_eq!(totals.wrong_percent(), 0.0, "{told}");
 }
 
-/// Regressions: of six cards behind a wandering host, one was said not to throttle after a time that the host had a part in,
-/// one to need no time to turn to writes, because its cache emptied while the host delayed the reads before, two to have
-/// other numbers of mapping entries, because they were compared with reads at another speed of the host, one to be cool
-/// while it was hot, and one to have a cache of the size that it had emptied meanwhile, too.
+/// Regressions of six cards behind a host whose speed wanders:
+///
+/// - 4: the time until throttling included delays of the host.
+/// - 11: the turn-around to writes was zero, because the cache emptied while the host delayed reads.
+/// - 17 and 19: mapping entries were counted with reads at two speeds of the host.
+/// - 6: the card was called cool while it was hot.
+/// - 10: the size of the cache included what it had emptied meanwhile.
 #[test]
 fn a_wandering_host_hides_what_its_delays_change() {
     let (one, other) = (1_795_888_098_825_630_709, 1_795_889_097_690_035_928);

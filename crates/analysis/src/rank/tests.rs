@@ -81,7 +81,7 @@ fn cards_of_a_use_are_ordered_by_the_figure_that_falls_shortest() {
     }
 }
 
-/// Regression: a pair that the comparisons of cards did not tell apart was proven for a use, whose family was smaller.
+/// Regression: uses had a smaller family of tests, and proved an order that the comparisons of cards did not prove.
 #[test]
 fn the_family_is_at_least_that_of_the_comparisons_of_cards() {
     let cards = [card("slow", 5, 1.0, None), card("fast", 5, 1.1, None)];

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// Bytes per second that a card copies at most, while its rate is unknown.
 const FASTEST: f64 = 100e6;
 
-/// Least time of a write beyond the usual one of its length that may be a collection: in ns, and as a fraction of it.
+/// Minimum latency above the usual one that shows a collection: in ns, and as a fraction of the usual latency.
 const LEAST: (f64, f64) = (5e6, 0.3);
 
 /// Standard deviations of noise beyond that fraction.

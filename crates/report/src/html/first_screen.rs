@@ -169,7 +169,7 @@ fn heat_row(row: &MatrixRow, framed: &str) -> String {
     format!("<tr><th scope=\"row\">{name}</th>{cells}</tr>\n")
 }
 
-/// Most characters of a host that stay on one line in a narrow column.
+/// Maximum length of a hostname that is kept on one line in a narrow column.
 const SHORT_HOST: usize = 14;
 
 /// The name of a row; a host after the name of a card stays on one line, although browsers break after its hyphens.
