@@ -47,7 +47,11 @@ pub(super) fn perform(lab: &mut Lab<'_>, known: &Anatomy) -> Measured<Findings> 
     let total = writes.len() as u64 * len;
     let Some(rise) = rise else {
         let up_to = total as f64;
-        found.set(CardProperty::CacheSize, CardFinding::Absent { up_to });
+        let size = match change::disturbance(&latencies) {
+            Some(spread) => CardFinding::Unknown(DeclineReason::Drift { spread }),
+            None => CardFinding::Absent { up_to },
+        };
+        found.set(CardProperty::CacheSize, size);
         let none = CardFinding::Unknown(DeclineReason::Needs(CardProperty::CacheSize));
         found.set(CardProperty::CacheRate, none);
         return Ok(found);
