@@ -250,6 +250,35 @@ fn the_wake_of_a_host_after_a_wait_is_no_seek() {
     assert_eq!(found, Score::Right, "{model:?} {anatomy:?}");
 }
 
+/// Regression: an emulated machine needed 1 ms to go on after longer waits, which is in no property. Its card was said to
+/// fit no model, unless noise hid that.
+#[test]
+fn a_host_that_wakes_slowly_is_no_reason_to_fit_no_model() {
+    for number in [0, 3, 5] {
+        let mut model = Drawer(Rng::fork(1_795_913_075_037_823_161, number)).rig_model("card");
+        model.throttle = None;
+        let mut rng = Rng::fork(11, number);
+        let card = SimulatedDevice::new(model.clone(), 7);
+        let mut device = AlteredDevice::slower(card, move |_, latency| {
+            let waited = (latency.0 as f64 / 8e5).min(50.0);
+            let host = 450e3 + 1_000e3 * (1.0 - (-waited).exp());
+            Nanos((host * (0.95 + 0.1 * rng.unit())) as u64)
+        });
+        let mut anatomy = Anatomy::new(&model.name, model.capacity, true);
+        let limit = budget(model.capacity, true);
+        let observe = &mut |_: hakaru_anatomy::RunStep<'_>| {};
+        let simulate =
+            &mut |model| -> Box<dyn TimedDevice> { Box::new(SimulatedDevice::new(model, 9)) };
+        hakaru_anatomy::run(&mut device, &mut anatomy, limit, 7, simulate, observe).unwrap();
+        for property in CardProperty::ALL {
+            let finding = anatomy.finding(property);
+            let fits_none = matches!(finding, CardFinding::Unknown(DeclineReason::NoModel { .. }));
+            assert!(!fits_none, "card {number}, {property:?}: {finding:?}");
+        }
+        assert_eq!(score(&model, &anatomy, CardProperty::Page), Score::Right);
+    }
+}
+
 /// Regression: the speed of a host was taken for that of the card, so that no rate or time was known.
 #[test]
 fn a_host_whose_speed_wanders_hides_no_rates() {
