@@ -3,6 +3,8 @@
 //! Prints the results that were read and the reasons for those that were not. Importing the same text again stores
 //! nothing new.
 
+mod next;
+
 use super::{CountedNoun, counted, json, print};
 use crate::exit::{Exit, usage};
 use crate::imports::{
@@ -417,35 +419,10 @@ impl ImportedResults {
         for id in &self.new_anatomies.ids {
             text += &both!("{id}  anatomy\n", "{id}  構造調査\n");
         }
-        text += &self.next();
+        let mut others = self.new_verifications.ids.iter();
+        let other = others.next().or(self.new_anatomies.ids.first());
+        text += &next::next(&self.series, other);
         print(&format!("{text}{end}\n"))
-    }
-
-    /// Returns what to type next.
-    fn next(&self) -> String {
-        let short = |series: &SeriesLine| series.short.clone();
-        match &self.series[..] {
-            [] => match self
-                .new_verifications
-                .ids
-                .iter()
-                .chain(&self.new_anatomies.ids)
-                .next()
-            {
-                Some(id) => both!("Next: `hakaru show {id}`\n", "次: hakaru show {id}\n"),
-                None => String::new(),
-            },
-            [only] => {
-                both!("Next: `hakaru report {}`\n", "次: hakaru report {}\n"; short(only))
-            }
-            [first, second, ..] => {
-                let (a, b) = (short(first), short(second));
-                both!(
-                    "Next: `hakaru report {a}`, `hakaru compare {a} {b}`\n",
-                    "次: hakaru report {a}、hakaru compare {a} {b}\n"
-                )
-            }
-        }
     }
 }
 
