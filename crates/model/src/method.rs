@@ -138,6 +138,10 @@ pub enum PreparationMethod {
     CachesKept,
     /// Each run has a new file system.
     FreshFileSystem,
+    /// Each run has a new simulated card.
+    NewSimulatedCard,
+    /// None.
+    Unprepared,
 }
 
 /// A property of a layer between application and card.
@@ -170,6 +174,8 @@ pub enum MethodTitle<'a> {
     Pause,
     /// A layer.
     Layer(&'a str),
+    /// A workload.
+    Workload(&'a str),
     /// Seed of offsets and orders.
     Seed,
     /// Second measurement of the first card.

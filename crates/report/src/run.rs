@@ -21,7 +21,9 @@ use crate::text::{self, ErrorCount, Head, PagePart};
 use crate::workload::{with_workloads_described, with_workloads_of};
 use crate::{answer, facts, merged, naming, path};
 use hakaru_model::advice::RunFindings;
-use hakaru_model::finding::{PhaseSummary, Summary};
+use hakaru_model::caveat::Caveat;
+use hakaru_model::finding::{PhaseSummary, Summary, SummaryOrigin};
+use hakaru_model::method::{MethodTitle, PreparationMethod};
 use hakaru_model::units::BytesPerSec;
 
 /// Renders series as one self-contained HTML page.
@@ -120,7 +122,7 @@ pub(crate) fn page(
         .iter()
         .find(|chart| Some(&chart.name) == key.as_ref());
     let key_block = key_chart.map(|chart| DocumentBlock::KeyChart(Box::new(chart.clone())));
-    let mut caveats = merged::ranked(&subjects);
+    let mut caveats = merged::ranked(&subjects, |_| true);
     caveats.extend(parts.caveats);
     let caveats = merged::rank(caveats);
     let worst = worst_caveats(&caveats);
@@ -456,7 +458,15 @@ fn circumstances(summary: &Summary) -> Vec<Pair> {
         ids.push(text::and_more(more));
     }
     let lines = facts::circumstances(summary).into_iter().map(Pair::from);
+    let is_simulated = summary.caveats.contains(&Caveat::Simulated);
+    let is_own = matches!(summary.origin, SummaryOrigin::Measured { .. });
+    let prepared = (is_own && !is_simulated).then(|| {
+        let title = text::method_head(MethodTitle::Preparation);
+        let steps = [PreparationMethod::Unprepared];
+        Pair::from((title, text::preparation_method(&steps)))
+    });
     lines
+        .chain(prepared)
         .chain([Pair::from((Head::RunIds.into(), text::enumerated(&ids)))])
         .collect()
 }

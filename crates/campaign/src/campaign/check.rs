@@ -88,9 +88,8 @@ pub fn plan(
     let mut has_words = false;
     for workload in campaign.wanted_workloads() {
         let workload = &campaign.workloads[workload];
-        let jobs: Vec<String> = workload.jobs().map(planned_job).collect();
         has_words |= name_of(workload) != plain(&workload.name);
-        page.item(&name_of(workload), &jobs.join("; "));
+        page.item(&name_of(workload), &planned_jobs(workload));
     }
     if has_words {
         page.paragraph(text::only_explained());
@@ -261,6 +260,12 @@ fn losses(node: Option<&std::path::Path>) -> String {
     let found = node.map(guard::what_would_be_lost);
     let found = found.map(|found| found.iter().map(ToString::to_string).collect::<Vec<_>>());
     text::planned_erasure(found.as_deref())
+}
+
+/// Describes the jobs of a workload.
+pub(super) fn planned_jobs(workload: &CampaignWorkload) -> String {
+    let jobs: Vec<String> = workload.jobs().map(planned_job).collect();
+    jobs.join("; ")
 }
 
 /// Describes a job: `sequential write, 1 MiB, 60 s after 2 s, on 16 GiB`.

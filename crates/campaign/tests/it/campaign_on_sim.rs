@@ -372,7 +372,8 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
             .unwrap()
             .1
     };
-    assert_eq!(method(&bench), "host caches dropped before each run");
+    let prepared = "each run begins on a new simulated card; host caches dropped before each run";
+    assert_eq!(method(&bench), prepared);
     let mut record = bench.store.run(&bench.points(&campaign)[0].run).unwrap();
     record.id += "-kept";
     record.campaign.as_mut().unwrap().repeat = 2;
@@ -382,6 +383,17 @@ fn caches_that_could_not_be_emptied_are_not_said_to_be() {
     });
     bench.store.append(&record).unwrap();
     assert!(method(&bench).contains("host caches were not dropped before every run"));
+}
+
+/// Regression: the method of a campaign on simulated cards said that they were filled, which nothing did.
+#[test]
+fn simulated_cards_are_not_said_to_be_filled() {
+    let mut bench = Bench::new();
+    let campaign = three_cards("repeats = 1\npreparation = { fill = \"ones\" }");
+    bench.run(&campaign, None);
+    let mut lines = bench.summary(&campaign).method.into_iter();
+    let (_, prepared) = lines.find(|(name, _)| name == "Preparation").unwrap();
+    assert_eq!(prepared, "each run begins on a new simulated card");
 }
 
 /// Stops a run during the layout of its file, like Ctrl-C.

@@ -1,7 +1,9 @@
 //! Describes the method of a campaign for its report.
 
+use super::super::check;
 use super::super::file::PreparationSpec;
-use super::super::spec::{Campaign, Layer, LayerKind};
+use super::super::spec::{Campaign, CampaignWorkload, Card, CardLocation, Layer, LayerKind};
+use hakaru_model::method::PreparationMethod::{CachesDropped, CachesKept};
 use hakaru_model::method::{LayerMethod, MethodTitle, PreparationMethod};
 use hakaru_report::text;
 
@@ -18,28 +20,38 @@ pub(super) fn method(campaign: &Campaign, emptied: bool) -> Vec<(String, String)
         let order = text::card_order(campaign.card_order).to_owned();
         lines.push(line(MethodTitle::CardOrder, order));
     }
-    let prepared = preparation(&campaign.preparation, emptied);
-    if !prepared.is_empty() {
-        let prepared = text::preparation_method(&prepared);
-        lines.push(line(MethodTitle::Preparation, prepared));
-    }
+    let prepared = text::preparation_method(&preparation(campaign, emptied));
+    lines.push(line(MethodTitle::Preparation, prepared));
     if campaign.cool_down.0 > 0 {
         lines.push(line(MethodTitle::Pause, campaign.cool_down.to_string()));
     }
     lines.extend(campaign.layers.iter().filter_map(layer));
+    lines.extend(campaign.workloads.iter().map(workload));
     lines.push(line(MethodTitle::Seed, campaign.seed.to_string()));
     lines
 }
 
-/// Describes what is known of the method behind published figures: the repeats and the layers.
+/// Describes what is known of the method behind published figures: the repeats, the layers and the workloads.
 pub(super) fn method_of_published(campaign: &Campaign) -> Vec<(String, String)> {
     let repeats = text::each_point(campaign.repeats.method());
     let repeats = (text::method_head(MethodTitle::Repeats), repeats);
     let layers = campaign.layers.iter().filter_map(layer);
-    std::iter::once(repeats).chain(layers).collect()
+    let workloads = campaign.workloads.iter().map(workload);
+    std::iter::once(repeats)
+        .chain(layers)
+        .chain(workloads)
+        .collect()
 }
 
-fn preparation(preparation: &PreparationSpec, emptied: bool) -> Vec<PreparationMethod> {
+fn workload(workload: &CampaignWorkload) -> (String, String) {
+    let title = MethodTitle::Workload(&workload.name);
+    (text::method_head(title), check::planned_jobs(workload))
+}
+
+fn preparation(campaign: &Campaign, emptied: bool) -> Vec<PreparationMethod> {
+    let is_simulated = |card: &Card| matches!(card.location, CardLocation::Sim(_));
+    let is_simulated = campaign.cards.iter().all(is_simulated);
+    let preparation = &campaign.preparation;
     let PreparationSpec {
         discard,
         fill,
@@ -63,7 +75,15 @@ fn preparation(preparation: &PreparationSpec, emptied: bool) -> Vec<PreparationM
         drop_caches.then_some(caches),
         preparation.each_run_anew().then_some(fresh),
     ];
-    steps.into_iter().flatten().collect()
+    let mut steps: Vec<PreparationMethod> = steps.into_iter().flatten().collect();
+    if is_simulated {
+        // Nothing is written to a simulated card before a run.
+        steps.retain(|step| matches!(step, CachesDropped | CachesKept));
+        steps.insert(0, PreparationMethod::NewSimulatedCard);
+    } else if steps.is_empty() {
+        steps.push(PreparationMethod::Unprepared);
+    }
+    steps
 }
 
 fn layer(layer: &Layer) -> Option<(String, String)> {

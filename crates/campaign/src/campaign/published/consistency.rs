@@ -42,8 +42,8 @@ pub(super) fn units(rows: &mut [PublishedRow<'_>]) -> Vec<String> {
             let more = (binary - 1.0) * 100.0;
             notes.push(both!(
                 "The published figures in {unit} are {real} according to the IOPS beside them, and are converted: \
-                they are up to {more:.1}% larger here",
-                "公表値の単位{unit}は併記のIOPSから見ると{real}。換算したため、ここでは公表値より最大{more:.1}%大きい"
+                they are about {more:.1}% larger here",
+                "公表値の単位{unit}は併記のIOPSから見ると{real}。換算したため、ここでは公表値より約{more:.1}%大きい"
             ));
         }
     }

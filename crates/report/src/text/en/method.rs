@@ -13,6 +13,7 @@ pub(in crate::text) fn method_head(title: MethodTitle<'_>) -> String {
         MethodTitle::Preparation => "Preparation",
         MethodTitle::Pause => "Pause before each run",
         MethodTitle::Layer(name) => return format!("Layer {name}"),
+        MethodTitle::Workload(name) => return format!("Workload {name}"),
         MethodTitle::Seed => "Seed",
         MethodTitle::Recheck => "Recheck",
     };
@@ -93,6 +94,10 @@ fn preparation_step(step: &PreparationMethod) -> String {
         PreparationMethod::CachesKept => {
             "host caches were not dropped before every run as requested (see the caveats)"
                 .to_owned()
+        }
+        PreparationMethod::NewSimulatedCard => "each run begins on a new simulated card".to_owned(),
+        PreparationMethod::Unprepared => {
+            "none: results depend on what was written to the card before".to_owned()
         }
         PreparationMethod::FreshFileSystem => "a fresh file system for each run".to_owned(),
     }

@@ -107,7 +107,8 @@ pub(in crate::text) fn planned_job(job: &PlannedJob) -> String {
             Some(ramp) => format!("{most}{runtime} after a ramp of {ramp}"),
         });
     }
-    parts.extend(job.size.map(|size| format!("on {size}")));
+    let each = if job.numjobs > 1 { " each" } else { "" };
+    parts.extend(job.size.map(|size| format!("on {size}{each}")));
     enumerated(&parts)
 }
 

@@ -14,6 +14,7 @@ pub(in crate::text) fn method_head(title: MethodTitle<'_>) -> String {
         MethodTitle::Preparation => "前処理",
         MethodTitle::Pause => "測定前の待ち時間",
         MethodTitle::Layer(name) => return format!("レイヤ{name}"),
+        MethodTitle::Workload(name) => return format!("ワークロード{name}"),
         MethodTitle::Seed => "シード",
         MethodTitle::Recheck => "再測定",
     };
@@ -88,6 +89,10 @@ fn preparation_step(step: &PreparationMethod) -> String {
         PreparationMethod::CachesDropped => "各測定の前にホストのキャッシュを破棄".to_owned(),
         PreparationMethod::CachesKept => {
             "ホストのキャッシュを破棄できなかった測定あり（測定上の注意を参照）".to_owned()
+        }
+        PreparationMethod::NewSimulatedCard => "測定ごとに新しいシミュレートしたカード".to_owned(),
+        PreparationMethod::Unprepared => {
+            "なし（カードに以前書き込まれた内容が結果に影響する）".to_owned()
         }
         PreparationMethod::FreshFileSystem => "測定ごとに新しいファイルシステム".to_owned(),
     }

@@ -104,7 +104,8 @@ pub(in crate::text) fn planned_job(job: &PlannedJob) -> String {
             Some(ramp) => format!("ウォームアップ{ramp}の後{most}{runtime}"),
         });
     }
-    parts.extend(job.size.map(|size| format!("範囲{size}")));
+    let each = if job.numjobs > 1 { "各" } else { "" };
+    parts.extend(job.size.map(|size| format!("{each}範囲{size}")));
     listed(&parts)
 }
 
