@@ -306,24 +306,37 @@ impl PiRoom {
         Ok(format!("to {:.0} ms at most", worst as f64 / 1e6))
     }
 
+    /// Checks the report as Markdown, and leaves the page in `fleet`, beside the kernel.
     fn check_report(&self) -> Result<String> {
+        let page = self.report(&["--format", "markdown"])?;
+        for host in HOSTS {
+            ensure!(page.contains(host), "{host} is missing: {page}");
+        }
+        let dir = Kit::usual().dir().join("fleet");
+        std::fs::create_dir_all(&dir)?;
+        let file = dir.join("article-e.html");
+        let name = file
+            .to_str()
+            .context("the name of the directory is not UTF-8")?;
+        self.report(&["--output", name])?;
+        Ok(format!("{} lines; {name}", page.lines().count()))
+    }
+
+    /// Returns what `hakaru campaign report` prints with these options.
+    fn report(&self, options: &[&str]) -> Result<String> {
         let out = self
             .hakaru()
             .args(["campaign", "report", "--db"])
             .arg(self.database())
             .arg(self.campaign())
-            .args(["--format", "markdown"])
+            .args(options)
             .output()?;
         ensure!(
             out.status.success(),
             "{}",
             String::from_utf8_lossy(&out.stderr)
         );
-        let page = String::from_utf8(out.stdout)?;
-        for host in HOSTS {
-            ensure!(page.contains(host), "{host} is missing: {page}");
-        }
-        Ok(format!("{} lines", page.lines().count()))
+        Ok(String::from_utf8(out.stdout)?)
     }
 }
 
