@@ -65,6 +65,8 @@ pub(crate) struct MarkTable {
 #[derive(Clone, Debug)]
 pub(crate) struct MarkRow {
     pub(crate) name: String,
+    /// What else is known about it, such as the product; may be empty.
+    pub(crate) detail: String,
     pub(crate) cells: Vec<Option<Mark>>,
 }
 
@@ -93,13 +95,17 @@ impl MarkTable {
                 format!(
                     "{} {}",
                     mark.sign,
-                    crate::text::enumerated(&parts.collect::<Vec<_>>())
+                    text::enumerated(&parts.collect::<Vec<_>>())
                 )
             }
             None => "–".to_owned(),
         };
         let rows = self.rows.iter();
-        let rows = rows.map(|row| table::row(&row.name, row.cells.iter().map(cell)));
+        let name = |row: &MarkRow| match row.detail.is_empty() {
+            true => row.name.clone(),
+            false => text::enumerated(&[&row.name, &row.detail]),
+        };
+        let rows = rows.map(|row| table::row(&name(row), row.cells.iter().map(cell)));
         DataTable::new(table::row(&self.corner, self.columns.iter().cloned()), rows)
     }
 }

@@ -28,11 +28,15 @@ pub(crate) fn rank(mut all: Vec<RankedCaveat>) -> Vec<(String, String)> {
 
 /// The caveats of [`ranked`] in order, as labels and sentences.
 pub(crate) fn findings(subjects: &[(String, &Summary)]) -> Vec<(String, String)> {
-    rank(ranked(subjects))
+    rank(ranked(subjects, |_| true))
 }
 
-/// Merges the findings of these cards and layers. Each finding is listed once with the names it concerns.
-pub(crate) fn ranked(subjects: &[(String, &Summary)]) -> Vec<RankedCaveat> {
+/// Merges the findings of these cards and layers that are to be shown. Each finding is listed once with the names it
+/// concerns.
+pub(crate) fn ranked(
+    subjects: &[(String, &Summary)],
+    is_shown: impl Fn(&FindingKind) -> bool,
+) -> Vec<RankedCaveat> {
     let found = subjects.iter().flat_map(|(name, summary)| {
         facts::findings(summary)
             .into_iter()
@@ -47,6 +51,7 @@ pub(crate) fn ranked(subjects: &[(String, &Summary)]) -> Vec<RankedCaveat> {
     let said = |finding: &Finding| plain(&text::finding(finding, &phases));
     Finding::merge_all(found)
         .iter()
+        .filter(|finding| is_shown(&finding.kind))
         .map(|finding| RankedCaveat {
             severity: finding.severity,
             impact: impact(&finding.kind),

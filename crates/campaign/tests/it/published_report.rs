@@ -167,7 +167,8 @@ fn a_card_that_leads_in_one_workload_may_be_far_behind_in_another() {
         "On the raw device, sandisk is the fastest for sequential writes, but reaches only 42% of the best for random writes and 49% of the \
          best for random reads.",
         "On the raw device, kioxia is the fastest for random reads, but reaches only 38% of the best for random writes.",
-        "Rated through vfat, because programs keep files.",
+        "Rated through vfat, because programs keep files; ratings of the raw device are folded below. Linux cannot keep \
+         its root file system or Docker’s data on vfat.",
     ] {
         assert!(page.contains(said), "{page}");
     }
@@ -343,7 +344,7 @@ fn rated_speeds_are_marks_beside_the_measured_ones() {
     assert!(rated.len() >= 6 && rated.contains(&100.0), "{csv}");
     let svg = chart.svg(720);
     assert_eq!(svg.matches("class=\"hk-rated\"").count(), rated.len());
-    let title = "No rated speed is reached: 42 to 89% of it, but test conditions are not met";
+    let title = "No rated speed is reached: 42 to 89% of it; test conditions were not met";
     assert!(svg.contains(title) && svg.contains("mark: rated speed"));
 }
 
@@ -399,4 +400,53 @@ fn a_rate_below_one_keeps_the_unit_of_its_column() {
     let row = |line: &&str| line.starts_with("| transcend | 16.3 ± 0.8 (d) |");
     let line = page.lines().find(row).expect("the matrix of vfat");
     assert!(!line.contains("0.00130"), "{line}");
+}
+
+/// Regression: the spread of random writes on vfat was only in the tables.
+#[test]
+fn a_layer_whose_runs_spread_more_is_named() {
+    let page = campaign_markdown(summary(), None);
+    let sentence = "Random writes vary far more from run to run through vfat: SD up to 47% of the mean (raw: 4.4%).";
+    assert_eq!(page.matches("vary far more").count(), 1, "{page}");
+    assert!(page.contains(sentence), "{page}");
+}
+
+/// Regression: the products were only in the sections of the cards, and one of two rated speeds was missing.
+#[test]
+fn claims_name_the_product_and_its_range_of_rated_speeds() {
+    let page = campaign_markdown(summary(), None);
+    for row in [
+        "| kingston, Canvas Select Plus, 32 GB |",
+        "| kioxia, EXCERIA HIGH ENDURANCE, 32 GB, catalog 98 to 100 MB/s read |",
+    ] {
+        assert!(page.contains(row), "{row}: {page}");
+    }
+}
+
+/// Regression: the page named no step of an I/O unless a run was traced.
+#[test]
+fn the_path_of_an_untraced_io_is_said_to_be_unmeasured() {
+    let page = campaign_markdown(summary(), None);
+    assert!(
+        page.contains("Path of an I/O: what each step can add (not measured here)"),
+        "{page}"
+    );
+    let at = |step: &str| page.find(step).unwrap_or_else(|| panic!("{step}: {page}"));
+    let steps = [
+        "VFS: system call",
+        "vfat: file offset",
+        "block layer: bio",
+        "scheduler: merge",
+        "MMC or other",
+        "controller and flash",
+    ];
+    assert!(steps.map(at).is_sorted(), "{page}");
+}
+
+#[test]
+fn the_method_lists_the_workloads() {
+    let page = campaign_markdown(summary(), None);
+    let line = "random write, 4 KiB, 60 s after a ramp of 2 s, on 16 GiB";
+    assert!(page.contains("Workload rand-write-4k"), "{page}");
+    assert!(page.contains(line), "{page}");
 }

@@ -8,6 +8,7 @@ mod charts;
 mod csv;
 mod csv_rows;
 mod hosts;
+mod io_steps;
 mod matrices;
 mod parquet;
 mod ranks;
@@ -17,6 +18,7 @@ mod spread;
 mod tables;
 mod titles;
 mod tradeoffs;
+mod uneven;
 mod uses;
 mod view;
 mod words;
@@ -38,9 +40,9 @@ use crate::table::DataTable;
 use crate::text::{self, ComparedThing, CountedThing, Head, PagePart, with_compared};
 use crate::workload::with_workloads_of;
 use crate::{compare, merged, path, time};
-use hakaru_model::campaign::{CampaignSummary, CardPair};
+use hakaru_model::campaign::{CampaignSummary, CardPair, Weakness};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::finding::{Summary, SummaryOrigin};
+use hakaru_model::finding::{FindingKind, Summary, SummaryOrigin};
 use hakaru_model::severity::{Impact, Severity};
 use std::collections::BTreeSet;
 use view::View;
@@ -265,8 +267,8 @@ fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
     }
 }
 
-/// What would explain the cost of the layers, if the results do not contain it.
-fn unexplained(view: &View<'_>) -> Option<String> {
+/// Whether a layer of vfat is compared, if the results do not explain the cost of the layers.
+fn unexplained(view: &View<'_>) -> Option<bool> {
     let summaries = view.summaries();
     let is_explained = summaries.iter().any(|(_, summary)| {
         let mut phases = summary.phases.iter();
@@ -274,7 +276,7 @@ fn unexplained(view: &View<'_>) -> Option<String> {
     });
     let mut layers = view.held_layers().into_iter();
     let on_vfat = layers.any(|layer| layer.starts_with("vfat"));
-    (!is_explained).then(|| text::cost_unexplained(on_vfat))
+    (!is_explained).then_some(on_vfat)
 }
 
 /// Limits of the design, and every finding of every point, each once, from the worst on.
@@ -293,7 +295,20 @@ fn caveats(view: &View<'_>) -> Vec<(String, String)> {
     let notes = view.of.notes.iter().cloned();
     let notes = notes.map(|note| of_design(Severity::Weak, Impact::Precision, note));
     let all = host.into_iter().chain(weaknesses).chain(notes);
-    merged::rank(all.chain(merged::ranked(&view.summaries())).collect())
+    // The number of test points with few runs says the same of all.
+    let is_counted = view
+        .of
+        .weaknesses
+        .iter()
+        .any(|of| matches!(of, Weakness::FewRepeats { .. }));
+    let is_shown = |kind: &FindingKind| match kind {
+        FindingKind::FewRuns { runs } => !is_counted || runs.max < 2,
+        _ => true,
+    };
+    merged::rank(
+        all.chain(merged::ranked(&view.summaries(), is_shown))
+            .collect(),
+    )
 }
 
 /// All caveats, and the method.
@@ -359,7 +374,9 @@ fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
         return Vec::new();
     }
     let mut said = said;
-    said.extend(unexplained(view));
+    said.extend(uneven::sentences(view));
+    let unexplained = unexplained(view);
+    said.extend(unexplained.map(text::cost_unexplained));
     let reference = text::layer_in_text(&plain(&view.of.reference_layer));
     let costs = view.of.cards.iter().flat_map(|card| &card.costs);
     let tested = costs.filter(|cost| cost.comparison.ratio_ci95.is_some());
@@ -369,6 +386,7 @@ fn layer_costs(view: &View<'_>) -> Vec<DocumentBlock> {
     };
     let said = said.into_iter().map(DocumentBlock::Text);
     said.chain([DocumentBlock::Matrices(tables, about)])
+        .chain(unexplained.map(io_steps::block))
         .collect()
 }
 

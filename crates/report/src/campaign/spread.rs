@@ -19,7 +19,7 @@ pub(super) fn table(summary: &Summary) -> Option<DataTable> {
         let unit = unit(phase, repeated);
         let [by_t, by_bootstrap] = unit.intervals;
         let caveats = number::in_brackets(&phase.bandwidth.interval_caveats);
-        let error = |share| format!("± {}%{caveats}", percent(share));
+        let error = |share| format!("± {}%{caveats}", percent_or_bound(share));
         let lag1 = |r: f64| format!("{r:+.2}").replace('-', "−");
         Some(vec![
             text::with_unit(&naming::phase(summary, phase), unit.name),
@@ -66,14 +66,20 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
     let scale = estimate.mean / unit / phase.bandwidth.mean;
     let caveats = number::in_brackets(&estimate.interval_caveats);
     let interval = |(low, high): (f64, f64)| {
-        let [low, high] = [low, high].map(number::significant);
+        let [low, high] = told_apart([low, high]);
         format!("[{low}, {high}]{caveats}")
     };
     let median = match estimate.values.is_empty() {
         true => String::new(),
         false => MeanText::of_parts(estimate.median, Some(estimate.mad), unit).to_string(),
     };
-    let mean = number::significant(estimate.mean / unit);
+    let mean = match estimate.ci95 {
+        Some((low, high)) => {
+            let [mean, ..] = told_apart([estimate.mean, low, high].map(|value| value / unit));
+            mean
+        }
+        None => number::significant(estimate.mean / unit),
+    };
     let by_t = estimate.ci95.map(|(low, high)| (low / unit, high / unit));
     let by_t = by_t.map(interval).unwrap_or_default();
     let bootstrap = repeated.bootstrap_ci95;
@@ -82,6 +88,31 @@ fn unit(phase: &PhaseSummary, repeated: &Repeated) -> PhaseUnit {
         name,
         median,
         intervals: [format!("{mean} {by_t}"), bootstrap.unwrap_or_default()],
+    }
+}
+
+/// Maximum number of significant digits of an interval.
+const MOST_DIGITS: i32 = 6;
+
+/// Formats values with three significant digits, or with as many as tell the last two apart.
+fn told_apart<const N: usize>(values: [f64; N]) -> [String; N] {
+    let told = (3..=MOST_DIGITS).map(|digits| {
+        values.map(|value| match digits {
+            3 => number::significant(value),
+            digits => number::significant_digits(value, digits),
+        })
+    });
+    let mut told: Vec<[String; N]> = told.collect();
+    let differ = |texts: &[String; N]| texts[N - 1] != texts[N - 2];
+    let at = told.iter().position(differ).unwrap_or(0);
+    told.swap_remove(at)
+}
+
+/// Formats a share as percent; one that would be rounded to zero as an upper bound.
+fn percent_or_bound(share: f64) -> String {
+    match percent(share) {
+        zero if zero == "0" && share > 0.0 => "<0.05".to_owned(),
+        text => text,
     }
 }
 
@@ -107,11 +138,15 @@ fn drift(found: &Stability) -> String {
     let Some(change) = found.drift else {
         return String::new();
     };
-    let sign = if change < 0.0 { "−" } else { "+" };
+    let sign = match percent(change.abs()).as_str() {
+        "0" => "",
+        _ if change < 0.0 => "−",
+        _ => "+",
+    };
     let p = found.drift_p.map_or_else(String::new, |p| {
         format!(" (p {})", crate::compare::probability(p))
     });
-    format!("{sign}{}%{p}", percent(change.abs()))
+    format!("{sign}{}%{p}", percent_or_bound(change.abs()))
 }
 
 /// Formats the steady-state windows with their range and slope; `not reached` if there are none, or empty with fewer
@@ -177,4 +212,27 @@ pub(super) fn figures(phase: &PhaseSummary) -> Vec<CsvFigure> {
     let first = steady.map(|steady| f64::from(steady.first_round + 1));
     all.extend(share("steady_from_run", first));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Regression: an interval was printed as [305, 305], and its error as ± 0%.
+    #[test]
+    fn small_differences_keep_their_digits() {
+        assert_eq!(
+            told_apart([305.31, 305.2, 305.48]),
+            ["305.3", "305.2", "305.5"]
+        );
+        assert_eq!(
+            told_apart([1563.0, 1562.7, 1563.3]),
+            ["1,563.0", "1,562.7", "1,563.3"]
+        );
+        assert_eq!(told_apart([18.24, 20.0]), ["18.2", "20.0"]);
+        assert_eq!(told_apart([5.0, 5.0]), ["5.00", "5.00"]);
+        assert_eq!(percent_or_bound(0.0002), "<0.05");
+        assert_eq!(percent_or_bound(0.0), "0");
+        assert_eq!(percent_or_bound(0.012), "1.2");
+    }
 }

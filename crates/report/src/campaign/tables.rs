@@ -10,7 +10,7 @@ use crate::table::{self, DataTable};
 use crate::text::{self, CountedThing, Head};
 use crate::{escape, findings};
 use hakaru_model::advice::AdviceVerdict;
-use hakaru_model::campaign::Ranking;
+use hakaru_model::campaign::{CardSummary, Ranking};
 use hakaru_model::finding::{
     Claim, ClaimCheck, ClaimVerdict, Comparison, LayerCost, PhaseSummary, Verdict,
 };
@@ -259,6 +259,7 @@ pub(super) fn classes(view: &View<'_>) -> Option<MarkTable> {
         let cells = claims.iter().map(|claim| cell(&card.claims, claim));
         MarkRow {
             name: name.clone(),
+            detail: product(card),
             cells: cells.collect(),
         }
     });
@@ -268,6 +269,23 @@ pub(super) fn classes(view: &View<'_>) -> Option<MarkTable> {
         columns: claims.iter().copied().map(text::claim).collect(),
         rows: rows.collect(),
     })
+}
+
+/// Facts whose values need no name, in the order in which they identify a product.
+const IDENTIFYING: [&str; 4] = ["maker", "manufacturer", "model", "capacity"];
+
+/// The facts of a card that identify the product; empty if none is known.
+fn product(card: &CardSummary) -> String {
+    let facts = card.facts.iter().filter(|(name, _)| *name != "price");
+    let place = |name: &str| IDENTIFYING.iter().position(|known| *known == name);
+    let mut facts: Vec<(Option<usize>, &(String, String))> =
+        facts.map(|fact| (place(&fact.0), fact)).collect();
+    facts.sort_by_key(|(place, _)| place.unwrap_or(IDENTIFYING.len()));
+    let facts = facts.into_iter().map(|(place, (name, value))| match place {
+        Some(_) => escape::plain(value),
+        None => format!("{} {}", text::card_fact(name), escape::plain(value)),
+    });
+    text::enumerated(&facts.collect::<Vec<_>>())
 }
 
 /// The smallest multiple of what a claim requires among its measured figures.
@@ -313,6 +331,7 @@ pub(super) fn uses(view: &View<'_>, layer: &str) -> Option<MarkTable> {
     };
     let rows = cards.iter().map(|&card| MarkRow {
         name: view.name(card).to_owned(),
+        detail: String::new(),
         cells: uses.iter().map(|(id, _)| cell(card, id)).collect(),
     });
     (!uses.is_empty()).then(|| MarkTable {

@@ -146,8 +146,12 @@ fn mark_row(row: &MarkRow) -> String {
         None => "<td>–</td>".to_owned(),
     };
     let cells: String = row.cells.iter().map(cell).collect();
+    let detail = match row.detail.is_empty() {
+        true => String::new(),
+        false => format!(" <small>{}</small>", markup(&row.detail)),
+    };
     format!(
-        "<tr><th scope=\"row\">{}</th>{cells}</tr>\n",
+        "<tr><th scope=\"row\">{}{detail}</th>{cells}</tr>\n",
         markup(&row.name)
     )
 }

@@ -80,7 +80,7 @@ figure .wide-chart{display:none}figure .narrow{display:block}\
 .tiles{grid-template-columns:repeat(2,minmax(0,1fr));gap:8px}.tiles b{font-size:1.2rem}.uses{grid-template-columns:minmax(0,1fr)}\
 .heat{font-size:.75rem}.heat thead th{font-size:.6875rem;padding:2px 1px}.heat td{padding:4px 1px;border-width:1px}.heat tbody th{padding:4px 4px 4px 0}.heat tbody th,.marks tbody th{max-width:8em}.heat sup{min-width:.95em;font-size:.6875rem}\
 .heat td small{display:block;min-width:0;font-size:.75rem;line-height:1.2}.heat td:last-child small{white-space:normal}.heat sup~small{margin-right:1.1em}\
-.card{padding:8px}.card td{padding:3px 4px}.card thead th{padding:0 4px}.card tbody th{padding-right:4px;font-size:.875rem}.card td b{font-size:1.0625rem}.card td span{font-size:.75rem}\
+.card{padding:8px}.card td{padding:3px 4px}.card thead th{padding:0 4px}.card tbody th{padding-right:4px;font-size:.875rem;overflow-wrap:break-word}.marks th,.marks td{padding:4px 3px}.card td b{font-size:1.0625rem}.card td span{font-size:.75rem}\
 .cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}\
 .cards,.cards tbody,.cards tr,.cards th,.cards td{display:block;width:100%}\
 .cards tr{padding:6px 0;border-bottom:1px solid #d5dbe1}\

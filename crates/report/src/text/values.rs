@@ -480,3 +480,13 @@ pub(crate) enum RoundTitle {
         last: String,
     },
 }
+
+/// The path of an I/O by the design of Linux, not measured.
+pub(crate) struct IoSteps {
+    /// Title.
+    pub(crate) title: &'static str,
+    /// Headings: the step, and what it can add.
+    pub(crate) head: [&'static str; 2],
+    /// The steps in order.
+    pub(crate) steps: [[&'static str; 2]; 6],
+}

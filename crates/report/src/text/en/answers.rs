@@ -190,8 +190,12 @@ pub(in crate::text) fn fast_and_slow(
 }
 
 pub(in crate::text) fn rated_through(layer: &str) -> String {
+    let limits = match layer.starts_with("vfat") {
+        true => " Linux cannot keep its root file system or Docker’s data on vfat.",
+        false => "",
+    };
     format!(
-        "Rated through {layer}, because programs keep files. Ratings of the raw device are folded below."
+        "Rated through {layer}, because programs keep files; ratings of the raw device are folded below.{limits}"
     )
 }
 

@@ -51,7 +51,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             let least = least.map_or_else(String::new, |(layer, _)| name(layer));
             format!(
                 "Random I/O is spread over {}: cards can be faster in a smaller span, so {least} may cost more than shown, and \
-                 gain where it seems faster",
+                 an apparent gain may come from the span",
                 super::listed(&spans.collect::<Vec<_>>())
             )
         }

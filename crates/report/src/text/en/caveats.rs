@@ -47,7 +47,7 @@ pub(in crate::text) fn kind(kind: &FindingKind) -> String {
             count(*samples)
         ),
         SmallFile { size } => format!(
-            "May show the device's cache instead of its flash: the file is only {}",
+            "May show the device's cache instead of its flash: only {} is used",
             range(*size)
         ),
         SystemDisk {} => {

@@ -52,7 +52,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 }
                 (0, missed, of) if missed + untested == of => {
                     format!(
-                        "No rated speed is reached: {share}% of it, but test conditions are not met"
+                        "No rated speed is reached: {share}% of it; test conditions were not met"
                     )
                 }
                 (0, ..) => format!("Measured: {share}% of the rated speed; nothing is proven"),
@@ -376,7 +376,7 @@ pub(in crate::text) fn chart_source_line(
 }
 
 pub(in crate::text) fn latency_by_run_note() -> &'static str {
-    "Share of I/Os that took at most this long; both axes are logarithmic. A line for each run, because percentiles of \
+    "Latency at each percentile; both axes are logarithmic. A line for each run, because percentiles of \
      several runs cannot be merged."
 }
 
@@ -385,7 +385,7 @@ pub(in crate::text) fn run_of_series(name: &str, run: usize) -> String {
 }
 
 pub(in crate::text) fn latency_note() -> &'static str {
-    "Share of I/Os that took at most this long, all runs together; both axes are logarithmic. A line ends at the last \
+    "Latency at each percentile, all runs together; both axes are logarithmic. A line ends at the last \
      percentile with enough I/Os."
 }
 

@@ -356,7 +356,7 @@ pub(in crate::text) fn ratios_of(workload: &str) -> String {
 
 pub(in crate::text) fn layer_cost_about(reference: &str) -> String {
     format!(
-        "Speed as a share of {reference} on the same card, with its 95% interval, all of them at once; = same within 5%, ? not proven."
+        "Speed as a share of {reference} on the same card, with simultaneous 95% intervals; = same within 5%, ? not proven."
     )
 }
 
@@ -431,7 +431,7 @@ pub(in crate::text) fn results_about(reference: Option<&str>) -> String {
 pub(in crate::text) fn differences_about(reference: &str) -> String {
     let things = super::answers::things();
     format!(
-        "Ratios are to {reference}, with their 95% intervals, all of them at once: an interval excludes 1 exactly where a \
+        "Ratios are to {reference}, with simultaneous 95% intervals: an interval excludes 1 exactly where a \
          difference is shown. {} share a letter exactly where no difference between them is shown; that is not yet \
          proof that they are the same. All comparisons of {things} on this page are judged as one family: if all \
          {things} were alike, a false difference would come up with a probability of 5% at most. {}",

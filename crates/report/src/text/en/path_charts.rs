@@ -2,6 +2,7 @@
 
 use super::counted;
 use crate::number;
+use crate::text::IoSteps;
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 
@@ -111,4 +112,43 @@ pub(in crate::text) fn reached_and_asked(reached: u64, asked: u64) -> String {
 
 pub(in crate::text) fn up_to(size: Bytes) -> String {
     format!("up to {size}")
+}
+
+pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
+    IoSteps {
+        title: "Path of an I/O: what each step can add (not measured here)",
+        head: ["Step", "What it can add"],
+        steps: [
+            [
+                "Application → VFS: system call",
+                "its time on the processor; direct I/O bypasses the page cache",
+            ],
+            match on_vfat {
+                true => [
+                    "VFS → vfat: file offset to clusters",
+                    "a search of the FAT; writes of the FAT, directory entries and FSINFO; zeros for holes",
+                ],
+                false => [
+                    "VFS → file system: file offset to blocks",
+                    "a search of its tables; writes of tables, directories and a journal",
+                ],
+            },
+            [
+                "File system → block layer: bio",
+                "a bio for each piece of a fragmented file",
+            ],
+            [
+                "Block layer → scheduler: merge, split, request",
+                "fewer requests if neighbors merge, more if they exceed a limit; waiting in the queue",
+            ],
+            [
+                "Driver → bus: MMC or other command",
+                "time for the command, the data and the interrupt",
+            ],
+            [
+                "Card: controller and flash",
+                "small writes to other places, such as tables, make it open other blocks and copy data (garbage collection)",
+            ],
+        ],
+    }
 }

@@ -51,7 +51,7 @@ pub(in crate::text) fn range_note(lengths: &[String]) -> String {
     };
     format!(
         "Bandwidth over time, MB/s. Bar: bytes divided by time; thick line: ± 1 standard deviation of the \
-         intervals{of}; thin line with ends: the slowest and the fastest interval. The result has no single intervals."
+         intervals{of}; thin line with ends: the slowest and the fastest interval. The result does not list single intervals."
     )
 }
 

@@ -110,7 +110,7 @@ pub(in crate::text) fn layer_leaves(layer: &str, reference: &str) -> String {
 }
 
 pub(in crate::text) fn layer_leaves_note() -> &'static str {
-    "Ratio of the means with its 95% interval, all of them at once; = same within 5%, ? undecided."
+    "Ratio of the means with simultaneous 95% intervals; = same within 5%, ? undecided."
 }
 
 pub(in crate::text) fn failed_not_counted(n: u64, point: &str, because: &str) -> String {

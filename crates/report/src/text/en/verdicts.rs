@@ -3,8 +3,8 @@
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
-use crate::text::FigureChange;
 use crate::text::figures::suite_workloads;
+use crate::text::{FigureChange, capital};
 use hakaru_model::advice::{AdviceVerdict, Choice, Decision, Fitness};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::job::Op;
@@ -192,20 +192,31 @@ pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
 }
 
 pub(in crate::text) fn against_it(parts: &[String]) -> String {
-    format!("Against it: {}.", parts.join("; "))
+    format!("Where it is worse: {}.", parts.join("; "))
+}
+
+pub(in crate::text) fn spread_through_layer(
+    work: &str,
+    (through, most): (&str, &str),
+    (reference, before): (&str, &str),
+) -> String {
+    let work = capital(work);
+    format!(
+        "{work} vary far more from run to run through {through}: SD up to {most}% of the mean ({reference}: {before}%)."
+    )
 }
 
 pub(in crate::text) fn cost_unexplained(on_vfat: bool) -> String {
     let suspects = match on_vfat {
         true => {
-            "vfat also updates the FAT, directory entries and FSINFO, and, without sparse files, fills holes with zeros: \
-             the device then writes more bytes than the application (I/O amplification)"
+            "vfat also updates the FAT, directory entries and FSINFO, and, without sparse files, fills holes with zeros; \
+             the device would then write more bytes than the application (I/O amplification)"
         }
         false => "a file system also updates tables, directories and its journal",
     };
     format!(
-        "The cause is not measured; {suspects}. A section [trace] in the campaign file counts what reaches the device and \
-         shows the path of an I/O."
+        "Likely causes, not measured: {suspects}. Add a [trace] section to the campaign file to count what reaches the \
+         device."
     )
 }
 
@@ -348,6 +359,8 @@ pub(in crate::text) fn standing_verdict(found: &ReferenceStanding) -> String {
         (n, 0, 0) => format!("faster than {}", references(n)),
         (0, 0, n) => format!("slower than {}", references(n)),
         (0, n, 0) => format!("no clear difference from {}", references(n)),
+        (n, level, 0) => format!("faster than {n} of {} references", n + level),
+        (0, level, n) => format!("slower than {n} of {} references", n + level),
         _ => "between the references".to_owned(),
     }
 }
@@ -424,5 +437,45 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met or not measured; the report says which"
+    "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met or not measured, see the sections of the cards"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::references::NamedFigure;
+
+    /// Regression: a figure above all references was called "between" them if one of the differences was not clear.
+    #[test]
+    fn a_standing_is_between_references_only_if_some_are_faster_and_some_slower() {
+        let figure = || NamedFigure {
+            card: "a".to_owned(),
+            value: 1.0,
+        };
+        let verdict = |(ahead_of, level_with, behind)| {
+            standing_verdict(&ReferenceStanding {
+                phase: "p".to_owned(),
+                op: Op::Read,
+                among: "cards".to_owned(),
+                layer: "raw".to_owned(),
+                by_iops: true,
+                here: 1.0,
+                ahead_of,
+                level_with,
+                behind,
+                least: figure(),
+                most: figure(),
+                hosts: Vec::new(),
+                fewest_runs: 1,
+            })
+        };
+        assert_eq!(verdict((1, 1, 0)), "faster than 1 of 2 references");
+        assert_eq!(verdict((0, 2, 3)), "slower than 3 of 5 references");
+        assert_eq!(verdict((2, 1, 1)), "between the references");
+        assert_eq!(
+            verdict((0, 2, 0)),
+            "no clear difference from both references"
+        );
+        assert_eq!(verdict((1, 0, 0)), "faster than the only reference");
+    }
 }

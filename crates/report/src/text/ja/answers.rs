@@ -166,8 +166,12 @@ pub(in crate::text) fn fast_and_slow(
 }
 
 pub(in crate::text) fn rated_through(layer: &str) -> String {
+    let limits = match layer.starts_with("vfat") {
+        true => "なお、LinuxのルートファイルシステムやDockerのデータはvfatに置けない。",
+        false => "",
+    };
     format!(
-        "プログラムはファイルを使うため、{layer}経由の測定で評価した。RAWデバイスでの評価は下の折りたたみにある。"
+        "プログラムはファイルを使うため、{layer}経由の測定で評価した。RAWデバイスでの評価は下の折りたたみにある。{limits}"
     )
 }
 
@@ -193,6 +197,7 @@ pub(in crate::text) fn repeats_with_new_file(new: usize, of: usize) -> String {
 pub(in crate::text) fn card_fact(name: &str) -> String {
     let known = match name {
         "capacity" => "容量",
+        "catalog" => "カタログ値",
         "maker" | "manufacturer" => "メーカー",
         "model" => "型番",
         "price" => "価格",
@@ -245,7 +250,7 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
     match different {
         0 => format!("{thing}同士の比較{of}通りに有意差はない（{method}）。"),
         _ => format!(
-            "{thing}同士の比較{of}通り中{different}通りに有意差がある（{method}、全体の誤検出率5%）。"
+            "{thing}同士の比較{of}通り中{different}通りに有意差がある（{method}、ファミリーワイズエラー率5%）。"
         ),
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         Weakness::DriftUndecided { card, layer, undecided, of } => format!(
             "ドリフトを否定できない（{card}の{layer}の再測定で{of}項目中{undecided}項目が判定保留）。繰り返しの追加を推奨"
         ),
-        Weakness::Unprepared => "前処理なし。以前の書き込みが結果に影響しうる".to_owned(),
+        Weakness::Unprepared => "前処理の記録なし。以前の書き込みが結果に影響しうる".to_owned(),
         Weakness::Changed { what, values } => {
             format!("{}が測定点間で不一致: {}", circumstance(what), listed(values))
         }
@@ -43,7 +43,7 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
                 format!("{}は{size}", crate::text::layer_in_text(layer))
             });
             format!(
-                "ランダムアクセスの範囲がレイヤにより異なる（{}）。範囲が狭いほど速くなりうるため、狭いレイヤの低下は表示より大きい可能性がある",
+                "ランダムアクセスの範囲がレイヤにより異なる（{}）。範囲が狭いほど速くなりうるため、狭いレイヤの低下は表示より大きく、速く見える分は範囲の狭さによる可能性がある",
                 listed(&spans.collect::<Vec<_>>())
             )
         }

@@ -282,7 +282,7 @@ pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) ->
         (true, _) => format!("棒は{runs}の平均"),
     }];
     if marks.spread {
-        parts.push("線は±標準偏差".to_owned());
+        parts.push("線は±1標準偏差".to_owned());
     }
     if marks.runs {
         parts.push("点は各回".to_owned());

@@ -77,7 +77,7 @@ fn single(found: &SingleRuns, (first, second): (&str, &str)) -> String {
     }
     if *of > 1 {
         text += &match higher == of {
-            true => format!("。全{of}項目で高速"),
+            true => format!("。{of}項目すべてで高速"),
             false => format!("。{of}項目中{higher}項目で高速"),
         };
     }

@@ -2,6 +2,7 @@
 
 use super::failures::operation;
 use crate::number;
+use crate::text::IoSteps;
 use hakaru_model::job::Op;
 use hakaru_model::units::Bytes;
 
@@ -104,4 +105,43 @@ pub(in crate::text) fn reached_and_asked(reached: u64, asked: u64) -> String {
 
 pub(in crate::text) fn up_to(size: Bytes) -> String {
     format!("{size}まで")
+}
+
+pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
+    IoSteps {
+        title: "I/Oの経路と各段階で増えうるもの（ここでは未測定）",
+        head: ["段階", "増えうるもの"],
+        steps: [
+            [
+                "アプリケーション → VFS: システムコール",
+                "CPU時間（ダイレクトI/Oはページキャッシュを通らない）",
+            ],
+            match on_vfat {
+                true => [
+                    "VFS → vfat: ファイル内の位置からクラスタへ",
+                    "FATの検索、FAT・ディレクトリエントリ・FSINFOの書き込み、ホールのゼロ埋め",
+                ],
+                false => [
+                    "VFS → ファイルシステム: ファイル内の位置からブロックへ",
+                    "管理表の検索、管理表・ディレクトリ・ジャーナルの書き込み",
+                ],
+            },
+            [
+                "ファイルシステム → ブロック層: bio",
+                "断片化したファイルでは断片ごとのbio",
+            ],
+            [
+                "ブロック層 → スケジューラ: マージ、分割、リクエスト",
+                "隣接するとマージで減り、上限を超えると分割で増える。キューでの待ち時間",
+            ],
+            [
+                "ドライバ → バス: MMCなどのコマンド",
+                "コマンド、データ転送、割り込みの時間",
+            ],
+            [
+                "カード: コントローラとフラッシュ",
+                "管理表など別の場所への小さな書き込みで、別のブロックを開きデータをコピーする（ガベージコレクション）",
+            ],
+        ],
+    }
 }

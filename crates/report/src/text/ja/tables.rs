@@ -67,7 +67,7 @@ pub(in crate::text) fn things_counted(what: CountedThing, n: u64) -> String {
         CountedThing::Hosts => format!("ホスト{n}台"),
         CountedThing::Layers => format!("レイヤ{n}種類"),
         CountedThing::Workloads => format!("ワークロード{n}種類"),
-        CountedThing::PublishedRuns => format!("公表値{n}回分"),
+        CountedThing::PublishedRuns => format!("公表された計{n}回の測定"),
     }
 }
 

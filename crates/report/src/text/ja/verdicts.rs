@@ -172,7 +172,7 @@ pub(in crate::text) fn choice(
 }
 
 pub(in crate::text) fn choice_ample() -> &'static str {
-    "どちらでもよい（暫定。どちらも目安を大きく上回る）"
+    "どちらでもよい（暫定。どちらも目安を十分に満たす）"
 }
 
 pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
@@ -184,7 +184,17 @@ pub(in crate::text) fn figures_level(count: usize, of: usize) -> String {
 }
 
 pub(in crate::text) fn against_it(parts: &[String]) -> String {
-    format!("逆の結果もある。{}。", parts.join("、"))
+    format!("劣る項目: {}。", parts.join("、"))
+}
+
+pub(in crate::text) fn spread_through_layer(
+    work: &str,
+    (through, most): (&str, &str),
+    (reference, before): (&str, &str),
+) -> String {
+    format!(
+        "{through}では{work}の実行ごとのばらつきがはるかに大きい（標準偏差は平均の最大{most}%、{reference}は{before}%）。"
+    )
 }
 
 pub(in crate::text) fn cost_unexplained(on_vfat: bool) -> String {
@@ -196,7 +206,7 @@ pub(in crate::text) fn cost_unexplained(on_vfat: bool) -> String {
         false => "ファイルシステムは管理表、ディレクトリ、ジャーナルも更新する",
     };
     format!(
-        "原因は測定されていない。{suspects}。キャンペーンファイルに[trace]の節を書くと、デバイスに届く量とI/Oの経路を測定できる。"
+        "原因は測定していない。推定される原因: {suspects}。キャンペーンファイルに[trace]の節を書くと、デバイスに届く量を測定できる。"
     )
 }
 
@@ -234,7 +244,7 @@ pub(in crate::text) fn choice_title() -> &'static str {
 }
 
 pub(in crate::text) fn choice_column(first: &str, second: &str) -> String {
-    format!("選択（{second}対{first}）")
+    format!("選ぶなら（{second}と{first}の比較）")
 }
 
 pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
@@ -336,6 +346,8 @@ pub(in crate::text) fn standing_verdict(found: &ReferenceStanding) -> String {
         (0, 0, 1) => "参考値より遅い".to_owned(),
         (0, 0, n) => format!("参考値{n}件のすべてより遅い"),
         (0, n, 0) => format!("参考値{n}件と明確な差なし"),
+        (n, level, 0) => format!("参考値{}件のうち{n}件より速い", n + level),
+        (0, level, n) => format!("参考値{}件のうち{n}件より遅い", n + level),
         _ => "参考値の範囲内".to_owned(),
     }
 }
@@ -409,5 +421,5 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立、または未測定（どちらかはレポートに記載）"
+    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立、または未測定（どちらかは各カードの節に記載）"
 }

@@ -194,4 +194,6 @@ texts! {
     pub(crate) fn path_of_card(card: &str) -> String;
     /// Both sides take the same time within a percent.
     pub(crate) fn takes_the_same(operation: &str, sides: (&str, &str), nanos: f64) -> String;
+    /// The path of an I/O to the card by the design of Linux, and what each step can add.
+    pub(crate) fn io_steps(on_vfat: bool) -> IoSteps;
 }

@@ -392,6 +392,8 @@ texts! {
     pub(crate) fn proven_better() -> &'static str;
     /// Title of a campaign on simulated cards.
     pub(crate) fn of_simulated_cards(name: &str) -> String;
+    /// That runs differ much more through a layer than through the reference: both names and largest deviations in percent.
+    pub(crate) fn spread_through_layer(work: &str, through: (&str, &str), reference: (&str, &str)) -> String;
     /// What would explain the cost of a layer.
     pub(crate) fn cost_unexplained(on_vfat: bool) -> String;
     /// A start time whose time zone was assumed.

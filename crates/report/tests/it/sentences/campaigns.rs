@@ -101,7 +101,7 @@ fn more_weaknesses() -> Vec<(Weakness, &'static str)> {
                 ],
             },
             "Random I/O is spread over 16 GiB on the raw device and 4 GiB on vfat: cards can be faster in a smaller span, so \
-             vfat may cost more than shown, and gain where it seems faster",
+             vfat may cost more than shown, and an apparent gain may come from the span",
         ),
         (
             Weakness::Unprepared,

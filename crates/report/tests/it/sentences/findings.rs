@@ -101,7 +101,7 @@ fn of_the_run() -> Vec<(Caveat, &'static str)> {
     vec![
         (
             SmallFile { size: GIB },
-            "May show the device's cache instead of its flash: the file is only 1 GiB",
+            "May show the device's cache instead of its flash: only 1 GiB is used",
         ),
         (
             SystemDisk,
