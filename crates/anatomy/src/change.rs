@@ -60,7 +60,7 @@ const PART: usize = 8;
 
 /// Returns the deviation of neighboring windows in the part of a series that was disturbed most; `None` if no part was.
 ///
-/// A part is disturbed if its windows deviate by more than 4%, and four times as much as in the median part: a rise in it
+/// A part is disturbed if its windows deviate by more than 5%, and six times as much as in the median part: a rise in it
 /// would be hidden. A stall does not move the median of a window, and a change of speed is one difference of a part.
 pub(crate) fn disturbance(latencies: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = latencies.iter().map(|value| value.max(1.0).ln()).collect();
@@ -71,7 +71,7 @@ pub(crate) fn disturbance(latencies: &[f64]) -> Option<f64> {
     };
     let parts: Vec<f64> = windows.chunks_exact(PART).filter_map(of_part).collect();
     let (usual, most) = (median(&parts)?, parts.iter().copied().reduce(f64::max)?);
-    (most > 0.04 && most > 4.0 * usual).then_some(most)
+    (most > 0.05 && most > 6.0 * usual).then_some(most)
 }
 
 /// Returns the number of writes before the rise, near a window.
@@ -124,11 +124,11 @@ mod tests {
         let mut rng = Rng::new(8);
         let mut hidden = series(&mut rng, 370, 1150, 1.25, 0.01);
         for write in hidden.chunks_exact_mut(8).take(44) {
-            let delay = 1.0 + 0.4 * rng.unit();
+            let delay = 1.05 + 0.4 * rng.unit();
             write.iter_mut().for_each(|latency| *latency *= delay);
         }
         assert_eq!(rise(&hidden), None);
-        assert!(disturbance(&hidden).is_some_and(|most| most > 0.04));
+        assert!(disturbance(&hidden).is_some_and(|most| most > 0.05));
         // Noise, stalls and one change of speed hide no rise.
         let calm = |rng: &mut Rng| {
             let sigma = 0.01 + 0.2 * rng.unit();

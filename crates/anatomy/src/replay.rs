@@ -280,6 +280,23 @@ struct DeviationCounts {
 /// A rate at which a small read takes no time, for a card whose rate is unknown.
 const NO_TIME: f64 = 1e12;
 
+/// Largest relative error of a rough value that requests are compared with. Seek and sensing that could not be told apart
+/// both have their sum as a rough value, with an error of almost 100%.
+const MOST_ERROR: f64 = 0.3;
+
+/// Returns the value of a property that requests are compared with; `None` if it is not known well enough.
+fn estimate(anatomy: &Anatomy, property: P) -> Option<f64> {
+    let finding = anatomy.finding(property);
+    match finding {
+        CardFinding::Unknown(DeclineReason::Noisy { relative_error, .. })
+            if relative_error > MOST_ERROR =>
+        {
+            None
+        }
+        _ => finding.rough().map(|found| found.value),
+    }
+}
+
 /// Returns the anatomy with values for what small reads of one place do not need: rates, and the division of the time
 /// before the first byte into its parts.
 fn with_substitutes(anatomy: &Anatomy) -> Anatomy {
@@ -292,7 +309,7 @@ fn with_substitutes(anatomy: &Anatomy) -> Anatomy {
         };
         with.findings.insert(property, CardFinding::Known(exact));
     };
-    let known = |property| anatomy.finding(property).rough().map(|found| found.value);
+    let known = |property| estimate(anatomy, property);
     let rate = known(P::ReadRate).unwrap_or(NO_TIME);
     substitute(P::ReadRate, rate);
     substitute(P::WriteRate, known(P::WriteRate).unwrap_or(rate));
@@ -332,7 +349,7 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
         CardFinding::Unknown(DeclineReason::Needs(other)) => {
             matches!(anatomy.finding(other), CardFinding::Absent { .. })
         }
-        finding => finding.rough().is_some(),
+        _ => estimate(anatomy, *property).is_some(),
     };
     let of_writes: &[P] = if experiment.writes() { &OF_WRITES } else { &[] };
     // How full the cache is after a rest.
@@ -355,6 +372,7 @@ fn is_judged(anatomy: &Anatomy, experiment: Experiment, from_start: bool) -> boo
     let of_reads: &[P] = match experiment {
         // Small reads of one place.
         Experiment::Noise => &[],
+        Experiment::Boundaries => &[P::ReadRate, P::ReadOverhead, P::ReadSeek, P::Sense],
         _ => &[P::ReadRate, P::ReadOverhead],
     };
     let own = properties(experiment).iter().chain(of_reads);
