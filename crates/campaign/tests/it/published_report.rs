@@ -167,8 +167,8 @@ fn a_card_that_leads_in_one_workload_may_be_far_behind_in_another() {
         "On the raw device, sandisk is the fastest for sequential writes, but reaches only 42% of the best for random writes and 49% of the \
          best for random reads.",
         "On the raw device, kioxia is the fastest for random reads, but reaches only 38% of the best for random writes.",
-        "Rated through vfat, because programs keep files; ratings of the raw device are folded below. Linux cannot keep \
-         its root file system or Docker’s data on vfat.",
+        "Rated through vfat, as programs keep files; raw ratings are folded below. Linux cannot keep its root or \
+         Docker’s data on vfat.",
     ] {
         assert!(page.contains(said), "{page}");
     }
@@ -428,7 +428,7 @@ fn claims_name_the_product_and_its_range_of_rated_speeds() {
 fn the_path_of_an_untraced_io_is_said_to_be_unmeasured() {
     let page = campaign_markdown(summary(), None);
     assert!(
-        page.contains("Path of an I/O: what each step can add (not measured here)"),
+        page.contains("Path of an I/O, step by step (not measured)"),
         "{page}"
     );
     let at = |step: &str| page.find(step).unwrap_or_else(|| panic!("{step}: {page}"));

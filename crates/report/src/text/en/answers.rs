@@ -191,12 +191,10 @@ pub(in crate::text) fn fast_and_slow(
 
 pub(in crate::text) fn rated_through(layer: &str) -> String {
     let limits = match layer.starts_with("vfat") {
-        true => " Linux cannot keep its root file system or Docker’s data on vfat.",
+        true => " Linux cannot keep its root or Docker’s data on vfat.",
         false => "",
     };
-    format!(
-        "Rated through {layer}, because programs keep files; ratings of the raw device are folded below.{limits}"
-    )
+    format!("Rated through {layer}, as programs keep files; raw ratings are folded below.{limits}")
 }
 
 pub(in crate::text) fn proven_better() -> &'static str {

@@ -116,7 +116,7 @@ pub(in crate::text) fn up_to(size: Bytes) -> String {
 
 pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
     IoSteps {
-        title: "Path of an I/O: what each step can add (not measured here)",
+        title: "Path of an I/O, step by step (not measured)",
         head: ["Step", "What it can add"],
         steps: [
             [

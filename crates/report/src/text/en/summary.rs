@@ -6,10 +6,11 @@ use hakaru_model::finding::ClaimVerdict;
 use hakaru_model::job::Op;
 
 pub(in crate::text) fn method() -> &'static str {
-    "MB/s are 10⁶ bytes per second. Means and standard deviations are taken over runs, those of speed over time over its intervals; the \
-     deviation divides by n − 1. Latency runs from submission to completion, in an open loop from the intended start of \
-     each I/O; percentiles are those of all I/Os of all runs together, where runs can be merged, and one is left out \
-     where there were too few I/Os for it. Amplification: bytes between host and device per byte of the application, from the kernel's counters; not that of the flash."
+    "MB/s are 10⁶ bytes per second. Means and standard deviations are taken over runs, those of speed over time over its \
+     intervals; the deviation divides by n − 1. Latency runs from submission to completion, in an open loop from the \
+     intended start of each I/O; percentiles cover all I/Os of all runs that can be merged, and are left out where there \
+     were too few I/Os. Amplification: bytes between host and device per byte of the application, from the kernel's \
+     counters; not that of the flash."
 }
 
 pub(in crate::text) fn only_card(card: &str, value: &str) -> String {

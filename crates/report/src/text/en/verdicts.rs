@@ -437,7 +437,7 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met or not measured, see the sections of the cards"
+    "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met, or not measured"
 }
 
 #[cfg(test)]

@@ -250,7 +250,7 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
     match different {
         0 => format!("{thing}同士の比較{of}通りに有意差はない（{method}）。"),
         _ => format!(
-            "{thing}同士の比較{of}通り中{different}通りに有意差がある（{method}、ファミリーワイズエラー率5%）。"
+            "{thing}同士の比較{of}通り中{different}通りに有意差がある（{method}、全体の有意水準5%）。"
         ),
     }
 }

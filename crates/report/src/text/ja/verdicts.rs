@@ -421,5 +421,5 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立、または未測定（どちらかは各カードの節に記載）"
+    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立、または未測定"
 }
