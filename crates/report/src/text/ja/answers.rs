@@ -197,7 +197,7 @@ pub(in crate::text) fn repeats_with_new_file(new: usize, of: usize) -> String {
 pub(in crate::text) fn card_fact(name: &str) -> String {
     let known = match name {
         "capacity" => "容量",
-        "catalog" => "カタログ値",
+        "catalog" => "公称値",
         "maker" | "manufacturer" => "メーカー",
         "model" => "型番",
         "price" => "価格",
