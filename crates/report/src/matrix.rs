@@ -105,7 +105,7 @@ impl MarkTable {
             true => row.name.clone(),
             false => text::enumerated(&[&row.name, &row.detail]),
         };
-        let rows = rows.map(|row| table::row(&name(row), row.cells.iter().map(cell)));
+        let rows = rows.map(|row| table::row(name(row), row.cells.iter().map(cell)));
         DataTable::new(table::row(&self.corner, self.columns.iter().cloned()), rows)
     }
 }
