@@ -1,5 +1,6 @@
 //! The method of a campaign.
 
+use crate::number;
 use hakaru_model::method::{
     CardOrder, DiscardMode, FillEntry, LayerMethod, MethodTitle, PointOrder, PreparationMethod,
     PrepareScope, RecheckMethod, RepeatsMethod,
@@ -117,7 +118,7 @@ pub(in crate::text) fn layer_method(parts: &[LayerMethod<'_>]) -> String {
         LayerMethod::Partition(table) => format!("in one partition ({table})"),
         LayerMethod::MkfsOptions(options) => format!("mkfs options {options}"),
         LayerMethod::MountOptions(options) => format!("mount options {options}"),
-        LayerMethod::FileSize(size) => format!("files of {size} at most"),
+        LayerMethod::FileSize(size) => format!("files of {} at most", number::block_size(*size)),
     };
     let parts: Vec<String> = parts.iter().map(part).collect();
     parts.join(", ")

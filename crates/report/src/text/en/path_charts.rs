@@ -121,7 +121,13 @@ pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
         steps: [
             [
                 "Application → VFS: system call",
-                "its time on the processor; direct I/O bypasses the page cache",
+                match on_vfat {
+                    true => {
+                        "its time on the processor; direct I/O bypasses the page cache, except writes of vfat beyond the \
+                         initialized part of a file"
+                    }
+                    false => "its time on the processor; direct I/O bypasses the page cache",
+                },
             ],
             match on_vfat {
                 true => [

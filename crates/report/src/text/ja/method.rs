@@ -1,6 +1,7 @@
 //! The method of a campaign.
 
 use super::listed;
+use crate::number;
 use hakaru_model::method::{
     CardOrder, DiscardMode, FillEntry, LayerMethod, MethodTitle, PointOrder, PreparationMethod,
     PrepareScope, RecheckMethod, RepeatsMethod,
@@ -112,7 +113,7 @@ pub(in crate::text) fn layer_method(parts: &[LayerMethod<'_>]) -> String {
         LayerMethod::Partition(table) => format!("1つのパーティション（{table}）"),
         LayerMethod::MkfsOptions(options) => format!("mkfsのオプション{options}"),
         LayerMethod::MountOptions(options) => format!("マウントオプション{options}"),
-        LayerMethod::FileSize(size) => format!("ファイルは最大{size}"),
+        LayerMethod::FileSize(size) => format!("ファイルは最大{}", number::block_size(*size)),
     };
     let parts: Vec<String> = parts.iter().map(part).collect();
     listed(&parts)

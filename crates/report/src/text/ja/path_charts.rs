@@ -114,7 +114,13 @@ pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
         steps: [
             [
                 "アプリケーション → VFS: システムコール",
-                "CPU時間（ダイレクトI/Oはページキャッシュを通らない）",
+                match on_vfat {
+                    true => {
+                        "CPU時間（ダイレクトI/Oはページキャッシュを通らない。ただしvfatでは、初期化済みの範囲を越える書き込みは\
+                         通る）"
+                    }
+                    false => "CPU時間（ダイレクトI/Oはページキャッシュを通らない）",
+                },
             ],
             match on_vfat {
                 true => [
