@@ -267,7 +267,7 @@ fn stated_runs(phase: &hakaru_model::finding::PhaseSummary) -> u64 {
     }
 }
 
-/// Whether a layer of vfat is compared, if the results do not explain the cost of the layers.
+/// Returns whether one of the compared layers is vfat; `None` if traces or counters explain the cost of the layers.
 fn unexplained(view: &View<'_>) -> Option<bool> {
     let summaries = view.summaries();
     let is_explained = summaries.iter().any(|(_, summary)| {

@@ -98,7 +98,7 @@ fn preparation_step(step: &PreparationMethod) -> String {
         }
         PreparationMethod::NewSimulatedCard => "each run begins on a new simulated card".to_owned(),
         PreparationMethod::Unprepared => {
-            "none: results depend on what was written to the card before".to_owned()
+            "none recorded here: results depend on what was written to the card before".to_owned()
         }
         PreparationMethod::FreshFileSystem => "a fresh file system for each run".to_owned(),
     }

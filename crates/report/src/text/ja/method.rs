@@ -93,7 +93,7 @@ fn preparation_step(step: &PreparationMethod) -> String {
         }
         PreparationMethod::NewSimulatedCard => "測定ごとに新しいシミュレートしたカード".to_owned(),
         PreparationMethod::Unprepared => {
-            "なし（カードに以前書き込まれた内容が結果に影響する）".to_owned()
+            "ここには記録なし（カードに以前書き込まれた内容が結果に影響する）".to_owned()
         }
         PreparationMethod::FreshFileSystem => "測定ごとに新しいファイルシステム".to_owned(),
     }
