@@ -34,3 +34,46 @@ fn name(of: &SeriesLine, all: &[SeriesLine]) -> String {
         false => of.short.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(label: &str, short: &str) -> SeriesLine {
+        SeriesLine {
+            series: format!("{short}-and-the-rest"),
+            label: label.to_owned(),
+            scenario: "randread".to_owned(),
+            runs: 1,
+            short: short.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_label_of_several_series_is_reported_whole() {
+        let series = [line("ssd", "a1"), line("ssd", "b2")];
+        assert_eq!(next(&series, None), "Next: `hakaru report ssd`\n");
+        // One series, or a label that a shell would split, is named by its ID.
+        assert_eq!(next(&series[..1], None), "Next: `hakaru report a1`\n");
+        let spaced = [line("my ssd", "a1"), line("my ssd", "b2")];
+        assert_eq!(next(&spaced, None), "Next: `hakaru report a1`\n");
+        let option = [line("-x", "a1"), line("-x", "b2")];
+        assert_eq!(next(&option, None), "Next: `hakaru report a1`\n");
+    }
+
+    #[test]
+    fn only_different_labels_are_compared() {
+        let pair = [line("sd", "a1"), line("ssd", "b2"), line("ssd", "c3")];
+        let wanted = "Next: `hakaru report a1`, `hakaru compare a1 ssd`\n";
+        assert_eq!(next(&pair, None), wanted);
+    }
+
+    #[test]
+    fn an_import_without_series_shows_what_it_has() {
+        assert_eq!(
+            next(&[], Some(&"d4".to_owned())),
+            "Next: `hakaru show d4`\n"
+        );
+        assert_eq!(next(&[], None), "");
+    }
+}
