@@ -275,7 +275,7 @@ pub fn advise_all(summary: &mut CampaignSummary, rules: &[UseRule]) {
 
 fn advise_cards(summary: &mut CampaignSummary, rules: &[UseRule]) {
     for layer in summary.cards.iter_mut().flat_map(|card| &mut card.layers) {
-        layer.advice = crate::advise(&layer.summary, rules);
+        layer.advice = crate::advise_layer(layer, rules);
     }
 }
 

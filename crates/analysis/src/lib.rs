@@ -37,7 +37,7 @@ pub mod summarize;
 #[cfg(test)]
 mod testing;
 
-pub use advice::{advise, default_rules, rules_with};
+pub use advice::{advise, advise_layer, default_rules, rules_with};
 pub use campaign::{join, rank};
 pub use claims::{check_claims, claims};
 pub use cliff::{Falls, falls};

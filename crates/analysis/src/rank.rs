@@ -5,26 +5,26 @@
 //! union of single hypotheses, each tested at the full level, so that a pair counts as one test of its family (Berger
 //! 1982). The family of all uses consists of all pairs of ranked cards. A card with one run proves nothing.
 
-use crate::advice::advise;
+use crate::advice::advise_layer;
 use crate::compare::{ComparedSample, SamplePair, TestFamilies, compare_family};
 use crate::estimate;
 use crate::figures::{FigureSample, figure_sample};
 use crate::stats;
 use hakaru_model::advice::{Advice, UseRule};
-use hakaru_model::campaign::CardSummary;
+use hakaru_model::campaign::{CardSummary, LayerSummary};
 use hakaru_model::figure::Figure;
-use hakaru_model::finding::{Comparison, Summary, Verdict};
+use hakaru_model::finding::{Comparison, Verdict};
 use hakaru_model::price::Price;
 use hakaru_model::rank::{UsePlace, UseRanking, ValuePlace, ValueRanking};
 
 /// A card through one layer: its index, and its results.
-type Member<'a> = (u32, &'a Summary);
+type Member<'a> = (u32, &'a LayerSummary);
 
 fn members<'a>(cards: &'a [CardSummary], layer: &str) -> Vec<Member<'a>> {
     let cards = (0..).zip(cards);
     let through = cards.filter_map(|(index, card)| {
         let of = card.layers.iter().find(|of| of.layer == layer)?;
-        Some((index, &of.summary))
+        Some((index, of))
     });
     through.collect()
 }
@@ -127,8 +127,11 @@ struct CardForUse {
 
 impl<'a> UseGroup<'a> {
     fn of(layer: &'a str, rule: &'a UseRule, members: &[Member<'_>]) -> UseGroup<'a> {
-        let card = |&(card, summary): &Member<'_>| CardForUse::of(card, summary, rule);
-        let mut cards: Vec<CardForUse> = members.iter().map(card).collect();
+        let card = |&(card, of): &Member<'_>| CardForUse::of(card, of, rule);
+        let cards = members.iter().map(card);
+        // A file system that cannot serve the use has no best card.
+        let possible = cards.filter(|card| card.advice.impossible_on.is_none());
+        let mut cards: Vec<CardForUse> = possible.collect();
         cards.sort_by(|a, b| {
             let order = b.advice.fitness.cmp(&a.advice.fitness);
             order.then(b.margin().total_cmp(&a.margin()))
@@ -189,11 +192,11 @@ impl<'a> UseGroup<'a> {
 }
 
 impl CardForUse {
-    fn of(card: u32, summary: &Summary, rule: &UseRule) -> CardForUse {
-        let advice = advise(summary, std::slice::from_ref(rule)).swap_remove(0);
+    fn of(card: u32, of: &LayerSummary, rule: &UseRule) -> CardForUse {
+        let advice = advise_layer(of, std::slice::from_ref(rule)).swap_remove(0);
         let margin = |decision: &hakaru_model::advice::Decision| {
             let (figure, fits) = (decision.criterion.figure, decision.criterion.fits);
-            let sample = figure_sample(summary, figure).relative_to(fits, figure);
+            let sample = figure_sample(&of.summary, figure).relative_to(fits, figure);
             let value = decision.measured.value;
             let margin = match figure.more_is_better() {
                 true => value / fits,
@@ -307,10 +310,10 @@ impl<'a> ValueGroup<'a> {
             .map(|price| price.amount)
             .collect();
         let per = 10f64.powi(stats::median(&amounts)?.log10().round() as i32);
-        let card = |&(card, summary): &Member<'_>| {
+        let card = |&(card, of): &Member<'_>| {
             let factor = per / amount(card)?;
-            let measured = crate::figure(summary, figure)?;
-            let sample = figure_sample(summary, figure).scaled(factor);
+            let measured = crate::figure(&of.summary, figure)?;
+            let sample = figure_sample(&of.summary, figure).scaled(factor);
             Some((card, measured.value * factor, sample))
         };
         let mut cards: Vec<_> = members.iter().filter_map(card).collect();

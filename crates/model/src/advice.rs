@@ -17,6 +17,9 @@ pub struct UseRule {
     pub title: String,
     /// Criteria; the worst one decides the verdict.
     pub criteria: Vec<Criterion>,
+    /// Whether the use needs a file system with Unix owners, permissions and symbolic links.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_permissions: bool,
 }
 
 /// Criterion of a use: a figure with two thresholds.
@@ -75,6 +78,9 @@ pub struct Advice {
     pub decided_by: Vec<Decision>,
     /// Criteria that no phase measured; measuring them might change the verdict.
     pub not_measured: Vec<Criterion>,
+    /// Type of the file system that cannot serve this use, whatever its speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible_on: Option<String>,
 }
 
 impl Advice {
@@ -107,6 +113,9 @@ impl Advice {
 
     /// The rating that the measured figures leave possible; `None` if none was measured, or an interval crosses a limit.
     pub fn best_possible(&self) -> Option<Fitness> {
+        if self.impossible_on.is_some() {
+            return Some(Fitness::DoesNot);
+        }
         let worst = self.decided_by.first().map(|worst| worst.fitness);
         worst.filter(|_| !self.is_crossed())
     }
@@ -114,6 +123,7 @@ impl Advice {
     /// The verdict with its certainty.
     pub fn verdict(&self) -> AdviceVerdict {
         match self.fitness {
+            _ if self.impossible_on.is_some() => AdviceVerdict::NotPossible,
             Some(fitness) if self.is_firm() => AdviceVerdict::Firm(fitness),
             Some(_) if self.is_crossed() => AdviceVerdict::Inconclusive,
             Some(fitness) => AdviceVerdict::Probable(fitness),
@@ -162,6 +172,8 @@ pub enum AdviceVerdict {
     Inconclusive,
     /// No figure was measured.
     NotMeasured,
+    /// The file system cannot serve the use.
+    NotPossible,
 }
 
 /// Result of one criterion.
@@ -263,6 +275,7 @@ mod tests {
             fitness,
             decided_by: decided_by.to_vec(),
             not_measured: Vec::new(),
+            impossible_on: None,
         }
     }
 
@@ -294,6 +307,10 @@ mod tests {
         let unsuited = of(Some(DoesNot), &[single(DoesNot)]);
         let open = of(Some(WithCare), &[decision(WithCare, false, true)]);
         let unknown = of(None, &[]);
+        let impossible = Advice {
+            impossible_on: Some("vfat".to_owned()),
+            ..of(None, &[single(Fits)])
+        };
         for (a, b, chosen) in [
             (&good, &care_at_best, (Choice::First, false)),
             (&care_at_best, &good_so_far, (Choice::Second, true)),
@@ -301,9 +318,11 @@ mod tests {
             (&unsuited, &unsuited, (Choice::Both(DoesNot), false)),
             (&open, &good, (Choice::Open, false)),
             (&good, &unknown, (Choice::Open, false)),
+            (&impossible, &care_at_best, (Choice::Second, true)),
         ] {
             assert_eq!(choose(a, b), chosen, "{a:?} {b:?}");
         }
+        assert_eq!(impossible.verdict(), AdviceVerdict::NotPossible);
     }
 
     #[test]

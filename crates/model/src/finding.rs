@@ -15,6 +15,7 @@ pub use sustained::{Cliff, Sustained, Swing};
 pub use workload::JobDescription;
 
 use crate::annotation::Annotations;
+use crate::campaign::PreparedStep;
 use crate::caveat::Caveat;
 pub use crate::claim::{
     Bottleneck, BusLimit, Claim, ClaimCheck, ClaimPart, ClaimVerdict, Condition, MeasuredFigure,
@@ -184,6 +185,9 @@ pub struct Summary {
     /// The traced runs of each phase and disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traced: Vec<TracedSeries>,
+    /// Preparation before the first run, if a campaign recorded it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prepared: Vec<PreparedStep>,
     /// Differences of the traced I/Os from those of another series or layer, if it was compared with one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path_differences: Vec<PathDifference>,

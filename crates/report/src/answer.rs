@@ -57,7 +57,8 @@ fn judged(advice: &Advice, wanted: Fitness) -> Option<UseAnswer> {
         AdviceVerdict::Firm(_)
         | AdviceVerdict::Probable(_)
         | AdviceVerdict::Inconclusive
-        | AdviceVerdict::NotMeasured => return None,
+        | AdviceVerdict::NotMeasured
+        | AdviceVerdict::NotPossible => return None,
     };
     Some(UseAnswer {
         title: text::use_title(&advice.id, &advice.title),

@@ -60,6 +60,14 @@ fn verdict_of(advice: &Advice) -> String {
     }
 }
 
+/// The symbol of a verdict that no measurement could change.
+pub(crate) const IMPOSSIBLE: &str = "-";
+
+/// Whether a symbol is that of a verdict from measured figures.
+pub(crate) fn is_judged(sign: &str) -> bool {
+    sign != OPEN && sign != IMPOSSIBLE
+}
+
 /// The symbol of a verdict that is open: something is not measured, or an interval crosses a limit.
 pub(crate) const OPEN: &str = "?";
 
@@ -74,6 +82,7 @@ pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
         Probable(Fitness::WithCare) => "(~)",
         Probable(Fitness::DoesNot) => "(✗)",
         Inconclusive | NotMeasured => OPEN,
+        NotPossible => IMPOSSIBLE,
     }
 }
 
@@ -83,6 +92,9 @@ const REASONS: usize = 2;
 /// The deciding figures: for a good verdict, the figure nearest to its limit; otherwise, the figures that miss it. If
 /// an interval crosses a limit, the figures with such an interval.
 fn reasons(advice: &Advice) -> String {
+    if let Some(file_system) = &advice.impossible_on {
+        return text::no_permissions(&plain(file_system));
+    }
     let crossed = advice.fitness.is_some() && advice.verdict() == AdviceVerdict::Inconclusive;
     let worst = advice.decided_by.first().map(|decision| decision.fitness);
     let most = if worst == Some(Fitness::Fits) {
@@ -276,6 +288,7 @@ mod tests {
                 better_from: None,
             }],
             not_measured: vec![criterion(Figure::SyncP999)],
+            impossible_on: None,
         };
         let ConclusionRow { sign, because, .. } = use_of(&advice);
         let wanted = "fsync P99 7.21 ms (limit 10); not measured: fsync P99.9 (`hakaru bench --only=durable`)";
@@ -286,5 +299,13 @@ mod tests {
         assert_eq!(use_of(&advice).verdict, at_best);
         advice.decided_by.clear();
         assert_eq!(use_of(&advice).verdict, "not measured");
+        advice.impossible_on = Some("vfat".to_owned());
+        let row = use_of(&advice);
+        assert_eq!(verdict(&row), "- not possible");
+        assert_eq!(
+            row.because,
+            "vfat stores no Unix owners, permissions or symbolic links"
+        );
+        assert!(!is_judged(row.sign));
     }
 }

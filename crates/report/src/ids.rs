@@ -30,6 +30,7 @@ pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str {
         Probable(Fitness::DoesNot) => "probably_does_not",
         Inconclusive => "inconclusive",
         NotMeasured => "not_measured",
+        NotPossible => "not_possible",
     }
 }
 
@@ -166,7 +167,7 @@ mod tests {
             .collect()
     }
 
-    const VERDICTS: [AdviceVerdict; 8] = [
+    const VERDICTS: [AdviceVerdict; 9] = [
         AdviceVerdict::Firm(Fitness::Fits),
         AdviceVerdict::Firm(Fitness::WithCare),
         AdviceVerdict::Firm(Fitness::DoesNot),
@@ -175,6 +176,7 @@ mod tests {
         AdviceVerdict::Probable(Fitness::Fits),
         AdviceVerdict::Probable(Fitness::WithCare),
         AdviceVerdict::Probable(Fitness::DoesNot),
+        AdviceVerdict::NotPossible,
     ];
 
     /// Regression: the CSV had `with_care` where the page had "inconclusive".
@@ -203,7 +205,8 @@ mod tests {
                 "inconclusive",
                 "probably_fits",
                 "probably_with_care",
-                "probably_does_not"
+                "probably_does_not",
+                "not_possible"
             ]
         );
         assert_eq!(documented("advice_"), advice);

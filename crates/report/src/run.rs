@@ -21,6 +21,7 @@ use crate::text::{self, ErrorCount, Head, PagePart};
 use crate::workload::{with_workloads_described, with_workloads_of};
 use crate::{answer, facts, merged, naming, path};
 use hakaru_model::advice::RunFindings;
+use hakaru_model::campaign::PreparedStep;
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::{PhaseSummary, Summary, SummaryOrigin};
 use hakaru_model::method::{MethodTitle, PreparationMethod};
@@ -450,6 +451,16 @@ fn failed(summary: &Summary) -> Vec<(String, String)> {
 /// Maximum number of listed run IDs; the store has all.
 const IDS: usize = 20;
 
+/// Formats a preparation step: `filled with 0xff, in 12 min 30 s`.
+pub(crate) fn prepared(step: &PreparedStep) -> String {
+    let done = text::step(&step.step);
+    if step.elapsed.0 == 0 {
+        done
+    } else {
+        text::step_took(&done, step.elapsed)
+    }
+}
+
 /// Target, host and environment of the measurement.
 fn circumstances(summary: &Summary) -> Vec<Pair> {
     let mut ids: Vec<String> = summary.runs.iter().take(IDS).map(|id| plain(id)).collect();
@@ -460,13 +471,17 @@ fn circumstances(summary: &Summary) -> Vec<Pair> {
     let lines = facts::circumstances(summary).into_iter().map(Pair::from);
     let is_simulated = summary.caveats.contains(&Caveat::Simulated);
     let is_own = matches!(summary.origin, SummaryOrigin::Measured { .. });
-    let prepared = (is_own && !is_simulated).then(|| {
-        let title = text::method_head(MethodTitle::Preparation);
+    let title = || text::method_head(MethodTitle::Preparation);
+    let is_unprepared = is_own && !is_simulated && summary.prepared.is_empty();
+    let unprepared = is_unprepared.then(|| {
         let steps = [PreparationMethod::Unprepared];
-        Pair::from((title, text::preparation_method(&steps)))
+        Pair::from((title(), text::preparation_method(&steps)))
     });
+    let steps: Vec<String> = summary.prepared.iter().map(prepared).collect();
+    let steps = (!steps.is_empty()).then(|| Pair::from((title(), text::enumerated(&steps))));
     lines
-        .chain(prepared)
+        .chain(unprepared)
+        .chain(steps)
         .chain([Pair::from((Head::RunIds.into(), text::enumerated(&ids)))])
         .collect()
 }

@@ -74,7 +74,7 @@ fn cards_of_a_use_are_ordered_by_the_figure_that_falls_shortest() {
     for of in &all {
         for place in &of.places {
             let summary = &cards[place.card as usize].layers[0].summary;
-            let advice = advise(summary, &default_rules());
+            let advice = crate::advise(summary, &default_rules());
             let advice = advice.iter().find(|advice| advice.id == of.id).unwrap();
             assert_eq!(place.fitness, advice.fitness, "{}", of.id);
         }

@@ -16,6 +16,7 @@ use crate::estimate::estimate;
 use crate::io_path::{path_findings, traced_series};
 use crate::stats;
 use hakaru_model::annotation::Annotations;
+use hakaru_model::campaign::PreparedStep;
 use hakaru_model::facts::{DiskStats, Environment, Identity, TargetKind};
 use hakaru_model::finding::{
     Estimate, PhaseDetail, PhaseSummary, RampPart, Stability, Summary, SummaryOrigin, Sustained,
@@ -81,11 +82,20 @@ fn summarize_alike(series: &[RunRecord]) -> Summary {
         caveat_phases: BTreeMap::new(),
         overhead_ns: overhead(series),
         paths,
+        prepared: first.map_or_else(Vec::new, prepared),
         path_differences: Vec::new(),
         annotations: Annotations::default(),
     };
     summary.caveats = caveats::collect(series, &summary);
     summary
+}
+
+fn prepared(run: &RunRecord) -> Vec<PreparedStep> {
+    let steps = run.campaign.iter().flat_map(|point| &point.prepared);
+    steps
+        .cloned()
+        .map(PreparedStep::without_measurements)
+        .collect()
 }
 
 fn origin(run: &RunRecord) -> SummaryOrigin {

@@ -10,7 +10,7 @@ use hakaru_device::Roots;
 use hakaru_device::guard;
 use hakaru_model::campaign::{PlanNote, Weakness};
 use hakaru_model::caveat::Caveat;
-use hakaru_model::job::{Job, SizeSpec};
+use hakaru_model::job::{Job, SizeSpec, Target};
 use hakaru_model::lint::{LintWarning, Severity};
 use hakaru_model::units::Bytes;
 use hakaru_report::text::{
@@ -283,6 +283,10 @@ fn planned_job(job: &Job) -> String {
             Some(SizeSpec::Bytes(size)) => Some(size),
             _ => None,
         },
+        own_files: matches!(job.target, Target::Formatted { .. }),
+        ioengine: job.ioengine.name(),
+        iodepth: job.queue.iodepth,
+        direct: job.files.direct,
     })
 }
 

@@ -293,6 +293,7 @@ fn summary(row: &PublishedRow<'_>, source: &str, campaign: &Campaign) -> Summary
         paths: Vec::new(),
         annotations: Default::default(),
         traced: Vec::new(),
+        prepared: Vec::new(),
         path_differences: Vec::new(),
     }
 }

@@ -297,7 +297,7 @@ proptest! {
         let mut decided_by = decisions;
         decided_by.sort_by_key(|decision| decision.fitness);
         let fitness = decided_by.first().map(|decision| decision.fitness);
-        let advice = Advice { id: "os".to_owned(), title: "OS".to_owned(), fitness, decided_by, not_measured: Vec::new() };
+        let advice = Advice { id: "os".to_owned(), title: "OS".to_owned(), fitness, decided_by, not_measured: Vec::new(), impossible_on: None };
         prop_assert_eq!(back(&advice), advice.clone());
         prop_assert!(advice.deciding().all(|decision| Some(decision.fitness) == fitness));
         let all_firm = advice.decided_by.iter().all(|decision| decision.firm);
@@ -310,7 +310,7 @@ proptest! {
     #[test]
     fn rules_come_back_and_take_no_unknown_field(figure in figure(), n in halves()) {
         let criterion = Criterion { figure, fits: n[0], care: n[1], why: "w".to_owned() };
-        let rule = UseRule { id: "os".to_owned(), title: "OS".to_owned(), criteria: vec![criterion] };
+        let rule = UseRule { id: "os".to_owned(), title: "OS".to_owned(), criteria: vec![criterion], needs_permissions: n[0] > n[1] };
         prop_assert_eq!(back(&rule), rule.clone());
         let mut tree = serde_json::to_value(&rule).unwrap();
         tree["criteria"][0]["fit"] = json!(1);

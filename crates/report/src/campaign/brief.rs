@@ -224,7 +224,11 @@ pub(super) fn uses(view: &View<'_>) -> Vec<DocumentBlock> {
     });
     let mut blocks = table(uses.iter().map(|(_, title)| title.clone()), rows);
     if !blocks.is_empty() {
-        let mut legend = text::fitness_legend().to_owned();
+        let layers = everything.iter().flat_map(|(.., layer)| &layer.advice);
+        let impossible = layers
+            .into_iter()
+            .any(|advice| advice.impossible_on.is_some());
+        let mut legend = text::fitness_legend(impossible);
         if view.names.len() > 1 {
             legend = text::two_sentences(&legend, &text::use_ranks_legend());
         }

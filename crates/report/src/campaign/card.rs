@@ -4,11 +4,12 @@ use super::spread;
 use super::view::View;
 use crate::document::{DocumentBlock, Fold, Pair, TableStyle, folded};
 use crate::findings::{ConclusionKind, ConclusionRow};
+use crate::run::prepared;
 use crate::table::DataTable;
 use crate::text::{self, CardLabel, Head, LayerPart};
 use crate::{compare, escape, facts, findings, results};
 use hakaru_model::advice::RunFindings;
-use hakaru_model::campaign::{CardSummary, LayerSummary, PreparedStep};
+use hakaru_model::campaign::{CardSummary, LayerSummary};
 
 /// The section of a card by index.
 pub(super) fn section(view: &View<'_>, place: usize) -> Vec<DocumentBlock> {
@@ -178,14 +179,4 @@ fn circumstances(layer: &LayerSummary) -> Vec<Pair> {
         .map(Pair::from)
         .chain(layer.prepared.iter().map(done))
         .collect()
-}
-
-/// Formats a preparation step: `filled with 0xff, in 12 min 30 s`.
-fn prepared(step: &PreparedStep) -> String {
-    let done = text::step(&step.step);
-    if step.elapsed.0 == 0 {
-        done
-    } else {
-        text::step_took(&done, step.elapsed)
-    }
 }

@@ -80,7 +80,7 @@ pub(super) fn rated(view: &View<'_>) -> Option<Chart> {
             high,
         }),
         unit: "MB/s",
-        quantity: text::rated_quantity().to_owned(),
+        quantity: view.with_layer(text::rated_quantity(), view.main_layer()),
         runs: text::runs_between(runs().min()?, runs().max()?),
         rows: text::card_column(),
     };

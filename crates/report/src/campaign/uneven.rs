@@ -24,10 +24,13 @@ pub(super) fn sentences(view: &View<'_>) -> Vec<String> {
                 continue;
             };
             if through.most >= LARGE && through.median >= MUCH_MORE * before.median {
+                let uneven = through.by_card.iter().zip(&before.by_card);
+                let uneven = uneven.filter(|(through, before)| **through >= MUCH_MORE * **before);
                 all.push(text::spread_through_layer(
                     &work.noun,
                     (&name(layer), &percent(through.most)),
                     (&name(reference), &percent(before.most)),
+                    (uneven.count() as u64, through.by_card.len() as u64),
                 ));
             }
         }
@@ -37,6 +40,7 @@ pub(super) fn sentences(view: &View<'_>) -> Vec<String> {
 
 /// Standard deviations of several cards, as shares of their means.
 struct SpreadRange {
+    by_card: Vec<f64>,
     median: f64,
     most: f64,
 }
@@ -50,9 +54,11 @@ impl SpreadRange {
             let share = rate.deviation? / rate.mean;
             share.is_finite().then_some(share)
         });
-        let mut shares: Vec<f64> = shares.collect::<Option<_>>()?;
+        let by_card: Vec<f64> = shares.collect::<Option<_>>()?;
+        let mut shares = by_card.clone();
         shares.sort_by(f64::total_cmp);
         Some(SpreadRange {
+            by_card,
             median: *shares.get(shares.len() / 2)?,
             most: *shares.last()?,
         })

@@ -6,6 +6,7 @@ use crate::document::{DocumentBlock, folded, part};
 use crate::findings::{self, ConclusionKind};
 use crate::text;
 use hakaru_model::advice::Advice;
+use hakaru_model::rank::UseRanking;
 
 /// The layer of the rating that counts: the main one, or the first file system if the main one is the raw device, because
 /// no program that keeps its data in files has the speed of a raw device.
@@ -13,11 +14,22 @@ fn first_layer<'v>(view: &'v View<'_>) -> &'v str {
     let main = view.main_layer();
     let is_judged = |layer: &str| {
         let table = tables::uses(view, layer);
-        table.is_some_and(|table| table.signs().any(|sign| sign != findings::OPEN))
+        table.is_some_and(|table| table.signs().any(findings::is_judged))
     };
     let mut others = view.layers.iter().map(String::as_str);
     let of_files = others.find(|layer| *layer != main && is_judged(layer));
     of_files.filter(|_| main == RAW).unwrap_or(main)
+}
+
+/// Whether the file system of a layer cannot serve a use.
+fn is_impossible(view: &View<'_>, layer: &str, id: &str) -> bool {
+    let layers = view.of.cards.iter().flat_map(|card| &card.layers);
+    let advice = layers
+        .filter(|of| of.layer == layer)
+        .flat_map(|of| &of.advice);
+    advice
+        .filter(|advice| advice.id == id)
+        .any(|advice| advice.impossible_on.is_some())
 }
 
 /// Name of the raw device as a layer.
@@ -32,16 +44,28 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         .map(String::as_str)
         .filter(|layer| *layer != first);
     let layers = std::iter::once(first).chain(others);
-    let of_layer = |layer: &str| Some((ranks::best(view, layer), tables::uses(view, layer)?));
-    let mut layers = layers.filter_map(of_layer);
     let above_raw = (first != RAW && view.main_layer() == RAW).then_some(first);
+    // Uses that the first layer cannot serve are rated by the raw device, on which another file system can be made.
+    let is_moved = |of: &UseRanking| {
+        let is_impossible = above_raw.is_some_and(|layer| is_impossible(view, layer, &of.id));
+        is_impossible && ranks::has_suitable(of)
+    };
+    let of_layer = |layer: &str| {
+        let best = ranks::best_where(view, layer, |of| layer != RAW || !is_moved(of));
+        Some((best, tables::uses(view, layer)?))
+    };
+    let mut layers = layers.filter_map(of_layer);
     let Some((all_best, first)) = layers.next() else {
         return Vec::new();
     };
     // With a second rating below, only uses that have a suitable card are listed above it.
     let (best, without_card) = match above_raw {
         Some(layer) => (
-            ranks::best_where(view, layer, ranks::has_suitable),
+            [
+                ranks::best_where(view, layer, ranks::has_suitable),
+                ranks::best_where(view, RAW, is_moved),
+            ]
+            .concat(),
             ranks::best_where(view, layer, |of| !ranks::has_suitable(of)),
         ),
         None => (all_best, Vec::new()),
@@ -53,7 +77,7 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
             DocumentBlock::Facts(best),
         ],
     };
-    if first.signs().all(|sign| sign == findings::OPEN) {
+    if !first.signs().any(findings::is_judged) {
         let layers = view.of.cards.iter().flat_map(|card| &card.layers);
         let crossed = layers
             .flat_map(|layer| &layer.advice)
@@ -61,11 +85,13 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         let text = text::no_use_judged(crossed).to_owned();
         blocks = vec![DocumentBlock::Text(text)];
     } else {
+        // A rating above that of the raw device explains it below.
+        let unexplained = above_raw.is_none() && first.signs().any(|s| s == findings::IMPOSSIBLE);
         blocks.push(DocumentBlock::Marks(first));
-        blocks.push(DocumentBlock::Quiet(text::fitness_legend().to_owned()));
+        blocks.push(DocumentBlock::Quiet(text::fitness_legend(unexplained)));
     }
     let others = layers
-        .filter(|(_, table)| table.signs().any(|sign| sign != findings::OPEN))
+        .filter(|(_, table)| table.signs().any(findings::is_judged))
         .flat_map(|(best, table)| [DocumentBlock::Facts(best), DocumentBlock::Marks(table)]);
     let mut others: Vec<DocumentBlock> = others.collect();
     if !without_card.is_empty() {

@@ -422,6 +422,7 @@ mod tests {
             fitness: Some(Fitness::Fits),
             decided_by: figures.iter().map(decision).collect(),
             not_measured: Vec::new(),
+            impossible_on: None,
         }
     }
 

@@ -86,6 +86,14 @@ pub struct PlannedJob {
     pub ramp: Option<Nanos>,
     /// Size of the range.
     pub size: Option<Bytes>,
+    /// Whether each clone has its own file.
+    pub own_files: bool,
+    /// Name of the I/O engine, as in fio.
+    pub ioengine: &'static str,
+    /// Queue depth.
+    pub iodepth: u32,
+    /// Whether I/O is direct, without the page cache.
+    pub direct: bool,
 }
 
 /// The second measurement of the first card at the end of a campaign.

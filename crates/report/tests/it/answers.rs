@@ -118,7 +118,7 @@ fn a_campaign_names_a_winner_only_with_proof() {
         "{text}"
     );
     assert!(
-        proof.contains(" comparisons of cards prove a difference"),
+        proof.contains(" card comparisons prove a difference"),
         "{proof}"
     );
     let open = Verdict::Undecided { needed: None };

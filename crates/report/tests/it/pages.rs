@@ -1,11 +1,13 @@
 //! Snapshots of the rendered reports.
 
 use crate::support::{self, well_formed};
+use hakaru_model::campaign::{PreparedStep, StepKind};
 use hakaru_model::caveat::Caveat;
 use hakaru_model::finding::Summary;
 use hakaru_model::job::Op;
 use hakaru_model::measured::{LeftOutReason, LeftOutRun};
 use hakaru_model::record::FailureKind;
+use hakaru_model::units::{Bytes, Nanos};
 use hakaru_report::{
     Section, campaign_charts, campaign_html, campaign_markdown, charts, comparison_html,
     comparison_markdown, csv, csv_with, html, html_with, markdown, markdown_with, terminal,
@@ -57,6 +59,28 @@ fn any_width_will_do() {
 #[test]
 fn markdown_for_an_article() {
     insta::assert_snapshot!(markdown(&[support::small()]));
+}
+
+/// Regression: the page of one run of a campaign said that no preparation was recorded.
+#[test]
+fn the_preparation_of_a_campaign_is_on_the_page_of_a_run() {
+    let mut summary = support::small();
+    let step = |step| PreparedStep {
+        step,
+        elapsed: Nanos::from_secs(3),
+        speed: Vec::new(),
+        written: Bytes(0),
+    };
+    summary.prepared = vec![
+        step(StepKind::Discarded { secure: false }),
+        step(StepKind::CachesDropped),
+    ];
+    let page = markdown(&[summary]);
+    assert!(
+        page.contains("| Preparation | discarded (TRIM), in 3 s, page cache dropped, in 3 s |"),
+        "{page}"
+    );
+    assert!(!page.contains("none recorded here"), "{page}");
 }
 
 #[test]
@@ -200,7 +224,7 @@ fn ids_on_a_page_are_unique_and_charts_are_described() {
     let drawn = figures + page.matches("<div class=\"wide-chart\">").count();
     assert!(drawn > figures);
     assert_eq!(page.matches("role=\"img\" aria-label=\"").count(), drawn);
-    assert_eq!(page.matches("Data of this chart").count(), figures);
+    assert_eq!(page.matches("Chart data").count(), figures);
 }
 
 #[test]

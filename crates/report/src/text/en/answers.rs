@@ -191,7 +191,7 @@ pub(in crate::text) fn fast_and_slow(
 
 pub(in crate::text) fn rated_through(layer: &str) -> String {
     let limits = match layer.starts_with("vfat") {
-        true => " Linux cannot keep its root or Docker’s data on vfat.",
+        true => " - not possible: Linux cannot keep its root or Docker’s data on vfat.",
         false => "",
     };
     format!("Rated through {layer}, as programs keep files; raw ratings are folded below.{limits}")
@@ -228,9 +228,9 @@ pub(in crate::text) fn rated_reached(shares: &[RatedShare]) -> String {
             Op::Trim => "trims",
         };
         let percent = super::span(&of.percent.0, &of.percent.1);
-        let cards = of
-            .cards
-            .map_or_else(String::new, |(cards, _)| format!(" ({cards} cards)"));
+        let cards = of.cards.map_or_else(String::new, |(cards, of)| {
+            format!(" ({cards} of {of} cards)")
+        });
         let limited = if of.limited { " (host limit?)" } else { "" };
         format!("{name} {percent}%{limited}{cards}")
     };
@@ -251,16 +251,10 @@ pub(in crate::text) fn pairs_proven(different: usize, of: usize, family: u32) ->
     let pairs = match (different, of) {
         (1, 1) => format!("The two {} differ", things()),
         (0, 1) => format!("No difference between the two {} is proven", things()),
-        (0, of) => format!(
-            "None of {of} comparisons of {} proves a difference",
-            things()
-        ),
+        (0, of) => format!("None of {of} {} comparisons proves a difference", thing()),
         (n, of) => {
             let verb = if n == 1 { "proves" } else { "prove" };
-            format!(
-                "{n} of {of} comparisons of {} {verb} a difference",
-                things()
-            )
+            format!("{n} of {of} {} comparisons {verb} a difference", thing())
         }
     };
     let tests = match u64::from(family) {

@@ -9,6 +9,9 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         Weakness::Unfinished { runs, planned } => {
             format!("{runs} of {planned} planned runs done: the ranking may still change")
         }
+        Weakness::FewRepeats { points, of, wanted } if points == of => {
+            format!("All {of} test points have fewer than {wanted} runs: their variation is poorly known")
+        }
         Weakness::FewRepeats { points, of, wanted } => format!(
             "{points} of {of} test points have fewer than {wanted} runs: their variation is poorly known"
         ),

@@ -52,7 +52,7 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 }
                 (0, missed, of) if missed + untested == of => {
                     format!(
-                        "No rated speed is reached: {share}% of it; test conditions were not met"
+                        "No rated speed is reached: {share}% of it; test conditions not met or unknown"
                     )
                 }
                 (0, ..) => format!("Measured: {share}% of the rated speed; nothing is proven"),
@@ -307,8 +307,8 @@ fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3], ratio: Option<
 pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) -> String {
     let mut parts = vec![match (marks.spread, runs.is_empty()) {
         (_, true) => "bar: mean".to_owned(),
-        (false, _) => format!("bar: {runs}"),
-        (true, _) => format!("bar: mean of {runs}"),
+        (false, _) if !marks.rated => format!("bar: {runs}"),
+        _ => format!("bar: mean of {runs}"),
     }];
     if marks.spread {
         parts.push("line: ± 1 standard deviation".to_owned());

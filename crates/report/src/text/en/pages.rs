@@ -320,12 +320,12 @@ pub(in crate::text) fn nothing_counts() -> &'static str {
 }
 
 pub(in crate::text) fn chart_data() -> &'static str {
-    "Data of this chart"
+    "Chart data"
 }
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
     format!(
-        "Without a chart here, for lack of data: {}.",
+        "Not measured, so without a chart here: {}.",
         super::listed(sections)
     )
 }

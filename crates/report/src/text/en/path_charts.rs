@@ -117,7 +117,7 @@ pub(in crate::text) fn up_to(size: Bytes) -> String {
 pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
     IoSteps {
         title: "Path of an I/O, step by step (not measured)",
-        head: ["Step", "What it can add"],
+        head: ["Step", "What it can change"],
         steps: [
             [
                 "Application → VFS: system call",

@@ -98,17 +98,30 @@ pub(in crate::text) fn planned_job(job: &PlannedJob) -> String {
     };
     let mut parts = vec![format!("{order} {op}, {}", job.block)];
     if job.numjobs > 1 {
-        parts.push(counted(job.numjobs.into(), "worker"));
+        parts.push(counted(job.numjobs.into(), "job"));
     }
+    if job.iodepth > 1 {
+        parts.push(format!("queue depth {}", job.iodepth));
+    }
+    let cache = if job.direct {
+        "direct I/O"
+    } else {
+        "page cache"
+    };
+    parts.push(format!("engine {}, {cache}", job.ioengine));
     if let Some((runtime, at_most)) = job.runtime {
         let most = if at_most { "at most " } else { "" };
         parts.push(match job.ramp {
             None => format!("{most}{runtime}"),
-            Some(ramp) => format!("{most}{runtime} after a ramp of {ramp}"),
+            Some(ramp) => format!("{ramp} ramp, {most}{runtime}"),
         });
     }
-    let each = if job.numjobs > 1 { " each" } else { "" };
-    parts.extend(job.size.map(|size| format!("on {size}{each}")));
+    let (same, each) = match (job.numjobs > 1, job.own_files) {
+        (false, _) => ("", ""),
+        (true, true) => ("", " each"),
+        (true, false) => ("the same ", ""),
+    };
+    parts.extend(job.size.map(|size| format!("on {same}{size}{each}")));
     enumerated(&parts)
 }
 

@@ -1,5 +1,6 @@
 //! Verdicts: suitability for uses, claims, bottlenecks, and comparison with references.
 
+use super::answers::things;
 use super::{claims::figure, counted, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
@@ -21,7 +22,12 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
         Probable(Fitness::DoesNot) => "probably not suitable",
         Inconclusive => "inconclusive",
         NotMeasured => "not measured",
+        NotPossible => "not possible",
     }
+}
+
+pub(in crate::text) fn no_permissions(file_system: &str) -> String {
+    format!("{file_system} stores no Unix owners, permissions or symbolic links")
 }
 
 pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
@@ -199,10 +205,15 @@ pub(in crate::text) fn spread_through_layer(
     work: &str,
     (through, most): (&str, &str),
     (reference, before): (&str, &str),
+    (uneven, cards): (u64, u64),
 ) -> String {
     let work = capital(work);
+    let on = match uneven == cards {
+        true => String::new(),
+        false => format!(" on {uneven} of {} {}", cards, things()),
+    };
     format!(
-        "{work} vary far more from run to run through {through}: SD up to {most}% of the mean ({reference}: {before}%)."
+        "{work} vary far more from run to run through {through}{on}: SD up to {most}% of the mean ({reference}: {before}%)."
     )
 }
 
@@ -261,7 +272,7 @@ pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "met",
         ClaimVerdict::Missed => "not met",
-        ClaimVerdict::NotShown => "test conditions not met",
+        ClaimVerdict::NotShown => "not confirmed",
         ClaimVerdict::Unclear => "inconclusive",
         ClaimVerdict::NotMeasured => "not measured",
     }
@@ -422,9 +433,15 @@ pub(in crate::text) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     }
 }
 
-pub(in crate::text) fn fitness_legend() -> &'static str {
-    "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? not measured, or the \
-     interval crosses a limit"
+pub(in crate::text) fn fitness_legend(impossible: bool) -> String {
+    let impossible = match impossible {
+        true => "; - not possible on the file system",
+        false => "",
+    };
+    format!(
+        "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? not measured, or the \
+     interval crosses a limit{impossible}"
+    )
 }
 
 pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
@@ -437,7 +454,7 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ met, ✗ not met, ~ inconclusive, ? test conditions not met, or not measured"
+    "✓ met, ✗ not met; test conditions not met or unknown: ~ high enough or near the limit, ? too low; ? also: not measured"
 }
 
 #[cfg(test)]

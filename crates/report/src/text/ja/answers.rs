@@ -167,7 +167,7 @@ pub(in crate::text) fn fast_and_slow(
 
 pub(in crate::text) fn rated_through(layer: &str) -> String {
     let limits = match layer.starts_with("vfat") {
-        true => "なお、LinuxのルートファイルシステムやDockerのデータはvfatに置けない。",
+        true => "- は不可（LinuxのルートファイルシステムやDockerのデータはvfatに置けない）。",
         false => "",
     };
     format!(

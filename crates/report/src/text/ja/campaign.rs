@@ -10,6 +10,9 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
         Weakness::Unfinished { runs, planned } => {
             format!("{planned}回中{runs}回まで測定済み。順位は変わりうる")
         }
+        Weakness::FewRepeats { points, of, wanted } if points == of => {
+            format!("測定点{of}点のすべてが{wanted}回未満。ばらつきの推定は不確か")
+        }
         Weakness::FewRepeats { points, of, wanted } => {
             format!("測定点{of}点中{points}点が{wanted}回未満。ばらつきの推定は不確か")
         }

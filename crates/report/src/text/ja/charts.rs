@@ -49,7 +49,9 @@ pub(in crate::text) fn chart_title(title: &ChartTitle) -> String {
                 }
                 (met, _, of) if met == of => format!("すべて公称速度を達成（達成率{share}%）"),
                 (0, missed, of) if missed + untested == of => {
-                    format!("公称速度に届くものなし（達成率{share}%、ただし条件不成立）")
+                    format!(
+                        "公称速度に届くものなし（達成率{share}%、ただし試験条件は不成立または不明）"
+                    )
                 }
                 (0, ..) => format!("測定値は公称速度の{share}%（達成は未証明）"),
                 (met, _, of) => {
@@ -278,8 +280,8 @@ fn compared(a: &str, b: &str, [faster, slower, open]: [usize; 3], ratio: Option<
 pub(in crate::text) fn bars_note(quantity: &str, runs: &str, marks: BarMarks) -> String {
     let mut parts = vec![match (marks.spread, runs.is_empty()) {
         (_, true) => "棒は平均".to_owned(),
-        (false, _) => format!("棒は{runs}の測定値"),
-        (true, _) => format!("棒は{runs}の平均"),
+        (false, _) if !marks.rated => format!("棒は{runs}の測定値"),
+        _ => format!("棒は{runs}の平均"),
     }];
     if marks.spread {
         parts.push("線は±1標準偏差".to_owned());

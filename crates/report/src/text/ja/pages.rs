@@ -306,7 +306,7 @@ pub(in crate::text) fn chart_data() -> &'static str {
 }
 
 pub(in crate::text) fn not_on_page(sections: &[&str]) -> String {
-    format!("データ不足のためグラフがない項目: {}。", listed(sections))
+    format!("測定していないためグラフがない項目: {}。", listed(sections))
 }
 
 pub(in crate::text) fn pairs_head() -> [&'static str; 3] {

@@ -109,8 +109,8 @@ pub(in crate::text) fn up_to(size: Bytes) -> String {
 
 pub(in crate::text) fn io_steps(on_vfat: bool) -> IoSteps {
     IoSteps {
-        title: "I/Oの経路と各段階で増えうるもの（ここでは未測定）",
-        head: ["段階", "増えうるもの"],
+        title: "I/Oの経路と各段階で変わりうるもの（ここでは未測定）",
+        head: ["段階", "変わりうるもの"],
         steps: [
             [
                 "アプリケーション → VFS: システムコール",

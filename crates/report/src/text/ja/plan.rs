@@ -97,6 +97,14 @@ pub(in crate::text) fn planned_job(job: &PlannedJob) -> String {
     if job.numjobs > 1 {
         parts.push(format!("{}ジョブ", job.numjobs));
     }
+    if job.iodepth > 1 {
+        parts.push(format!("キュー深度{}", job.iodepth));
+    }
+    let cache = match job.direct {
+        true => "ダイレクトI/O",
+        false => "ページキャッシュ使用",
+    };
+    parts.push(format!("エンジン{}、{cache}", job.ioengine));
     if let Some((runtime, at_most)) = job.runtime {
         let most = if at_most { "最大" } else { "" };
         parts.push(match job.ramp {
@@ -104,8 +112,12 @@ pub(in crate::text) fn planned_job(job: &PlannedJob) -> String {
             Some(ramp) => format!("ウォームアップ{ramp}の後{most}{runtime}"),
         });
     }
-    let each = if job.numjobs > 1 { "各" } else { "" };
-    parts.extend(job.size.map(|size| format!("{each}範囲{size}")));
+    let each = match (job.numjobs > 1, job.own_files) {
+        (false, _) => "範囲",
+        (true, true) => "各範囲",
+        (true, false) => "共通の範囲",
+    };
+    parts.extend(job.size.map(|size| format!("{each}{size}")));
     listed(&parts)
 }
 

@@ -1,5 +1,6 @@
 //! Verdicts: suitability for uses, claims, bottlenecks, and comparison with references.
 
+use super::answers::things;
 use super::{claims::figure, listed};
 use crate::findings::ConclusionKind;
 use crate::number;
@@ -21,7 +22,12 @@ pub(in crate::text) fn advice(verdict: AdviceVerdict) -> &'static str {
         Probable(Fitness::DoesNot) => "おそらく不向き",
         Inconclusive => "判定保留",
         NotMeasured => "未測定",
+        NotPossible => "不可",
     }
+}
+
+pub(in crate::text) fn no_permissions(file_system: &str) -> String {
+    format!("{file_system}は所有者・パーミッション・シンボリックリンクを保存できない")
 }
 
 pub(in crate::text) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String {
@@ -191,9 +197,17 @@ pub(in crate::text) fn spread_through_layer(
     work: &str,
     (through, most): (&str, &str),
     (reference, before): (&str, &str),
+    (uneven, cards): (u64, u64),
 ) -> String {
+    let on = match uneven == cards {
+        true => String::new(),
+        false => {
+            let (thing, counter) = things();
+            format!("、{thing}{cards}{counter}中{uneven}{counter}で")
+        }
+    };
     format!(
-        "{through}では{work}の実行ごとのばらつきがはるかに大きい（標準偏差は平均の最大{most}%、{reference}は{before}%）。"
+        "{through}では{on}{work}の実行ごとのばらつきがはるかに大きい（標準偏差は平均の最大{most}%、{reference}は{before}%）。"
     )
 }
 
@@ -251,7 +265,7 @@ pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "達成",
         ClaimVerdict::Missed => "未達",
-        ClaimVerdict::NotShown => "条件不成立",
+        ClaimVerdict::NotShown => "未確認",
         ClaimVerdict::Unclear => "判定保留",
         ClaimVerdict::NotMeasured => "未測定",
     }
@@ -409,8 +423,14 @@ pub(in crate::text) fn conclusion_about(kind: ConclusionKind) -> &'static str {
     }
 }
 
-pub(in crate::text) fn fitness_legend() -> &'static str {
-    "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に信頼区間なし）。? は未測定、または信頼区間が目安をまたぐ"
+pub(in crate::text) fn fitness_legend(impossible: bool) -> String {
+    let impossible = match impossible {
+        true => "。- はそのファイルシステムでは不可",
+        false => "",
+    };
+    format!(
+        "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に信頼区間なし）。? は未測定、または信頼区間が目安をまたぐ{impossible}"
+    )
 }
 
 pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
@@ -421,5 +441,5 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
 }
 
 pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ 達成、✗ 未達、~ 判定保留、? 条件不成立、または未測定"
+    "✓ 達成、✗ 未達。試験条件が不成立または不明の場合: 値が足りるか限界付近なら ~ 判定保留、足りなければ ? 未確認。未測定も ?"
 }

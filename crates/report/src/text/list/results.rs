@@ -393,7 +393,7 @@ texts! {
     /// Title of a campaign on simulated cards.
     pub(crate) fn of_simulated_cards(name: &str) -> String;
     /// That runs differ much more through a layer than through the reference: both names and largest deviations in percent.
-    pub(crate) fn spread_through_layer(work: &str, through: (&str, &str), reference: (&str, &str)) -> String;
+    pub(crate) fn spread_through_layer(work: &str, through: (&str, &str), reference: (&str, &str), cards: (u64, u64)) -> String;
     /// What would explain the cost of a layer.
     pub(crate) fn cost_unexplained(on_vfat: bool) -> String;
     /// A start time whose time zone was assumed.
@@ -453,6 +453,8 @@ texts! {
     /// A verdict on a use: "probably" if single runs have no interval, "inconclusive" if an interval crosses a limit.
     pub(crate) fn advice(verdict: AdviceVerdict) -> &'static str;
     /// A use of which some figures are missing, and none of the measured ones excludes it: the best possible verdict.
+    /// The reason why a file system cannot serve a use.
+    pub(crate) fn no_permissions(file_system: &str) -> String;
     pub(crate) fn incomplete_advice(at_best: Option<Fitness>, missing: usize) -> String;
     /// Title of a use; titles of the user's own rules are kept.
     pub(crate) fn use_title(id: &str, title: &str) -> String;
@@ -483,7 +485,7 @@ texts! {
     /// Heading of the first column of its table.
     pub(crate) fn conclusion_about(kind: ConclusionKind) -> &'static str;
     /// Legend of the symbols of [`advice`].
-    pub(crate) fn fitness_legend() -> &'static str;
+    pub(crate) fn fitness_legend(impossible: bool) -> String;
     /// Instead of verdicts on uses that are all open.
     pub(crate) fn no_use_judged(crossed: bool) -> &'static str;
     /// Legend of the symbols of [`claim_verdict`].

@@ -57,6 +57,7 @@ fn advice(
         fitness,
         decided_by,
         not_measured,
+        impossible_on: None,
     }
 }
 

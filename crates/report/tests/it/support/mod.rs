@@ -342,6 +342,7 @@ fn suite(card: &str, fs_type: &str, runs: usize, speed: f64) -> Summary {
         paths: Vec::new(),
         annotations: Default::default(),
         traced: Vec::new(),
+        prepared: Vec::new(),
         path_differences: Vec::new(),
     }
 }
