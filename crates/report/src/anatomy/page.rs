@@ -8,7 +8,9 @@ use crate::run::target_device_and_host;
 use crate::table::{self, DataTable};
 use crate::text::{self, AnatomyLabel as Label, VerificationLabel};
 use crate::{facts as surroundings, number, time};
-use hakaru_model::anatomy::{CardProperty, Experiment, ExperimentRecord};
+use hakaru_model::anatomy::{
+    Anatomy, CardFinding, CardProperty, DeclineReason, Experiment, ExperimentRecord,
+};
 use hakaru_model::anatomy_record::{AdviceTrial, AnatomyRecord, CardAdvice};
 use hakaru_model::annotation::Annotations;
 
@@ -145,7 +147,24 @@ fn wanted(record: &AnatomyRecord) -> usize {
         .count()
 }
 
+/// The reason why no property is known, if all share it.
+fn shared_reason(anatomy: &Anatomy) -> Option<DeclineReason> {
+    let reason = |property: &CardProperty| match anatomy.finding(*property) {
+        CardFinding::Unknown(reason) => Some(reason),
+        CardFinding::Known(_) | CardFinding::Absent { .. } => None,
+    };
+    let first = reason(CardProperty::ALL.first()?)?;
+    let mut all = CardProperty::ALL.iter();
+    all.all(|property| reason(property) == Some(first))
+        .then_some(first)
+}
+
 fn findings(record: &AnatomyRecord) -> DocumentBlock {
+    if let Some(reason) = shared_reason(&record.anatomy) {
+        let because = text::property_unknown(&reason, None);
+        let count = CardProperty::ALL.len();
+        return DocumentBlock::Text(text::all_properties_unknown(count, &because));
+    }
     let row = |property: &CardProperty| {
         let finding = record.anatomy.finding(*property);
         let (value, interval) = values::finding(*property, &finding);
@@ -215,5 +234,35 @@ fn cost(record: &AnatomyRecord) -> Vec<DocumentBlock> {
             text::anatomy_label(Label::Cost),
             vec![DocumentBlock::Table(TableStyle::Numbers, table)],
         )],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hakaru_model::units::Bytes;
+
+    /// Regression: a device that fits no model had 34 rows with one reason.
+    #[test]
+    fn a_reason_that_all_properties_share_is_said_once() {
+        let mut anatomy = Anatomy::new("loop0", Bytes(1 << 33), false);
+        assert_eq!(shared_reason(&anatomy), Some(DeclineReason::NotMeasured));
+        let misfit = DeclineReason::NoModel { share: 0.21 };
+        for property in CardProperty::ALL {
+            anatomy
+                .findings
+                .insert(property, CardFinding::Unknown(misfit));
+        }
+        assert_eq!(shared_reason(&anatomy), Some(misfit));
+        let because = text::property_unknown(&misfit, None);
+        assert_eq!(
+            text::all_properties_unknown(34, &because),
+            "All 34 properties are unknown: the device fits no model: the best one does not explain 21% of the requests."
+        );
+        let first = CardProperty::ALL[0];
+        anatomy
+            .findings
+            .insert(first, CardFinding::Absent { up_to: 1.0 });
+        assert_eq!(shared_reason(&anatomy), None);
     }
 }

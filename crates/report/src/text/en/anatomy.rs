@@ -120,6 +120,10 @@ pub(in crate::text) fn anatomy_axis(experiment: E) -> &'static str {
     }
 }
 
+pub(in crate::text) fn all_properties_unknown(count: usize, because: &str) -> String {
+    format!("All {count} properties are unknown: {because}.")
+}
+
 pub(in crate::text) fn property_unknown(reason: &U, rough: Option<&str>) -> String {
     match reason {
         U::NotMeasured => "not measured".to_owned(),

@@ -118,6 +118,10 @@ pub(in crate::text) fn anatomy_axis(experiment: E) -> &'static str {
     }
 }
 
+pub(in crate::text) fn all_properties_unknown(count: usize, because: &str) -> String {
+    format!("全{count}項目が不明（{because}）。")
+}
+
 pub(in crate::text) fn property_unknown(reason: &U, rough: Option<&str>) -> String {
     match reason {
         U::NotMeasured => "未測定".to_owned(),

@@ -83,6 +83,8 @@ texts! {
     pub(crate) fn anatomy_axis(experiment: Experiment) -> &'static str;
     /// Why a value is unknown; `rough` is a formatted estimate, if there is one.
     pub(crate) fn property_unknown(reason: &DeclineReason, rough: Option<&str>) -> String;
+    /// Instead of a table of properties that are all unknown for one reason.
+    pub(crate) fn all_properties_unknown(count: usize, because: &str) -> String;
     /// A part, limit or cost that was not seen up to a value.
     pub(crate) fn property_absent(property: CardProperty, up_to: &str) -> String;
     /// A sentence about the card.
