@@ -167,8 +167,8 @@ fn a_card_that_leads_in_one_workload_may_be_far_behind_in_another() {
         "On the raw device, sandisk is the fastest for sequential writes, but reaches only 42% of the best for random writes and 49% of the \
          best for random reads.",
         "On the raw device, kioxia is the fastest for random reads, but reaches only 38% of the best for random writes.",
-        "Rated through vfat, as programs keep files; raw ratings are folded below. - not possible: Linux cannot keep its root or \
-         Docker’s data on vfat.",
+        "Rated through vfat, because programs use files; raw ratings lack its cost. - not possible: \
+         Linux cannot keep its root or Docker’s data there.",
     ] {
         assert!(page.contains(said), "{page}");
     }
@@ -226,7 +226,7 @@ fn in_short(subject: &str) -> String {
 fn the_first_conclusion_in_short_names_shares_and_no_bus() {
     let words = in_short("Rated vs. measured");
     assert!(
-        words.contains("sequential writes reach 88 to 89% of the rated speed"),
+        words.contains("of the rated speed; sequential writes 88 to 89%"),
         "{words}"
     );
     let read = in_short("Sequential reads, raw device");
@@ -432,7 +432,7 @@ fn claims_name_the_product_and_its_range_of_rated_speeds() {
     let page = campaign_markdown(summary(), None);
     for row in [
         "| kingston, Canvas Select Plus, 32 GB |",
-        "| kioxia, EXCERIA HIGH ENDURANCE, 32 GB, catalog 98 to 100 MB/s read |",
+        "| kioxia, EXCERIA HIGH ENDURANCE, 32 GB, catalog 98–100 MB/s (read) |",
     ] {
         assert!(page.contains(row), "{row}: {page}");
     }

@@ -3,7 +3,7 @@
 
 use super::view::{self, View, Work};
 use super::words::{self, paces};
-use super::{answer, hosts, matrices, ranks, tables};
+use super::{answer, hosts, matrices, ranks, rated, tables};
 use crate::compare;
 use crate::document::{Document, DocumentBlock, TableStyle, part};
 use crate::findings::{self, ConclusionKind};
@@ -180,7 +180,7 @@ fn claims(view: &View<'_>) -> Vec<DocumentBlock> {
     }
     let blocks = vec![
         DocumentBlock::Facts(items),
-        DocumentBlock::Quiet(text::claim_legend().to_owned()),
+        DocumentBlock::Quiet(text::claim_legend(rated::has_unmeasured(view))),
     ];
     part(text::conclusion_title(ConclusionKind::Claims), blocks)
 }

@@ -101,6 +101,7 @@ pub(super) fn best_for(view: &View<'_>, ranking: &UseRanking) -> String {
         reason: advice.map(findings::use_of),
         suitable: first.fitness != Some(Fitness::DoesNot),
         level: &level,
+        ranked: ranked(ranking).count(),
         unranked: &unranked,
     })
 }
@@ -282,6 +283,7 @@ mod tests {
                 reason: None,
                 suitable: false,
                 level: &five,
+                ranked: 6,
                 unranked: &five,
             });
             let parts = [
@@ -306,19 +308,26 @@ mod tests {
 
     #[test]
     fn without_all_figures_the_closest_card_is_undecided() {
-        let said = |unranked: &[String]| {
+        let said = |ranked: usize, unranked: &[String]| {
             text::best_card(&text::BestCard {
                 card: "a",
                 reason: None,
                 suitable: false,
                 level: &[],
+                ranked,
                 unranked,
             })
         };
-        assert_eq!(said(&[]), "none is suitable; closest: a");
+        assert_eq!(said(2, &[]), "none is suitable; closest: a");
+        let lacking = ["b".to_owned()];
         assert_eq!(
-            said(&["b".to_owned()]),
+            said(2, &lacking),
             "undecided: b lacks figures; the others are not suitable, closest: a"
+        );
+        // Regression: a single card was "the others".
+        assert_eq!(
+            said(1, &lacking),
+            "undecided: b lacks figures; a is not suitable"
         );
     }
 

@@ -13,6 +13,12 @@ use hakaru_model::campaign::CardSummary;
 use hakaru_model::finding::{ClaimVerdict, MeasuredFigure};
 use hakaru_model::job::Op;
 
+/// Whether no phase measured the figure of some claim.
+pub(super) fn has_unmeasured(view: &View<'_>) -> bool {
+    let mut checks = view.of.cards.iter().flat_map(|card| &card.claims);
+    checks.any(|check| check.verdict == ClaimVerdict::NotMeasured)
+}
+
 /// Rated speeds and claims next to the measured results.
 pub(super) fn section(view: &View<'_>) -> Vec<DocumentBlock> {
     let chart = rated(view).map(|chart| DocumentBlock::Charts(vec![chart]));
@@ -33,7 +39,7 @@ pub(super) fn section(view: &View<'_>) -> Vec<DocumentBlock> {
     }
     let legend = classes
         .is_some()
-        .then(|| DocumentBlock::Quiet(text::claim_legend().to_owned()));
+        .then(|| DocumentBlock::Quiet(text::claim_legend(has_unmeasured(view))));
     let classes: Vec<DocumentBlock> = classes.into_iter().chain(legend).collect();
     explained(
         text::conclusion_title(ConclusionKind::Claims),

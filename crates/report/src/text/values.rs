@@ -204,6 +204,8 @@ pub(crate) struct BestCard<'a> {
     pub(crate) suitable: bool,
     /// Names of cards that are not proven to be worse.
     pub(crate) level: &'a [String],
+    /// Number of cards with a rank.
+    pub(crate) ranked: usize,
     /// Names of cards without a rank, because figures are missing.
     pub(crate) unranked: &'a [String],
 }

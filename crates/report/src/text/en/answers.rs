@@ -191,10 +191,10 @@ pub(in crate::text) fn fast_and_slow(
 
 pub(in crate::text) fn rated_through(layer: &str) -> String {
     let limits = match layer.starts_with("vfat") {
-        true => " - not possible: Linux cannot keep its root or Docker’s data on vfat.",
+        true => " - not possible: Linux cannot keep its root or Docker’s data there.",
         false => "",
     };
-    format!("Rated through {layer}, as programs keep files; raw ratings are folded below.{limits}")
+    format!("Rated through {layer}, because programs use files; raw ratings lack its cost.{limits}")
 }
 
 pub(in crate::text) fn proven_better() -> &'static str {

@@ -13,6 +13,17 @@ pub(in crate::text) fn claim(claim: Claim) -> String {
     }
 }
 
+pub(in crate::text) fn claim_legend(not_measured: bool) -> String {
+    let also = if not_measured {
+        "; ? also: not measured"
+    } else {
+        ""
+    };
+    format!(
+        "✓ met, ✗ not met; test conditions not met or unknown: ~ high enough or near the limit, ? too low or one run{also}"
+    )
+}
+
 pub(in crate::text) fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Raw { filesystem } => {

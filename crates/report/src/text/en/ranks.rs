@@ -23,19 +23,28 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         reason,
         suitable,
         level,
+        ranked,
         unranked,
     } = best;
     let mut text = match (suitable, unranked.is_empty()) {
         (true, _) => format!("best: {card}"),
         (false, true) => format!("none is suitable; closest: {card}"),
-        (false, false) => format!(
-            "undecided: {} {} figures; the others are not suitable, closest: {card}",
-            cards(unranked),
-            if unranked.len() == 1 { "lacks" } else { "lack" }
-        ),
+        (false, false) => {
+            let lack = if unranked.len() == 1 { "lacks" } else { "lack" };
+            let others = match ranked {
+                1 => format!("{card} is not suitable"),
+                _ => format!("the others are not suitable, closest: {card}"),
+            };
+            format!("undecided: {} {lack} figures; {others}", cards(unranked))
+        }
     };
     if let Some(reason) = reason {
-        text += &format!(" ({}; weakest figure: {})", reason.verdict, reason.because);
+        let is_said = !suitable && *ranked == 1 && !unranked.is_empty();
+        let verdict = match is_said {
+            true => String::new(),
+            false => format!("{}; ", reason.verdict),
+        };
+        text += &format!(" ({verdict}weakest figure: {})", reason.because);
     }
     if !level.is_empty() {
         text += &format!("; not proven better than {}", cards(level));

@@ -122,13 +122,16 @@ pub(in crate::text) fn claims_in_short(
         counted(of as u64, "claim"),
         counts.join(", ")
     )];
-    let shares = shares.iter().map(|(op, share)| {
+    let shares = shares.iter().enumerate().map(|(at, (op, share))| {
         let reads = match op {
             Op::Read => "sequential reads",
             Op::Write => "sequential writes",
             Op::Trim => "trims",
         };
-        format!("{reads} reach {share} of the rated speed")
+        match at {
+            0 => format!("{reads} reach {share} of the rated speed"),
+            _ => format!("{reads} {share}"),
+        }
     });
     let shares: Vec<String> = shares.collect();
     parts.extend((!shares.is_empty()).then(|| capital(&shares.join("; "))));

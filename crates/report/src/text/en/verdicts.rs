@@ -453,10 +453,6 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
     }
 }
 
-pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ met, ✗ not met; test conditions not met or unknown: ~ high enough or near the limit, ? too low; ? also: not measured"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -171,7 +171,7 @@ pub(in crate::text) fn rated_through(layer: &str) -> String {
         false => "",
     };
     format!(
-        "プログラムはファイルを使うため、{layer}経由の測定で評価した。RAWデバイスでの評価は下の折りたたみにある。{limits}"
+        "プログラムはファイルを使うため、{layer}経由の測定で評価した。下の折りたたみのRAWデバイスの評価は、ファイルシステムの影響を含まない。{limits}"
     )
 }
 

@@ -13,6 +13,17 @@ pub(in crate::text) fn claim(claim: Claim) -> String {
     }
 }
 
+pub(in crate::text) fn claim_legend(not_measured: bool) -> String {
+    let also = if not_measured {
+        "。未測定も ?"
+    } else {
+        ""
+    };
+    format!(
+        "✓ 達成、✗ 未達。試験条件が不成立または不明の場合: 値が足りるか限界付近なら ~ 判定保留、不足または1回のみなら ? 確認できず{also}"
+    )
+}
+
 pub(in crate::text) fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Raw { filesystem } => {

@@ -26,6 +26,7 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         reason,
         suitable,
         level,
+        ranked,
         unranked,
     } = best;
     let mut text = match (suitable, unranked.is_empty()) {
@@ -33,11 +34,20 @@ pub(in crate::text) fn best_card(best: &BestCard<'_>) -> String {
         (false, true) => format!("すべて不向き。目安に最も近いのは{card}"),
         (false, false) => {
             let unranked = cards(unranked);
-            format!("判定保留（{unranked}は測定不足）。残りは不向きで、目安に最も近いのは{card}")
+            let others = match ranked {
+                1 => format!("{card}は不向き"),
+                _ => format!("残りは不向きで、目安に最も近いのは{card}"),
+            };
+            format!("判定保留（{unranked}は測定不足）。{others}")
         }
     };
     if let Some(reason) = reason {
-        text += &format!("（{}。最も弱い項目: {}）", reason.verdict, reason.because);
+        let is_said = !suitable && *ranked == 1 && !unranked.is_empty();
+        let verdict = match is_said {
+            true => String::new(),
+            false => format!("{}。", reason.verdict),
+        };
+        text += &format!("（{verdict}最も弱い項目: {}）", reason.because);
     }
     if !level.is_empty() {
         text += &format!("。{}との有意差なし", cards(level));

@@ -79,8 +79,14 @@ pub(in crate::text) fn decision(decision: &Decision) -> String {
         return format!("{name}は{range}の範囲（{limits}）");
     }
     if decision.is_crossed() {
-        let crossed = decision.crossed_limit().map_or(fits, number::limit);
-        return format!("{name}は{value}（目安{crossed}）だが、95%信頼区間が目安をまたぐ");
+        let crossed = decision.crossed_limit().unwrap_or(decision.criterion.fits);
+        let limit = match (crossed == decision.criterion.care, of.more_is_better()) {
+            (true, true) => "下限",
+            (true, false) => "上限",
+            (false, _) => "目安",
+        };
+        let crossed = number::limit(crossed);
+        return format!("{name}は{value}（{limit}{crossed}）だが、95%信頼区間が{limit}をまたぐ");
     }
     let limits = match (fitness, of.more_is_better()) {
         (Fitness::Fits, true) => format!("目安{fits}以上"),
@@ -265,7 +271,7 @@ pub(in crate::text) fn claim_verdict(verdict: ClaimVerdict) -> &'static str {
     match verdict {
         ClaimVerdict::Kept => "達成",
         ClaimVerdict::Missed => "未達",
-        ClaimVerdict::NotShown => "未確認",
+        ClaimVerdict::NotShown => "確認できず",
         ClaimVerdict::Unclear => "判定保留",
         ClaimVerdict::NotMeasured => "未測定",
     }
@@ -438,8 +444,4 @@ pub(in crate::text) fn no_use_judged(crossed: bool) -> &'static str {
         true => "判定できる用途なし（必要な値が未測定、または信頼区間が目安をまたぐ）",
         false => "判定できる用途なし（必要な値が未測定）",
     }
-}
-
-pub(in crate::text) fn claim_legend() -> &'static str {
-    "✓ 達成、✗ 未達。試験条件が不成立または不明の場合: 値が足りるか限界付近なら ~ 判定保留、足りなければ ? 未確認。未測定も ?"
 }

@@ -489,5 +489,5 @@ texts! {
     /// Instead of verdicts on uses that are all open.
     pub(crate) fn no_use_judged(crossed: bool) -> &'static str;
     /// Legend of the symbols of [`claim_verdict`].
-    pub(crate) fn claim_legend() -> &'static str;
+    pub(crate) fn claim_legend(not_measured: bool) -> String;
 }
