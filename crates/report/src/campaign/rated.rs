@@ -177,7 +177,7 @@ fn unrated(view: &View<'_>, card: usize, op: Op) -> Option<Bar> {
     let value = phase.bandwidth.mean / 1e6;
     Some(Bar {
         value,
-        mean: format!("{} / –", number::significant(value)),
+        mean: number::significant(value),
         n: Some(chart::runs_of(phase)).filter(|runs| *runs > 0),
         ..Bar::default()
     })
@@ -187,11 +187,11 @@ impl RatedSpeed<'_> {
     fn bar(self) -> Bar {
         Bar {
             value: self.measured.value,
-            // The label stands behind the mark, so it names both figures.
+            // Where the mark is near the end of the bar, both figures stand behind the mark.
             mean: format!(
                 "{} / {}",
                 number::significant(self.measured.value),
-                number::significant(self.rated)
+                number::exact(self.rated, 3)
             ),
             n: Some(u64::from(self.measured.runs)).filter(|runs| *runs > 0),
             rated: Some(self.rated),

@@ -91,6 +91,16 @@ impl Bar {
         (width_of(&mean) * BOLD + width_of(&spread) + width_of(&letters)) * LARGE
     }
 
+    /// The measured and the rated speed as texts, if there is room for the first between the bar and the mark.
+    fn apart(&self, layout: &BarGeometry) -> Option<(String, String)> {
+        let gap = layout.at(self.rated?) - layout.at(self.value);
+        let (measured, rated) = self.mean.split_once(" / ")?;
+        let [measured, rated] = [measured, rated].map(number::in_groups);
+        let needed = width_of(&measured) * BOLD * LARGE + 2.0 * LABEL_GAP;
+        let is_bare = self.deviation.is_none() && self.runs.is_empty() && self.range.is_none();
+        (is_bare && needed <= gap).then_some((measured, rated))
+    }
+
     /// Largest value that is drawn.
     fn end(&self) -> f64 {
         let whisker = self.value + self.deviation.unwrap_or(0.0);
@@ -413,6 +423,12 @@ fn draw_bar(
     let x = layout.at(bar.end()) + LABEL_GAP;
     let room = layout.width - x;
     let place = (x, y + 11.5);
+    if let Some((measured, rated)) = bar.apart(layout).filter(|_| label_fits) {
+        let behind_bar = (layout.at(bar.value) + LABEL_GAP, y + 11.5);
+        canvas.rich(behind_bar, "hk-value hk-t", &[("hk-y", &measured)]);
+        canvas.rich(place, "hk-value hk-t", &[("hk-m", &rated)]);
+        return;
+    }
     match label_fits {
         true => {
             let parts = [("hk-y", &mean[..]), ("", &spread), ("hk-m", &letters)];

@@ -72,8 +72,11 @@ fn figure() -> impl Strategy<Value = f64> {
 
 fn bar() -> impl Strategy<Value = Option<Bar>> {
     let letters = prop_oneof![Just(String::new()), "[a-f]{1,4}"];
-    let values = (figure(), 0.0..1.0f64, 0..40usize, letters);
-    let bar = values.prop_map(|(value, spread, runs, letters)| {
+    let values = (figure(), 0.0..1.0f64, 0..40usize, letters, any::<bool>());
+    let bar = values.prop_map(|(value, spread, runs, letters, is_rated)| {
+        if is_rated {
+            return rated_bar(value, value * (1.0 + 3.0 * spread));
+        }
         let deviation = value * spread;
         let run = |nth: usize| value + deviation * ((nth * 7 % 11) as f64 / 5.0 - 1.0);
         Bar {
@@ -89,6 +92,17 @@ fn bar() -> impl Strategy<Value = Option<Bar>> {
         }
     });
     prop::option::weighted(0.95, bar)
+}
+
+/// A measured speed with its rated speed.
+fn rated_bar(value: f64, rated: f64) -> Bar {
+    let [measured, printed] = [value, rated].map(crate::number::significant);
+    Bar {
+        value,
+        mean: format!("{measured} / {printed}"),
+        rated: Some(rated),
+        ..Bar::default()
+    }
 }
 
 fn chart_bars() -> impl Strategy<Value = Bars> {

@@ -74,7 +74,7 @@ pub(super) fn whole_iops(rows: &mut [PublishedRow<'_>]) -> Option<String> {
     }
     replaced.then(|| {
         both!(
-            "Published IOPS below 100 are whole numbers, cut off: they are computed from the bandwidth beside them",
+            "Published IOPS below 100 lack decimals: they are computed from the bandwidth beside them",
             "100未満の公表IOPSは小数部が切り捨てられているため、併記のスループットから計算"
         )
     })

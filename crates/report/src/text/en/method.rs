@@ -114,7 +114,7 @@ fn often(each: PrepareScope) -> &'static str {
 
 pub(in crate::text) fn layer_method(parts: &[LayerMethod<'_>]) -> String {
     let part = |part: &LayerMethod<'_>| match part {
-        LayerMethod::FileSystem(name) => format!("{name}, made anew"),
+        LayerMethod::FileSystem(name) => format!("{name}, newly formatted"),
         LayerMethod::Partition(table) => format!("in one partition ({table})"),
         LayerMethod::MkfsOptions(options) => format!("mkfs options {options}"),
         LayerMethod::MountOptions(options) => format!("mount options {options}"),

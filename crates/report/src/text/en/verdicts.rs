@@ -439,7 +439,7 @@ pub(in crate::text) fn fitness_legend(impossible: bool) -> String {
         false => "",
     };
     format!(
-        "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? not measured, or the \
+        "✓ good, ~ with care, ✗ not suitable; in brackets: probably, single runs have no interval; ? figures missing, or the \
      interval crosses a limit{impossible}"
     )
 }

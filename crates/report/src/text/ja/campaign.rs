@@ -45,8 +45,12 @@ pub(in crate::text) fn weakness(weakness: &Weakness) -> String {
             let spans = layers.iter().map(|(layer, size)| {
                 format!("{}は{size}", crate::text::layer_in_text(layer))
             });
+            let least = layers.iter().min_by_key(|(_, size)| size.0);
+            let least = least.map_or_else(String::new, |(layer, _)| {
+                crate::text::layer_in_text(layer)
+            });
             format!(
-                "ランダムアクセスの範囲がレイヤにより異なる（{}）。範囲が狭いほど速くなりうるため、狭いレイヤの低下は表示より大きく、速く見える分は範囲の狭さによる可能性がある",
+                "ランダムアクセスの範囲がレイヤにより異なる（{}）。範囲が狭いほど速くなりうる。{least}の低下は表示より大きい可能性があり、上昇は範囲の狭さによる可能性がある",
                 listed(&spans.collect::<Vec<_>>())
             )
         }

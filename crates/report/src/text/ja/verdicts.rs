@@ -435,7 +435,7 @@ pub(in crate::text) fn fitness_legend(impossible: bool) -> String {
         false => "",
     };
     format!(
-        "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に信頼区間なし）。? は未測定、または信頼区間が目安をまたぐ{impossible}"
+        "✓ 十分、~ 条件付き、✗ 不向き。括弧内は推定（1回の測定に信頼区間なし）。? は測定不足、または信頼区間が目安をまたぐ{impossible}"
     )
 }
 
