@@ -231,10 +231,7 @@ pub fn rules_with(own: &[UseRule]) -> Vec<UseRule> {
 pub fn advise(summary: &Summary, rules: &[UseRule]) -> Vec<Advice> {
     let file_system = summary.target.filesystem.as_ref();
     let file_system = file_system.map_or("", |file_system| &file_system.fs_type);
-    let rules = rules.iter();
-    rules
-        .map(|rule| advise_one(summary, rule, file_system))
-        .collect()
+    advise_on(summary, rules, file_system)
 }
 
 /// Evaluates a layer of a campaign by each rule, in order. Published results know the file system by the name of the
@@ -242,9 +239,13 @@ pub fn advise(summary: &Summary, rules: &[UseRule]) -> Vec<Advice> {
 pub fn advise_layer(of: &LayerSummary, rules: &[UseRule]) -> Vec<Advice> {
     let file_system = of.summary.target.filesystem.as_ref();
     let file_system = file_system.map_or(&of.layer, |file_system| &file_system.fs_type);
+    advise_on(&of.summary, rules, file_system)
+}
+
+fn advise_on(summary: &Summary, rules: &[UseRule], file_system: &str) -> Vec<Advice> {
     let rules = rules.iter();
     rules
-        .map(|rule| advise_one(&of.summary, rule, file_system))
+        .map(|rule| advise_one(summary, rule, file_system))
         .collect()
 }
 

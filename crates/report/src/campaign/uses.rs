@@ -77,6 +77,7 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
             DocumentBlock::Facts(best),
         ],
     };
+    let impossible = first.signs().any(|sign| sign == findings::IMPOSSIBLE);
     if !first.signs().any(findings::is_judged) {
         let layers = view.of.cards.iter().flat_map(|card| &card.layers);
         let crossed = layers
@@ -86,7 +87,7 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         blocks = vec![DocumentBlock::Text(text)];
     } else {
         // A rating above that of the raw device explains it below.
-        let unexplained = above_raw.is_none() && first.signs().any(|s| s == findings::IMPOSSIBLE);
+        let unexplained = impossible && above_raw.is_none();
         blocks.push(DocumentBlock::Marks(first));
         blocks.push(DocumentBlock::Quiet(text::fitness_legend(unexplained)));
     }
@@ -99,7 +100,9 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
     }
     if let Some(layer) = above_raw {
         let layer = text::layer_in_text(layer);
-        blocks.push(DocumentBlock::Quiet(text::rated_through(&layer)));
+        blocks.push(DocumentBlock::Quiet(text::rated_through(
+            &layer, impossible,
+        )));
     }
     if !others.is_empty() {
         blocks.push(folded(text::other_layers(), others));

@@ -189,8 +189,8 @@ pub(in crate::text) fn fast_and_slow(
     )
 }
 
-pub(in crate::text) fn rated_through(layer: &str) -> String {
-    let limits = match layer.starts_with("vfat") {
+pub(in crate::text) fn rated_through(layer: &str, impossible: bool) -> String {
+    let limits = match impossible {
         true => " - not possible: Linux cannot keep its root or Docker’s data there.",
         false => "",
     };

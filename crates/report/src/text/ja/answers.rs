@@ -165,10 +165,12 @@ pub(in crate::text) fn fast_and_slow(
     )
 }
 
-pub(in crate::text) fn rated_through(layer: &str) -> String {
-    let limits = match layer.starts_with("vfat") {
-        true => "- は不可（LinuxのルートファイルシステムやDockerのデータはvfatに置けない）。",
-        false => "",
+pub(in crate::text) fn rated_through(layer: &str, impossible: bool) -> String {
+    let limits = match impossible {
+        true => format!(
+            "- は不可（LinuxのルートファイルシステムやDockerのデータは{layer}に置けない）。"
+        ),
+        false => String::new(),
     };
     format!(
         "プログラムはファイルを使うため、{layer}経由の測定で評価した。下の折りたたみのRAWデバイスの評価は、ファイルシステムの影響を含まない。{limits}"

@@ -387,7 +387,7 @@ texts! {
     /// A card that is the fastest in some workloads and reaches a small share of the best in others.
     pub(crate) fn fast_and_slow(card: &str, won: &[&str], behind: &[(&str, String)]) -> String;
     /// That ratings of a raw device are bounds for programs that use files.
-    pub(crate) fn rated_through(layer: &str) -> String;
+    pub(crate) fn rated_through(layer: &str, impossible: bool) -> String;
     /// Words for a framed cell of two compared sides.
     pub(crate) fn proven_better() -> &'static str;
     /// Title of a campaign on simulated cards.
