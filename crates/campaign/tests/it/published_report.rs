@@ -191,6 +191,27 @@ fn uses_that_vfat_cannot_serve_are_rated_by_the_raw_device() {
     assert!(!folded.contains(best), "{page}");
 }
 
+/// Regression: only for vfat, a sentence explained the sign of uses that are not possible.
+#[test]
+fn exfat_is_explained_as_vfat_is() {
+    let mut summary = summary().clone();
+    let advised = summary.cards.iter_mut().flat_map(|card| &mut card.layers);
+    let rename = |name: &mut String| {
+        if name == "vfat" {
+            *name = "exfat".to_owned();
+        }
+    };
+    advised.for_each(|of| rename(&mut of.layer));
+    summary.layers.iter_mut().for_each(rename);
+    hakaru_analysis::campaign::advise_all(&mut summary, &hakaru_analysis::default_rules());
+    let page = campaign_markdown(&summary, None);
+    assert!(page.contains("| suneast | - not possible |"), "{page}");
+    assert!(
+        page.contains("- not possible: Linux cannot keep its root"),
+        "{page}"
+    );
+}
+
 #[test]
 fn the_first_conclusion_no_card_reaches_what_is_printed() {
     let page = campaign_markdown(summary(), None);
