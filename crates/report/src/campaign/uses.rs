@@ -21,6 +21,17 @@ fn first_layer<'v>(view: &'v View<'_>) -> &'v str {
     of_files.filter(|_| main == RAW).unwrap_or(main)
 }
 
+/// The best card for each use under its title; empty without sentences.
+fn best_cards(best: Vec<(String, String)>) -> Vec<DocumentBlock> {
+    match best.is_empty() {
+        true => Vec::new(),
+        false => vec![
+            DocumentBlock::Title(text::best_title()),
+            DocumentBlock::Facts(best),
+        ],
+    }
+}
+
 /// Whether the file system of a layer cannot serve a use.
 fn is_impossible(view: &View<'_>, layer: &str, id: &str) -> bool {
     let layers = view.of.cards.iter().flat_map(|card| &card.layers);
@@ -70,13 +81,7 @@ pub(super) fn advice(view: &View<'_>) -> Vec<DocumentBlock> {
         ),
         None => (all_best, Vec::new()),
     };
-    let mut blocks = match best.is_empty() {
-        true => Vec::new(),
-        false => vec![
-            DocumentBlock::Title(text::best_title()),
-            DocumentBlock::Facts(best),
-        ],
-    };
+    let mut blocks = best_cards(best);
     let impossible = first.signs().any(|sign| sign == findings::IMPOSSIBLE);
     if !first.signs().any(findings::is_judged) {
         let layers = view.of.cards.iter().flat_map(|card| &card.layers);
