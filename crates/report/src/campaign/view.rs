@@ -8,6 +8,7 @@ use hakaru_model::advice::Advice;
 use hakaru_model::campaign::{CampaignSummary, CardSummary, LayerSummary, Ranking};
 use hakaru_model::finding::{Comparison, Estimate, LayerCost, PhaseSummary, Summary, Verdict};
 use hakaru_model::job::Op;
+use std::collections::HashMap;
 
 /// One phase and operation, across all cards and layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,19 +161,20 @@ impl<'a> View<'a> {
     /// The cards that no card is proven to be faster than, the highest mean first. None of them is proven to differ from
     /// another: the slower one of such a pair would not be among them.
     pub(super) fn leaders(&self, ranking: &Ranking) -> Vec<usize> {
-        let order = ranking.places.iter().map(|place| place.card);
-        let order: Vec<u32> = order.collect();
-        let is_proven = |one: u32, other: u32| {
-            ranking.pairs.iter().any(|pair| {
-                let is_it = (pair.a, pair.b) == (one, other) || (pair.a, pair.b) == (other, one);
-                is_it && pair.comparison.verdict == Verdict::Different
-            })
-        };
-        let leading = order.iter().enumerate().filter(|&(nth, &card)| {
-            let mut faster = order[..nth].iter();
-            !faster.any(|&faster| is_proven(faster, card))
-        });
-        leading.map(|(_, &card)| card as usize).collect()
+        // One pass over the pairs: a hundred cards have thousands of them, and each cell of a matrix asks.
+        let places = ranking.places.iter().enumerate();
+        let rank: HashMap<u32, usize> = places.map(|(rank, place)| (place.card, rank)).collect();
+        let mut is_slower = vec![false; ranking.places.len()];
+        for pair in &ranking.pairs {
+            if pair.comparison.verdict == Verdict::Different
+                && let (Some(&a), Some(&b)) = (rank.get(&pair.a), rank.get(&pair.b))
+            {
+                is_slower[a.max(b)] = true;
+            }
+        }
+        let places = ranking.places.iter().zip(is_slower);
+        let leading = places.filter(|(_, is_slower)| !is_slower);
+        leading.map(|(place, _)| place.card as usize).collect()
     }
 
     /// Cost of a layer for a card and workload.
