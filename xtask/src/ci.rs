@@ -32,6 +32,8 @@ const STEPS: &[Step] = &[
             &[
                 "clippy",
                 "--workspace",
+                "--features",
+                workspace::WHOLE,
                 "--all-targets",
                 "--",
                 "-D",
@@ -41,13 +43,28 @@ const STEPS: &[Step] = &[
         )
     }),
     ("test build", || {
-        cargo(&["test", "--workspace", "--no-run", "--quiet"], &[])
+        let features = ["--features", workspace::WHOLE];
+        cargo(
+            &[
+                &["test", "--workspace", "--no-run", "--quiet"][..],
+                &features,
+            ]
+            .concat(),
+            &[],
+        )
     }),
     ("tests", tests),
     ("rig", rig::step),
     ("documentation", || {
         cargo(
-            &["doc", "--workspace", "--no-deps", "--quiet"],
+            &[
+                "doc",
+                "--workspace",
+                "--features",
+                workspace::WHOLE,
+                "--no-deps",
+                "--quiet",
+            ],
             &[("RUSTDOCFLAGS", "-D warnings")],
         )
     }),
@@ -277,6 +294,7 @@ fn tests() -> Result<StepOutcome> {
     let mut command = workspace::cargo();
     command
         .args(["test", "--workspace", "--no-fail-fast"])
+        .args(["--features", workspace::WHOLE])
         .env("INSTA_UPDATE", "no");
     // cargo names the binaries on standard error, and they print their results on standard output.
     let (reader, writer) = std::io::pipe().context("cannot create a pipe")?;

@@ -89,12 +89,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 
 /// Measures two simulated cards; returns the program.
 fn measured(folder: &Path, database: &Path, repeats: u32) -> Result<PathBuf> {
-    let status = Command::new("cargo")
-        .args(["build", "-p", "hakaru"])
-        .current_dir(workspace::root())
-        .status()?;
-    ensure!(status.success(), "cargo build failed");
-    let program = workspace::root().join("target/debug/hakaru");
+    let program = workspace::whole_program()?;
     for (name, rate) in CARDS {
         let model = folder.join(format!("{name}.json"));
         let text = format!(

@@ -75,7 +75,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     let program = match program {
         Some(program) => std::path::absolute(program)?,
-        None => built()?,
+        None => workspace::whole_program()?,
     };
     println!("{}", FleetRow::HEAD);
     for count in agents {
@@ -101,16 +101,6 @@ fn in_namespace(args: &[String]) -> Result<()> {
         .context("unshare")?;
     ensure!(status.success(), "the campaign failed");
     Ok(())
-}
-
-/// Builds the program.
-fn built() -> Result<PathBuf> {
-    let status = Command::new("cargo")
-        .args(["build", "-p", "hakaru"])
-        .current_dir(workspace::root())
-        .status()?;
-    ensure!(status.success(), "cargo build failed");
-    Ok(workspace::root().join("target/debug/hakaru"))
 }
 
 /// A running agent.

@@ -7,6 +7,12 @@ use std::process::{Command, Stdio};
 /// File of counts that may only move in one direction.
 pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
 
+/// Options of cargo for the program with all of its commands, as packages have it.
+pub(crate) const WHOLE_PROGRAM: [&str; 4] = ["--package", "hakaru", "--features", WHOLE];
+
+/// Features of the program with all of its commands.
+pub(crate) const WHOLE: &str = "hakaru/fleet";
+
 /// Root directory of the workspace.
 pub(crate) fn root() -> &'static Path {
     // The xtask package is a direct subdirectory of the workspace.
@@ -33,11 +39,27 @@ pub(crate) fn cargo() -> Command {
 /// # Errors
 /// If it does not build.
 pub(crate) fn tested_program() -> Result<PathBuf> {
-    run(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
+    run(cargo().args([
+        "test",
+        "--quiet",
+        "--workspace",
+        "--features",
+        WHOLE,
+        "--no-run",
+    ]))?;
     Ok(target().join("debug/hakaru"))
 }
 
-/// Builds the program for a release, and returns it.
+/// Builds the program with all of its commands for tests, and returns it.
+///
+/// # Errors
+/// If it does not build.
+pub(crate) fn whole_program() -> Result<PathBuf> {
+    run(cargo().args(["build", "--quiet"]).args(WHOLE_PROGRAM))?;
+    Ok(target().join("debug/hakaru"))
+}
+
+/// Builds the program for a release as the README does, without the commands of fleets, and returns it.
 ///
 /// # Errors
 /// If it does not build.

@@ -22,14 +22,6 @@ pub(super) fn require_tools() -> Result<()> {
     Ok(())
 }
 
-/// Parts of the bundled SQLite that neither the store nor rusqlite uses: 0.3 MB. Limits that protect against hostile
-/// databases stay.
-const SQLITE_LEFT_OUT: &str = "-USQLITE_ENABLE_FTS3 -USQLITE_ENABLE_FTS3_PARENTHESIS -USQLITE_ENABLE_FTS5 \
-     -USQLITE_ENABLE_RTREE -USQLITE_ENABLE_STAT4 -USQLITE_ENABLE_DBSTAT_VTAB -USQLITE_SOUNDEX \
-     -USQLITE_ENABLE_LOAD_EXTENSION -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_JSON -USQLITE_ENABLE_API_ARMOR \
-     -USQLITE_ENABLE_COLUMN_METADATA -DSQLITE_OMIT_DEPRECATED -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_OMIT_TCL_VARIABLE \
-     -DSQLITE_OMIT_UTF16 -DSQLITE_OMIT_TRACE -DSQLITE_OMIT_DECLTYPE -DSQLITE_OMIT_COMPLETE -DSQLITE_OMIT_GET_TABLE";
-
 /// Builds the program; returns its path.
 ///
 /// The standard library is compiled from its source too, which rustup has as the component `rust-src`: the same flags
@@ -41,7 +33,8 @@ pub(super) fn build(target: &DistTarget, release: &Release) -> Result<PathBuf> {
     }
     let mut cargo = workspace::cargo();
     cargo
-        .args(["zigbuild", "--locked", "--package", "hakaru"])
+        .args(["zigbuild", "--locked"])
+        .args(workspace::WHOLE_PROGRAM)
         .args(["--profile", "dist", "--target", target.triple])
         .args(["-Z", "build-std=std,panic_abort"])
         .args(["-Z", "build-std-features=optimize_for_size"])
@@ -49,8 +42,7 @@ pub(super) fn build(target: &DistTarget, release: &Release) -> Result<PathBuf> {
         .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
         // The separator of these flags lets a path have spaces.
         .env("CARGO_ENCODED_RUSTFLAGS", rust_flags()?.join("\u{1f}"))
-        .env("CFLAGS", c_flags()?.join(" "))
-        .env("LIBSQLITE3_FLAGS", SQLITE_LEFT_OUT);
+        .env("CFLAGS", c_flags()?.join(" "));
     workspace::run(&mut cargo)?;
     Ok(workspace::target().join(target.triple).join("dist/hakaru"))
 }

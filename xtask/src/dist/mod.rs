@@ -134,8 +134,7 @@ impl Release {
     }
 
     fn write_pages(&self) -> Result<()> {
-        workspace::run(workspace::cargo().args(["build", "--quiet", "--package", "hakaru"]))?;
-        let program = workspace::target().join("debug/hakaru");
+        let program = workspace::whole_program()?;
         let hakaru = || {
             let mut command = Command::new(&program);
             command.env("HAKARU_LANG", "en");

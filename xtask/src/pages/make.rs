@@ -379,8 +379,7 @@ const COMMANDS: &[&[&str]] = &[
 /// # Errors
 /// If the program cannot be built, or fails.
 pub(super) fn pages(home: &Path) -> Result<Vec<PathBuf>> {
-    workspace::run(workspace::cargo().args(["build", "--quiet", "--bin", "hakaru"]))?;
-    let program = workspace::target().join("debug/hakaru");
+    let program = workspace::whole_program()?;
     let place = |name: &str| home.join(name);
     for (name, costs) in CARDS {
         write_model(&place(&format!("{name}.json")), name, costs)?;

@@ -320,13 +320,9 @@ fn our_binary(options: &Options) -> Result<PathBuf> {
     } else {
         ("release", "release")
     };
-    workspace::run(workspace::cargo().args([
-        "build",
-        "--profile",
-        profile,
-        "--package",
-        "hakaru",
-    ]))?;
+    let mut cargo = workspace::cargo();
+    cargo.args(["build", "--profile", profile]);
+    workspace::run(cargo.args(workspace::WHOLE_PROGRAM))?;
     Ok(workspace::target().join(folder).join("hakaru"))
 }
 

@@ -80,11 +80,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 fn in_namespace(args: &[String]) -> Result<()> {
     // What is downloaded or built needs the network of the host.
     static_program(&mut args.to_vec())?;
-    let status = Command::new("cargo")
-        .args(["build", "--quiet", "-p", "hakaru"])
-        .current_dir(workspace::root())
-        .status()?;
-    ensure!(status.success(), "cargo build failed");
+    workspace::whole_program()?;
     let script = format!(
         "ip link set lo up && ip address add {HOST}/32 dev lo && exec \"$0\" rig fleet --inside \"$@\""
     );

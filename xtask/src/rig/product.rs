@@ -77,7 +77,7 @@ fn compile(target: &str) -> Result<()> {
     let mut cargo = workspace::cargo();
     let zig = target == PI && workspace::find_program("cargo-zigbuild").is_some();
     cargo.arg(if zig { "zigbuild" } else { "build" });
-    cargo.args(["--quiet", "--package", "hakaru"]);
+    cargo.arg("--quiet").args(workspace::WHOLE_PROGRAM);
     if target != HOST {
         cross::require(target)?;
         cargo.args(["--target", target]);

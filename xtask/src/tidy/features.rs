@@ -13,7 +13,16 @@ type FeatureSets = BTreeMap<String, BTreeSet<String>>;
 /// Selections of cargo whose dependencies must have the features of the tests.
 const SELECTIONS: [(&str, &[&str]); 2] = [
     ("cargo xtask", &["--package", "xtask", "--edges", "normal"]),
-    ("cargo doc", &["--workspace", "--edges", "normal"]),
+    (
+        "cargo doc",
+        &[
+            "--workspace",
+            "--features",
+            workspace::WHOLE,
+            "--edges",
+            "normal",
+        ],
+    ),
 ];
 
 /// Returns the dependencies whose features differ.
@@ -21,7 +30,8 @@ const SELECTIONS: [(&str, &[&str]); 2] = [
 /// # Errors
 /// If cargo cannot list them.
 pub(crate) fn check() -> Result<Vec<Problem>> {
-    let tested = tree(&["--workspace", "--edges", "normal,dev"])?;
+    let whole = ["--workspace", "--features", workspace::WHOLE];
+    let tested = tree(&[&whole[..], &["--edges", "normal,dev"]].concat())?;
     let mut problems = Vec::new();
     for (name, selection) in SELECTIONS {
         problems.extend(differences(name, &tree(selection)?, &tested));

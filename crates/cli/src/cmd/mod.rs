@@ -1,5 +1,6 @@
 //! The subcommands.
 
+#[cfg(feature = "fleet")]
 pub(crate) mod agent;
 pub(crate) mod anatomy;
 pub(crate) mod archive;
@@ -13,6 +14,7 @@ pub(crate) mod erase;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fio;
+#[cfg(feature = "fleet")]
 pub(crate) mod fleet;
 pub(crate) mod history;
 pub(crate) mod import;
@@ -35,6 +37,10 @@ pub(crate) mod show;
 pub(crate) mod sync;
 pub(crate) mod unreadable;
 pub(crate) mod verify;
+#[cfg(any(test, not(feature = "fleet")))]
+pub(crate) mod without_fleet;
+#[cfg(not(feature = "fleet"))]
+pub(crate) use without_fleet::{agent, fleet};
 
 use hakaru_model::units::{Bytes, SizeError, SizeSuffixes, parse_size};
 pub(crate) use hakaru_results::{CountedNoun, counted, findings, findings_by, summarize};

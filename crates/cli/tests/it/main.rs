@@ -19,6 +19,7 @@ mod fio_replay;
 mod fio_rules;
 mod fio_signals;
 mod fio_verify;
+#[cfg(feature = "fleet")]
 mod fleet;
 mod foreign;
 mod front_ends_store;

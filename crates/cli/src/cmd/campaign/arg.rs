@@ -46,6 +46,7 @@ pub(crate) struct CampaignArg {
 
 impl CampaignArg {
     /// Returns the number of repeats that overrides the file.
+    #[cfg(feature = "fleet")]
     pub(crate) fn repeats(&self) -> Option<u32> {
         self.repeat
     }

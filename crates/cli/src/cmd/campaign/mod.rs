@@ -12,11 +12,14 @@ mod status;
 
 use crate::exit::Exit;
 use anyhow::Result;
-pub(crate) use arg::{CampaignArg, CampaignOutput};
+pub(crate) use arg::CampaignArg;
+#[cfg(feature = "fleet")]
+pub(crate) use arg::CampaignOutput;
 use clap::Subcommand;
 use hakaru_campaign::campaign::file::CampaignFile;
 use hakaru_model::price::Price;
 use hakaru_store::Store;
+#[cfg(feature = "fleet")]
 pub(crate) use load::Loaded;
 use std::path::{Path, PathBuf};
 
