@@ -31,6 +31,9 @@ pub(crate) fn target() -> PathBuf {
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).stdin(Stdio::null());
+    // The build script of ring reads it: with the value for this program, ring and all crates above it would be compiled
+    // again whenever a developer's own cargo and this one take turns.
+    command.env_remove("CARGO_MANIFEST_DIR");
     command
 }
 
