@@ -28,43 +28,17 @@ const STEPS: &[Step] = &[
     ("format", || cargo(&["fmt", "--all", "--", "--check"], &[])),
     ("tidy", || tidy::main(&[]).map(|()| StepOutcome::Passed)),
     ("lints", || {
-        cargo(
-            &[
-                "clippy",
-                "--workspace",
-                "--features",
-                workspace::WHOLE,
-                "--all-targets",
-                "--",
-                "-D",
-                "warnings",
-            ],
-            &[],
-        )
+        whole("clippy", &["--all-targets", "--", "-D", "warnings"], &[])
     }),
     ("test build", || {
-        let features = ["--features", workspace::WHOLE];
-        cargo(
-            &[
-                &["test", "--workspace", "--no-run", "--quiet"][..],
-                &features,
-            ]
-            .concat(),
-            &[],
-        )
+        whole("test", &["--no-run", "--quiet"], &[])
     }),
     ("tests", tests),
     ("rig", rig::step),
     ("documentation", || {
-        cargo(
-            &[
-                "doc",
-                "--workspace",
-                "--features",
-                workspace::WHOLE,
-                "--no-deps",
-                "--quiet",
-            ],
+        whole(
+            "doc",
+            &["--no-deps", "--quiet"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         )
     }),
@@ -293,8 +267,8 @@ fn cpu_time_of_children() -> Duration {
 fn tests() -> Result<StepOutcome> {
     let mut command = workspace::cargo();
     command
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .args(["--features", workspace::WHOLE])
+        .args(["test", "--no-fail-fast"])
+        .args(workspace::WHOLE_WORKSPACE)
         .env("INSTA_UPDATE", "no");
     // cargo names the binaries on standard error, and they print their results on standard output.
     let (reader, writer) = std::io::pipe().context("cannot create a pipe")?;
@@ -365,6 +339,14 @@ impl TestNames {
 fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
     workspace::run(workspace::cargo().args(args).envs(env.iter().copied()))?;
     Ok(StepOutcome::Passed)
+}
+
+/// Runs cargo for all crates, and hakaru with every command.
+fn whole(verb: &str, args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
+    cargo(
+        &[&[verb], &workspace::WHOLE_WORKSPACE[..], args].concat(),
+        env,
+    )
 }
 
 /// Installs the Debian packages that later steps use, if possible.

@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 /// File of counts that may only move in one direction.
 pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
 
-/// Options of cargo for the program with all of its commands, as packages have it.
-pub(crate) const WHOLE_PROGRAM: [&str; 4] = ["--package", "hakaru", "--features", WHOLE];
+/// Options of cargo that select hakaru with every command, as in packages.
+pub(crate) const WHOLE_PROGRAM: [&str; 4] = ["--package", "hakaru", "--features", "hakaru/fleet"];
 
-/// Features of the program with all of its commands.
-pub(crate) const WHOLE: &str = "hakaru/fleet";
+/// Options of cargo that select all crates, and hakaru with every command.
+pub(crate) const WHOLE_WORKSPACE: [&str; 3] = ["--workspace", "--features", "hakaru/fleet"];
 
 /// Root directory of the workspace.
 pub(crate) fn root() -> &'static Path {
@@ -42,18 +42,13 @@ pub(crate) fn cargo() -> Command {
 /// # Errors
 /// If it does not build.
 pub(crate) fn tested_program() -> Result<PathBuf> {
-    run(cargo().args([
-        "test",
-        "--quiet",
-        "--workspace",
-        "--features",
-        WHOLE,
-        "--no-run",
-    ]))?;
+    run(cargo()
+        .args(["test", "--quiet", "--no-run"])
+        .args(WHOLE_WORKSPACE))?;
     Ok(target().join("debug/hakaru"))
 }
 
-/// Builds the program with all of its commands for tests, and returns it.
+/// Builds hakaru with every command in the debug profile, and returns its path.
 ///
 /// # Errors
 /// If it does not build.
@@ -62,7 +57,7 @@ pub(crate) fn whole_program() -> Result<PathBuf> {
     Ok(target().join("debug/hakaru"))
 }
 
-/// Builds the program for a release as the README does, without the commands of fleets, and returns it.
+/// Builds hakaru in the release profile as the README does, without `hakaru fleet`, and returns its path.
 ///
 /// # Errors
 /// If it does not build.

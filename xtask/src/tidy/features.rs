@@ -18,7 +18,7 @@ const SELECTIONS: [(&str, &[&str]); 2] = [
         &[
             "--workspace",
             "--features",
-            workspace::WHOLE,
+            "hakaru/fleet",
             "--edges",
             "normal",
         ],
@@ -30,8 +30,7 @@ const SELECTIONS: [(&str, &[&str]); 2] = [
 /// # Errors
 /// If cargo cannot list them.
 pub(crate) fn check() -> Result<Vec<Problem>> {
-    let whole = ["--workspace", "--features", workspace::WHOLE];
-    let tested = tree(&[&whole[..], &["--edges", "normal,dev"]].concat())?;
+    let tested = tree(&[&workspace::WHOLE_WORKSPACE[..], &["--edges", "normal,dev"]].concat())?;
     let mut problems = Vec::new();
     for (name, selection) in SELECTIONS {
         problems.extend(differences(name, &tree(selection)?, &tested));
