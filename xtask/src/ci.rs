@@ -4,6 +4,7 @@
 //! Many tests wait, so steps that mostly compile run beside them, with the lowest priority. The list at the end has the
 //! time of each step, the slowest steps and the slowest test binaries.
 
+use crate::test_output::{TestBinary, TestOutput};
 use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader};
@@ -191,8 +192,8 @@ struct FinishedStep {
 /// Number of entries in the lists of what was slowest.
 const SLOWEST: usize = 5;
 
-/// Test binaries with their run times.
-static TEST_BINARIES: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
+/// Test binaries that ran.
+static TEST_BINARIES: Mutex<Vec<TestBinary>> = Mutex::new(Vec::new());
 
 /// Prints the list of steps, the slowest ones, and the final summary.
 fn conclude(list: &[FinishedStep], elapsed: Duration) -> Result<()> {
@@ -226,8 +227,19 @@ fn conclude(list: &[FinishedStep], elapsed: Duration) -> Result<()> {
     }
     let seconds = |step: &FinishedStep| (step.name.to_owned(), step.elapsed.as_secs_f64());
     print_slowest("slowest steps", list.iter().map(seconds).collect());
-    let binaries = TEST_BINARIES.lock().map(|list| list.clone());
-    print_slowest("slowest test binaries", binaries.unwrap_or_default());
+    let binaries =
+        std::mem::take(&mut *TEST_BINARIES.lock().unwrap_or_else(PoisonError::into_inner));
+    let seconds = |binary: &TestBinary| (binary.name.clone(), binary.seconds);
+    print_slowest(
+        "slowest test binaries",
+        binaries.iter().map(seconds).collect(),
+    );
+    // Other steps have printed a lot since: where the end of a log is kept, it names what failed.
+    for binary in &binaries {
+        for failure in &binary.failures {
+            println!("\nfailed in {}: {}", binary.name, failure.shortened());
+        }
+    }
     let (elapsed, cpu) = (elapsed.as_secs_f64(), cpu_time_of_children().as_secs_f64());
     println!("{elapsed:.0} s, {cpu:.0} CPU s");
     println!("{passed} passed, {failed} failed, {skipped} skipped, {not_judged} not judged");
@@ -276,7 +288,7 @@ fn tests() -> Result<StepOutcome> {
     let mut child = command.spawn().context("cannot start cargo")?;
     // The command holds the other end of the pipe.
     drop(command);
-    let mut names = TestNames::default();
+    let mut output = TestOutput::default();
     for line in BufReader::new(reader).split(b'\n') {
         let line = line.context("cannot read what cargo prints")?;
         let line = String::from_utf8_lossy(&line);
@@ -284,7 +296,7 @@ fn tests() -> Result<StepOutcome> {
         if line.trim_start().starts_with("Running ") {
             set_tests_begun();
         }
-        if let Some(finished) = names.read(&line)
+        if let Some(finished) = output.read(&line)
             && let Ok(mut list) = TEST_BINARIES.lock()
         {
             list.push(finished);
@@ -293,47 +305,6 @@ fn tests() -> Result<StepOutcome> {
     let status = child.wait()?;
     ensure!(status.success(), "cargo test ended with {status}");
     Ok(StepOutcome::Passed)
-}
-
-/// Reads the names and run times of test binaries from the output of `cargo test`.
-#[derive(Default)]
-struct TestNames {
-    /// Package of the last unit tests, whose integration tests follow them.
-    package: String,
-    running: String,
-}
-
-impl TestNames {
-    /// Reads a line; returns the name and the seconds of a test binary that has finished.
-    fn read(&mut self, line: &str) -> Option<(String, f64)> {
-        let line = line.trim();
-        // `Running unittests src/lib.rs (target/debug/deps/hakaru_model-0123456789abcdef)`
-        let path = line
-            .strip_prefix("Running ")
-            .and_then(|rest| rest.strip_suffix(')')?.rsplit_once('('))
-            .map(|(_, path)| path);
-        if let Some(path) = path {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
-            // Binaries of integration tests have the same name in several packages.
-            self.running = match line.split_whitespace().nth(1) {
-                Some(source) if source.starts_with("tests/") => {
-                    format!("{} {source}", self.package)
-                }
-                _ => {
-                    name.clone_into(&mut self.package);
-                    name.to_owned()
-                }
-            };
-        } else if let Some(package) = line.strip_prefix("Doc-tests ") {
-            self.running = format!("doc tests of {package}");
-        }
-        let (_, time) = line
-            .strip_prefix("test result: ")?
-            .rsplit_once("finished in ")?;
-        let seconds = time.strip_suffix('s')?.parse().ok()?;
-        Some((self.running.clone(), seconds))
-    }
 }
 
 fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
@@ -390,33 +361,6 @@ fn dependencies() -> Result<StepOutcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reads_the_times_of_test_binaries() {
-        let output = "
-     Running unittests src/lib.rs (target/debug/deps/hakaru_model-4c6ac3ba0d2a2d0c)
-
-running 2 tests
-test a ... ok
-
-test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.50s
-
-     Running tests/it/main.rs (target/debug/deps/it-0c6ac3ba0d2a2d0c)
-test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 20.07s
-   Doc-tests hakaru_sys
-test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
-";
-        let mut names = TestNames::default();
-        let times: Vec<_> = output.lines().filter_map(|line| names.read(line)).collect();
-        assert_eq!(
-            times,
-            [
-                ("hakaru_model".to_owned(), 1.5),
-                ("hakaru_model tests/it/main.rs".to_owned(), 20.07),
-                ("doc tests of hakaru_sys".to_owned(), 0.0)
-            ]
-        );
-    }
 
     #[test]
     fn counts_the_cpu_time_of_programs_that_ended() {

@@ -22,6 +22,7 @@ mod rig;
 mod sanitize;
 mod scale;
 mod serve;
+mod test_output;
 mod tidy;
 mod workspace;
 
