@@ -46,8 +46,10 @@ enum Command {
     /// Benchmark many cards through many layers from a file; resumes
     Campaign(cmd::campaign::CampaignArgs),
     /// Run one campaign on many hosts
+    #[cfg_attr(not(feature = "fleet"), command(hide = true))]
     Fleet(cmd::fleet::FleetArgs),
     /// Measure on this host for the operator of a fleet
+    #[cfg_attr(not(feature = "fleet"), command(hide = true))]
     Agent(cmd::agent::AgentArgs),
     /// List stored runs, newest first
     List(cmd::list::ListArgs),
