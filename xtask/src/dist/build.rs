@@ -41,8 +41,11 @@ pub(super) fn build(target: &DistTarget, release: &Release) -> Result<PathBuf> {
         .env("RUSTC_BOOTSTRAP", "1")
         .env("SOURCE_DATE_EPOCH", release.epoch.to_string())
         // The separator of these flags lets a path have spaces.
-        .env("CARGO_ENCODED_RUSTFLAGS", rust_flags()?.join("\u{1f}"))
-        .env("CFLAGS", c_flags()?.join(" "));
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            rust_flags(target)?.join("\u{1f}"),
+        )
+        .env("CFLAGS", c_flags(target)?.join(" "));
     workspace::run(&mut cargo)?;
     Ok(workspace::target().join(target.triple).join("dist/hakaru"))
 }
@@ -68,7 +71,7 @@ fn remapped() -> Result<Vec<(PathBuf, &'static str)>> {
     Ok(all)
 }
 
-fn rust_flags() -> Result<Vec<String>> {
+fn rust_flags(target: &DistTarget) -> Result<Vec<String>> {
     let mut flags = Vec::new();
     for (path, name) in remapped()? {
         flags.push(format!("--remap-path-prefix={}={name}", path.display()));
@@ -83,13 +86,19 @@ fn rust_flags() -> Result<Vec<String>> {
         "-Crelocation-model=static",
     ];
     flags.extend(fixed.map(str::to_owned));
+    if target.is_thumb {
+        flags.push("-Ctarget-feature=+thumb-mode".to_owned());
+    }
     Ok(flags)
 }
 
-fn c_flags() -> Result<Vec<String>> {
+fn c_flags(target: &DistTarget) -> Result<Vec<String>> {
     let flag =
         |(path, name): (PathBuf, &str)| format!("-ffile-prefix-map={}={name}", path.display());
     let mut flags: Vec<String> = remapped()?.into_iter().map(flag).collect();
     flags.extend(["-fno-unwind-tables", "-fno-asynchronous-unwind-tables"].map(str::to_owned));
+    if target.is_thumb {
+        flags.push("-mthumb".to_owned());
+    }
     Ok(flags)
 }

@@ -21,6 +21,8 @@ pub(crate) struct DistTarget {
     pub(crate) triple: &'static str,
     /// Architecture of the Debian package, if there is one.
     pub(crate) debian: Option<&'static str>,
+    /// Whether code is in Thumb-2, as in Debian's armhf: a quarter smaller than in ARM instructions. ARMv6 lacks it.
+    is_thumb: bool,
 }
 
 /// All targets. The armhf package has ARMv6 code, because Raspberry Pi OS uses that name for the Pi 1 and Zero too.
@@ -28,22 +30,27 @@ pub(crate) const TARGETS: &[DistTarget] = &[
     DistTarget {
         triple: "x86_64-unknown-linux-musl",
         debian: Some("amd64"),
+        is_thumb: false,
     },
     DistTarget {
         triple: "aarch64-unknown-linux-musl",
         debian: Some("arm64"),
+        is_thumb: false,
     },
     DistTarget {
         triple: "arm-unknown-linux-musleabihf",
         debian: Some("armhf"),
+        is_thumb: false,
     },
     DistTarget {
         triple: "armv7-unknown-linux-musleabihf",
         debian: None,
+        is_thumb: true,
     },
     DistTarget {
         triple: "riscv64gc-unknown-linux-musl",
         debian: None,
+        is_thumb: false,
     },
 ];
 
