@@ -131,6 +131,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         rustix::process::geteuid().is_root(),
         "dist-check needs root, for chroot and debootstrap"
     );
+    require_known(args)?;
     let files = workspace::target().join("dist-files");
     let wanted = |name: &str| args.is_empty() || args.iter().any(|arg| arg == name);
     let mut rows = Vec::new();
@@ -156,12 +157,27 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             }
         }
     }
-    ensure!(
-        !rows.is_empty(),
-        "there is nothing called {}",
-        args.join(" ")
-    );
     ensure!(failed == 0, "{failed} of {} checks failed", rows.len());
+    Ok(())
+}
+
+/// Refuses names that no check has, before any of them runs.
+fn require_known(names: &[String]) -> Result<()> {
+    let suites = SUITES.iter().map(|suite| suite.name);
+    let kernels = KERNELS.iter().map(|(name, _)| *name);
+    let emulated = EMULATED.iter().map(|target| target.triple);
+    let known: Vec<&str> = suites
+        .chain(["busybox"])
+        .chain(kernels)
+        .chain(emulated)
+        .collect();
+    let unknown = names.iter().find(|name| !known.contains(&name.as_str()));
+    if let Some(unknown) = unknown {
+        bail!(
+            "there is no check {unknown:?}; the checks are {}",
+            known.join(", ")
+        );
+    }
     Ok(())
 }
 
@@ -401,6 +417,33 @@ fn compare(before: &BTreeSet<String>, after: &BTreeSet<String>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::dist::version;
+
+    #[test]
+    fn an_unknown_check_is_refused_with_the_known_ones() {
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert!(require_known(&[]).is_ok());
+        assert!(
+            require_known(&names(&[
+                "busybox",
+                "focal",
+                "riscv64gc-unknown-linux-musl"
+            ]))
+            .is_ok()
+        );
+        let error = require_known(&names(&["focal", "armv7"]))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("there is no check \"armv7\"; "),
+            "{error}"
+        );
+        assert!(error.contains("bookworm-armhf, "), "{error}");
+    }
 
     #[test]
     fn leftovers_are_found() {
