@@ -9,7 +9,11 @@ use hakaru_model::units::{Bytes, Nanos};
 use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// A seed that no earlier run had, or that of the environment, to run a failed test again.
 fn fresh_seed() -> u64 {
+    if let Ok(seed) = std::env::var("HAKARU_TEST_SEED") {
+        return seed.parse().expect("HAKARU_TEST_SEED is a number");
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     now.as_nanos() as u64 % 1_000_000_007
 }
@@ -135,19 +139,23 @@ fn predictions_hold(home: &Home, card: &str, seed: u64) {
     let out = execute(home, "predict drawn --compare latest --json");
     let json: serde_json::Value =
         serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", text(&out.stderr)));
-    let (mut near, mut all) = (0, 0);
+    let (mut near, mut right, mut all) = (0, 0, 0);
     for phase in json["phases"].as_array().unwrap() {
         let bandwidth = &phase["outcome"]["figures"]["bandwidth"];
         let Some(measured) = bandwidth["measured"].as_f64() else {
             continue;
         };
-        let predicted = bandwidth["predicted"]["value"].as_f64().unwrap();
+        let [predicted, low, high] =
+            ["value", "low", "high"].map(|of| bandwidth["predicted"][of].as_f64().unwrap());
+        let is_near = (predicted / measured - 1.0).abs() < 0.15;
         all += 1;
-        near += u32::from((predicted / measured - 1.0).abs() < 0.15);
+        near += u32::from(is_near);
+        right += u32::from(is_near || (low..=high).contains(&measured));
     }
+    // Random and mixed writes are slow in bursts, so their intervals can be wide.
     assert!(
-        all >= 6 && near * 10 >= all * 7,
-        "{near} of {all}, seed {seed}\n{json:#}"
+        all >= 6 && right * 10 >= all * 7 && near * 2 >= all,
+        "{right} of {all} are near or in their intervals, {near} near; seed {seed}\n{json:#}"
     );
     let shown = text(&execute(home, "predict drawn --suite").stdout);
     assert!(shown.contains("random writes"), "{shown}");
