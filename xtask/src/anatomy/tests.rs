@@ -29,7 +29,8 @@ fn random(models: u64, cards: CardKind, disturbance: Disturbance) -> (Totals, St
     (totals, told)
 }
 
-/// Checks that at least so many percent of the findings are right, on cards that are not said to fit no model.
+/// Checks that at least `percent` of the findings are right. A card that is said to fit no model has no findings; how many
+/// such cards are allowed is a check of its own.
 fn assert_right(totals: &Totals, models: u32, percent: f64, told: &str) {
     let fitting = f64::from(models - totals.fits_none()) / f64::from(models);
     assert!(totals.right_percent() >= percent * fitting, "{told}");
@@ -291,7 +292,7 @@ fn a_host_whose_speed_wanders_hides_no_rates() {
     let seed = 10_684_707_358_360_888_294;
     let (totals, told) = one_of(seed, 1, CardKind::Rig, Disturbance::HostPath);
     assert_eq!(totals.wrong_percent(), 0.0, "{told}");
-    assert_right(&totals, 4, 70.0, &told);
+    assert!(totals.right_percent() >= 70.0, "{told}");
 }
 
 /// Regression: sensing that ends before the transfer of a block does was taken for no pages, and the writes then fitted
