@@ -9,7 +9,7 @@ use hakaru_model::units::{Bytes, Nanos};
 use std::process::Stdio;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A seed that no earlier run had, or that of the environment, to run a failed test again.
+/// Returns `HAKARU_TEST_SEED`, to repeat a failed test, or a seed that no earlier run had.
 fn fresh_seed() -> u64 {
     if let Ok(seed) = std::env::var("HAKARU_TEST_SEED") {
         return seed.parse().expect("HAKARU_TEST_SEED is a number");
@@ -65,14 +65,14 @@ fn card_file(home: &Home, model: &DeviceModel) -> String {
     path.display().to_string()
 }
 
-/// A drawn card, and what an anatomy in a new home found.
+/// A random card and the result of its anatomy, stored in a home directory of its own.
 struct Examined {
     home: Home,
     seed: u64,
     model: DeviceModel,
-    /// File of the model.
+    /// Path of the device model that was simulated.
     card: String,
-    /// File of the exported model.
+    /// Path of the device model that the anatomy exported.
     export: String,
     record: AnatomyRecord,
 }
@@ -187,10 +187,12 @@ fn predictions_hold(home: &Home, card: &str, seed: u64) {
         near += u32::from(is_near);
         right += u32::from(is_near || (low..=high).contains(&measured));
     }
-    // Random and mixed writes are slow in bursts, so their intervals can be wide.
+    // Random and mixed writes are slow in bursts. If too many predictions are not near, each of these has to be in its
+    // interval.
+    let is_explained = right == all && near * 2 >= all;
     assert!(
-        all >= 6 && right * 10 >= all * 7 && near * 2 >= all,
-        "{right} of {all} are near or in their intervals, {near} near; seed {seed}\n{json:#}"
+        all >= 6 && (near * 10 >= all * 7 || is_explained),
+        "of {all}, {near} are near and {right} near or in their intervals; seed {seed}\n{json:#}"
     );
     let shown = text(&execute(home, "predict drawn --suite").stdout);
     assert!(shown.contains("random writes"), "{shown}");
