@@ -312,7 +312,7 @@ fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
     Ok(StepOutcome::Passed)
 }
 
-/// Runs cargo for all crates, and hakaru with every command.
+/// Runs a cargo command on all crates, with all commands of hakaru compiled in.
 fn whole(verb: &str, args: &[&str], env: &[(&str, &str)]) -> Result<StepOutcome> {
     cargo(
         &[&[verb], &workspace::WHOLE_WORKSPACE[..], args].concat(),

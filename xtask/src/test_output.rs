@@ -42,8 +42,8 @@ pub(crate) struct TestOutput {
     /// Package of the last unit tests, whose integration tests follow them.
     package: String,
     running: String,
-    /// Failures of the running binary. Each begins with `---- NAME stdout ----` and ends where the next one or the list of
-    /// names begins.
+    /// Failures of the running binary. A failure begins with `---- NAME stdout ----` and ends at the next failure or at the
+    /// line `failures:`.
     failures: Vec<Failure>,
     in_failure: bool,
 }

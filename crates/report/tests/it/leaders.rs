@@ -1,4 +1,4 @@
-//! Which cards of a campaign lead, and that many cards are told apart in time.
+//! Which cards of a campaign lead, and how the time of the page grows with their number.
 
 use crate::support::campaign::campaign;
 use hakaru_model::campaign::CampaignSummary;
