@@ -62,7 +62,8 @@ impl TestOutput {
             });
             return None;
         }
-        if line == "failures:" {
+        // A binary that a signal ended names it where its failures would end.
+        if line == "failures:" || line.trim_start().starts_with("Running ") {
             self.in_failure = false;
         }
         if self.in_failure
@@ -74,6 +75,18 @@ impl TestOutput {
             return None;
         }
         let line = line.trim();
+        if let Some(cause) = line.strip_prefix("process didn't exit successfully: ")
+            && let Some((_, signal)) = cause.split_once("(signal: ")
+        {
+            return Some(TestBinary {
+                name: self.running.clone(),
+                seconds: 0.0,
+                failures: vec![Failure {
+                    test: format!("ended by signal {}", signal.trim_end_matches(')')),
+                    output: Vec::new(),
+                }],
+            });
+        }
         self.read_name(line);
         let (_, time) = line
             .strip_prefix("test result: ")?
@@ -92,6 +105,8 @@ impl TestOutput {
             .and_then(|rest| rest.strip_suffix(')')?.rsplit_once('('))
             .map(|(_, path)| path);
         if let Some(path) = path {
+            // A binary that a signal ended has printed no result: its failures are not those of the next one.
+            self.failures.clear();
             let name = path.rsplit('/').next().unwrap_or(path);
             let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
             // Binaries of integration tests have the same name in several packages.
@@ -193,6 +208,29 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
 thread 'rate' panicked at crates/model/tests/it/rate.rs:9:5:
 1 is not 2"
             ]
+        );
+    }
+
+    #[test]
+    fn names_a_binary_that_a_signal_ended() {
+        let text = "
+     Running unittests src/lib.rs (target/debug/deps/hakaru_sys-4c6ac3ba0d2a2d0c)
+test a ... ok
+error: test failed, to rerun pass `-p hakaru-sys --lib`
+
+Caused by:
+  process didn't exit successfully: `/x/hakaru_sys-4c6ac3ba0d2a2d0c` (signal: 11, SIGSEGV: invalid memory reference)
+";
+        let mut output = TestOutput::default();
+        let found: Vec<_> = text.lines().filter_map(|line| output.read(line)).collect();
+        let [binary] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(binary.name, "hakaru_sys");
+        let failure = binary.failures[0].shortened();
+        assert_eq!(
+            failure,
+            "ended by signal 11, SIGSEGV: invalid memory reference"
         );
     }
 
