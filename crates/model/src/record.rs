@@ -60,6 +60,22 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// Parses a record as it is stored. Compiled here once: programs that read records need not compile it again.
+    ///
+    /// # Errors
+    /// If the text is not JSON, or not a record.
+    pub fn from_json(text: &str) -> serde_json::Result<RunRecord> {
+        crate::json::from_str(text)
+    }
+
+    /// Returns the record as it is stored.
+    ///
+    /// # Errors
+    /// If a part cannot be written, such as a path that is not UTF-8.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
     /// Returns the failed I/O or exceeded limit that ended the run, if any.
     pub fn ended_by(&self) -> Option<&IoError> {
         let workers = self.phases.iter().flat_map(|phase| &phase.workers);

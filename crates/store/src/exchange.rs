@@ -70,7 +70,7 @@ pub enum ImportError {
 /// [`ExportError`] if a value has no JSON form.
 pub fn export(record: &RunRecord) -> Result<String, ExportError> {
     let mut printable;
-    let record = match serde_json::to_string(record) {
+    let record = match record.to_json() {
         Ok(text) => return Ok(text),
         Err(_) => {
             printable = record.clone();
@@ -80,7 +80,7 @@ pub fn export(record: &RunRecord) -> Result<String, ExportError> {
             &printable
         }
     };
-    serde_json::to_string(record).map_err(|source| ExportError {
+    record.to_json().map_err(|source| ExportError {
         id: record.id.clone(),
         source,
     })
@@ -145,7 +145,7 @@ struct RecordHead {
 /// [`ImportError`]: not a record, of a newer format, or damaged.
 pub fn import(text: &str) -> Result<RunRecord, ImportError> {
     // Almost every text is a record of this format, so its form is looked at only if it is not.
-    if let Ok(record) = hakaru_model::json::from_str::<RunRecord>(text)
+    if let Ok(record) = RunRecord::from_json(text)
         && record.format == FORMAT
     {
         return Ok(record);
@@ -154,7 +154,7 @@ pub fn import(text: &str) -> Result<RunRecord, ImportError> {
         hakaru_model::json::from_str(text).map_err(|source| ImportError::NotARecord { source })?;
     let id = head.id.unwrap_or_else(|| "?".to_owned());
     match head.format {
-        1 => hakaru_model::json::from_str(text).map_err(|source| ImportError::Damaged {
+        1 => RunRecord::from_json(text).map_err(|source| ImportError::Damaged {
             id,
             format: 1,
             source,

@@ -16,6 +16,19 @@ mod statistics;
 mod stored;
 
 use proptest::test_runner::{Config, RngSeed};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Returns a value as it is stored, for changes.
+fn to_tree(value: impl Serialize) -> serde_json::Result<Value> {
+    serde_json::from_str(&serde_json::to_string(&value)?)
+}
+
+/// Reads a value as the database does.
+fn from_tree<T: DeserializeOwned>(tree: Value) -> serde_json::Result<T> {
+    hakaru_model::json::from_str(&tree.to_string())
+}
 
 /// Returns a configuration with this number of cases, the same in each run.
 fn cases(cases: u32) -> Config {

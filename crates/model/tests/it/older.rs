@@ -2,6 +2,7 @@
 
 use crate::generate::scenario_of;
 use crate::stored::{back, take_out};
+use crate::{from_tree, to_tree};
 use hakaru_model::advice::Fitness;
 use hakaru_model::campaign::{
     CampaignSummary, Circumstance, FillContent, PreparedStep, StepKind, Weakness,
@@ -85,13 +86,13 @@ fn a_job_without_a_later_field_has_its_default() {
         name: "p".to_owned(),
         jobs: vec![job],
     };
-    let today = serde_json::to_value(&phase).unwrap();
+    let today = to_tree(&phase).unwrap();
     for field in LATER_FIELDS {
         let mut old = today.clone();
         let pointer = format!("/jobs/0{field}");
         assert!(old.pointer(&pointer).is_some(), "{field} is not stored");
         take_out(&mut old, &pointer);
-        let read: Phase = serde_json::from_value(old).unwrap_or_else(|e| panic!("{field}: {e}"));
+        let read: Phase = from_tree(old).unwrap_or_else(|e| panic!("{field}: {e}"));
         assert_eq!(read, phase, "{field}");
     }
 }
@@ -112,9 +113,7 @@ fn a_job_without_a_first_field_is_an_error() {
     ] {
         let mut damaged = phase.clone();
         take_out(&mut damaged, &format!("/jobs/0{field}"));
-        let error = serde_json::from_value::<Phase>(damaged)
-            .unwrap_err()
-            .to_string();
+        let error = from_tree::<Phase>(damaged).unwrap_err().to_string();
         let name = field.rsplit('/').next().unwrap();
         assert!(
             error.contains(&format!("missing field `{name}`")),
@@ -129,7 +128,7 @@ fn a_plan_without_a_later_field_has_its_default() {
     job.ioengine = IoEngine::Null;
     let scenario = scenario_of(vec![job], 1);
     let plan = Plan::resolve(&scenario, &Facts::new()).unwrap();
-    let today = serde_json::to_value(&plan).unwrap();
+    let today = to_tree(&plan).unwrap();
     let worker = "/phases/0/workers/0";
     for field in [
         "/number",
@@ -147,41 +146,35 @@ fn a_plan_without_a_later_field_has_its_default() {
     ] {
         let mut old = today.clone();
         take_out(&mut old, &format!("{worker}{field}"));
-        let read: Plan = serde_json::from_value(old).unwrap_or_else(|e| panic!("{field}: {e}"));
+        let read: Plan = from_tree(old).unwrap_or_else(|e| panic!("{field}: {e}"));
         assert_eq!(read, plan, "{field}");
     }
 }
 
 #[test]
 fn descriptions_of_older_records_are_read() {
-    let first: FirstFailure =
-        serde_json::from_value(json!("read at 4096: Input/output error")).unwrap();
+    let first: FirstFailure = from_tree(json!("read at 4096: Input/output error")).unwrap();
     assert!(matches!(first, FirstFailure::Described(_)));
-    let verdict: Verdict =
-        serde_json::from_value(json!({ "verdict": "too_few_runs", "needed": 7 })).unwrap();
+    let verdict: Verdict = from_tree(json!({ "verdict": "too_few_runs", "needed": 7 })).unwrap();
     assert_eq!(verdict, Verdict::Undecided { needed: Some(7) });
-    let verdict: Verdict =
-        serde_json::from_value(json!({ "verdict": "not_distinguished" })).unwrap();
+    let verdict: Verdict = from_tree(json!({ "verdict": "not_distinguished" })).unwrap();
     assert_eq!(verdict, Verdict::Equivalent);
     let step: PreparedStep =
-        serde_json::from_value(json!({ "what": "discarded securely", "elapsed": 1 })).unwrap();
+        from_tree(json!({ "what": "discarded securely", "elapsed": 1 })).unwrap();
     assert_eq!(step.step, StepKind::Discarded { secure: true });
-    let host: CacheOf = serde_json::from_value(json!("the whole host")).unwrap();
+    let host: CacheOf = from_tree(json!("the whole host")).unwrap();
     assert_eq!(host, CacheOf::Host);
 }
 
 #[test]
 fn enumerations_are_stored_by_the_names_they_have() {
     let named = |value: Value, name: &str| assert_eq!(value, json!(name));
-    named(serde_json::to_value(IoEngine::IoUring).unwrap(), "io_uring");
-    named(serde_json::to_value(Op::Trim).unwrap(), "trim");
-    named(
-        serde_json::to_value(Fitness::WithCare).unwrap(),
-        "with_care",
-    );
-    named(serde_json::to_value(Figure::SyncP999).unwrap(), "sync_p999");
-    named(serde_json::to_value(FillContent::Ones).unwrap(), "ones");
-    let claim = serde_json::to_value(Claim::VideoClass(30)).unwrap();
+    named(to_tree(IoEngine::IoUring).unwrap(), "io_uring");
+    named(to_tree(Op::Trim).unwrap(), "trim");
+    named(to_tree(Fitness::WithCare).unwrap(), "with_care");
+    named(to_tree(Figure::SyncP999).unwrap(), "sync_p999");
+    named(to_tree(FillContent::Ones).unwrap(), "ones");
+    let claim = to_tree(Claim::VideoClass(30)).unwrap();
     assert_eq!(claim, json!({ "claim": "video_class", "value": 30 }));
     let weakness = Weakness::Changed {
         what: Circumstance::Device {
@@ -190,7 +183,7 @@ fn enumerations_are_stored_by_the_names_they_have() {
         values: vec!["x".to_owned()],
     };
     let stored = json!({ "weakness": "changed", "what": { "circumstance": "device", "card": "a" }, "values": ["x"] });
-    assert_eq!(serde_json::to_value(&weakness).unwrap(), stored);
+    assert_eq!(to_tree(&weakness).unwrap(), stored);
     assert_eq!(back(&weakness), weakness);
 }
 
@@ -206,7 +199,7 @@ fn a_warning_is_stored_with_its_job() {
         slip,
     };
     let stored = json!({ "job": "j", "slip": "fits_in_memory", "size": 5, "memory": 9 });
-    assert_eq!(serde_json::to_value(&diagnostic).unwrap(), stored);
+    assert_eq!(to_tree(&diagnostic).unwrap(), stored);
     assert_eq!(back(&diagnostic), diagnostic);
 }
 
@@ -225,7 +218,7 @@ fn a_campaign_summary_comes_back_from_its_least_form() {
         ..CampaignSummary::default()
     };
     assert_eq!(back(&summary), summary);
-    let mut old = serde_json::to_value(&summary).unwrap();
+    let mut old = to_tree(&summary).unwrap();
     for field in [
         "/unreadable",
         "/weaknesses",
@@ -234,7 +227,7 @@ fn a_campaign_summary_comes_back_from_its_least_form() {
     ] {
         take_out(&mut old, field);
     }
-    let read: CampaignSummary = serde_json::from_value(old).unwrap();
+    let read: CampaignSummary = from_tree(old).unwrap();
     assert_eq!((read.planned, read.weaknesses.len()), (Some(4), 0));
 }
 
@@ -247,11 +240,10 @@ fn rates_are_stored_as_plain_numbers() {
         after: BytesPerSec(1.0),
     };
     let stored = json!({ "caveat": "cliff", "phase": "p", "at": 7, "before": 2.5, "after": 1.0 });
-    assert_eq!(serde_json::to_value(&caveat).unwrap(), stored);
-    let scenario: Result<Scenario, _> =
-        serde_json::from_value(json!({ "name": "s", "seed": -1, "phases": [] }));
+    assert_eq!(to_tree(&caveat).unwrap(), stored);
+    let scenario: Result<Scenario, _> = from_tree(json!({ "name": "s", "seed": -1, "phases": [] }));
     assert!(scenario.is_err(), "a seed is not negative");
-    let identity: Result<Identity, _> = serde_json::from_value(json!({}));
+    let identity: Result<Identity, _> = from_tree(json!({}));
     assert!(
         identity
             .unwrap_err()

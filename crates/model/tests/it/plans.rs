@@ -153,7 +153,7 @@ proptest! {
     fn a_plan_comes_back_from_its_printed_form(job in plain_job(), facts in facts(), seed: u64) {
         let Ok(plan) = Plan::resolve(&scenario_of(vec![job], seed), &facts) else { return Ok(()) };
         let text = serde_json::to_string(&plan).unwrap();
-        let read: Plan = serde_json::from_str(&text).unwrap();
+        let read: Plan = hakaru_model::json::from_str(&text).unwrap();
         prop_assert_eq!(&read, &plan);
         let requests = |plan: &Plan| -> Vec<IoRequest> { plan.phases[0].workers[0].stream.requests().take(500).collect() };
         prop_assert_eq!(requests(&read), requests(&plan));

@@ -231,7 +231,7 @@ proptest! {
         prop_assert_eq!(Quantile::new(share + 1e-12 * (0.5 - share)), Ok(quantile));
         prop_assert!((quantile.percent() - share * 100.0).abs() < 1e-9);
         let text = serde_json::to_string(&quantile).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Quantile>(&text).unwrap(), quantile);
+        prop_assert_eq!(hakaru_model::json::from_str::<Quantile>(&text).unwrap(), quantile);
     }
 
     #[test]
@@ -240,7 +240,7 @@ proptest! {
             prop_assert!(Quantile::new(share).is_err(), "{share}");
         }
         let text = serde_json::to_string(&(1.0 + beyond)).unwrap();
-        prop_assert!(serde_json::from_str::<Quantile>(&text).is_err());
+        prop_assert!(hakaru_model::json::from_str::<Quantile>(&text).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::cases;
 use crate::generate::{intervals, latencies, trace};
+use crate::{from_tree, to_tree};
 use hakaru_model::campaign::{DeviceSegment, FillContent, PreparedStep, StepKind};
 use hakaru_model::device_model::DeviceModel;
 use hakaru_model::histogram::{
@@ -155,7 +156,7 @@ proptest! {
         prop_assert!(listed.windows(2).all(|pair| pair[0].0 < pair[1].0));
         prop_assert!(listed.iter().all(|&(_, n)| n > 0));
         prop_assert_eq!(listed.iter().map(|(_, n)| n).sum::<u64>(), values.len() as u64);
-        let stored: Vec<u64> = serde_json::from_value(serde_json::to_value(&histogram).unwrap()).unwrap();
+        let stored: Vec<u64> = from_tree(to_tree(&histogram).unwrap()).unwrap();
         prop_assert_eq!(stored.len(), 2 * listed.len());
         let indices = stored.chunks(2).scan(0, |at, pair| { *at += pair[0] as usize; Some((*at, pair[1])) });
         prop_assert_eq!(indices.collect::<Vec<_>>(), listed);

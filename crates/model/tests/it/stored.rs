@@ -4,6 +4,7 @@ use crate::cases;
 use crate::generate::{
     any_job, caveat, environment, failure_kind, identity, io_error, record, scenario_of,
 };
+use crate::{from_tree, to_tree};
 use hakaru_model::advice::{Advice, Criterion, Decision, Fitness, UseRule};
 use hakaru_model::caveat::CacheOf;
 use hakaru_model::device_model::{
@@ -27,7 +28,8 @@ use serde_json::{Value, json};
 /// Serializes and deserializes a value, and serializes it again.
 pub(crate) fn back<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let text = serde_json::to_string(value).expect("it can be written");
-    let read: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let read: T =
+        hakaru_model::json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(serde_json::to_string(&read).expect("again"), text);
     read
 }
@@ -154,19 +156,19 @@ proptest! {
 
     #[test]
     fn any_record_comes_back_from_a_tree(record in record()) {
-        let tree = serde_json::to_value(&record).unwrap();
-        prop_assert_eq!(serde_json::from_value::<RunRecord>(tree).unwrap(), record);
+        let tree = to_tree(&record).unwrap();
+        prop_assert_eq!(from_tree::<RunRecord>(tree).unwrap(), record);
     }
 
     #[test]
     fn a_damaged_record_is_an_error_or_a_record(record in record(), at: prop::sample::Index, with in 0u8..6) {
-        let mut tree = serde_json::to_value(&record).unwrap();
+        let mut tree = to_tree(&record).unwrap();
         let mut all = Vec::new();
         places(&tree, "", &mut all);
         let pointer = at.get(&all);
         let damage = [Value::Null, json!(-1), json!("?"), json!([]), json!({}), json!(1e300)];
         *tree.pointer_mut(pointer).unwrap() = damage[usize::from(with)].clone();
-        if let Ok(read) = serde_json::from_value::<RunRecord>(tree) {
+        if let Ok(read) = from_tree::<RunRecord>(tree) {
             // A value that could be read can be written.
             prop_assert!(serde_json::to_string(&read).is_ok());
         }
@@ -174,17 +176,17 @@ proptest! {
 
     #[test]
     fn an_unknown_field_of_a_record_is_ignored(record in record(), at: prop::sample::Index) {
-        let mut tree = serde_json::to_value(&record).unwrap();
+        let mut tree = to_tree(&record).unwrap();
         let top = ["", "/environment", "/target", "/scenario", "/scenario/phases/0"];
         let place = tree.pointer_mut(top[at.index(top.len())]).unwrap();
         place["a field of a later version"] = json!([1, 2]);
-        prop_assert_eq!(serde_json::from_value::<RunRecord>(tree).unwrap(), record);
+        prop_assert_eq!(from_tree::<RunRecord>(tree).unwrap(), record);
     }
 
     #[test]
     fn any_caveat_comes_back_by_its_name(caveat in caveat()) {
         prop_assert_eq!(back(&caveat), caveat.clone());
-        let name = serde_json::to_value(&caveat).unwrap()["caveat"].clone();
+        let name = to_tree(&caveat).unwrap()["caveat"].clone();
         let snake = name.as_str().unwrap();
         prop_assert!(snake.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{snake}");
     }
@@ -193,7 +195,7 @@ proptest! {
     fn any_failure_comes_back(error in io_error(), kind in failure_kind()) {
         prop_assert_eq!(back(&error), error.clone());
         prop_assert_eq!(back(&kind), kind);
-        let written = serde_json::to_value(&error).unwrap();
+        let written = to_tree(&error).unwrap();
         prop_assert_eq!(written.get("kind").is_none(), error.kind.is_unknown());
         prop_assert_eq!(written.get("op").is_none(), error.op.is_none());
     }
@@ -246,9 +248,9 @@ proptest! {
         let source = ReferenceSource { id: "A".to_owned(), title: "T".to_owned(), note: String::new() };
         let set = ReferenceSet { sources: vec![source], entries: vec![entry] };
         prop_assert_eq!(back(&set), set.clone());
-        let mut tree = serde_json::to_value(&set).unwrap();
+        let mut tree = to_tree(&set).unwrap();
         tree["entries"][0]["bandwith"] = json!(1);
-        prop_assert!(serde_json::from_value::<ReferenceSet>(tree).is_err());
+        prop_assert!(from_tree::<ReferenceSet>(tree).is_err());
     }
 
     #[test]
@@ -312,9 +314,9 @@ proptest! {
         let criterion = Criterion { figure, fits: n[0], care: n[1], why: "w".to_owned() };
         let rule = UseRule { id: "os".to_owned(), title: "OS".to_owned(), criteria: vec![criterion], needs_permissions: n[0] > n[1] };
         prop_assert_eq!(back(&rule), rule.clone());
-        let mut tree = serde_json::to_value(&rule).unwrap();
+        let mut tree = to_tree(&rule).unwrap();
         tree["criteria"][0]["fit"] = json!(1);
-        prop_assert!(serde_json::from_value::<UseRule>(tree).is_err());
+        prop_assert!(from_tree::<UseRule>(tree).is_err());
         prop_assert_eq!(figure.more_is_better(), figure.unit() != "ms");
     }
 
