@@ -2,7 +2,7 @@
 //!
 //! Every step runs, even after a failure. Checks that the host does not support are skipped with a reason, and counted.
 //! Many tests wait, so steps that mostly compile run beside them, with the lowest priority. The list at the end has the
-//! time of each step, the slowest steps and the slowest test binaries.
+//! time of each step, the slowest steps and the slowest test binaries; the time of all includes the build of xtask.
 
 use crate::test_output::{TestBinary, TestOutput};
 use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
@@ -96,7 +96,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let has_tests = wanted.iter().any(|(name, _)| *name == "tests");
     let is_beside = |(name, _): &&Step| has_tests && BESIDE_TESTS.contains(name);
     let (beside, in_turn): (Vec<&Step>, Vec<&Step>) = wanted.into_iter().partition(is_beside);
-    let begun = Instant::now();
+    let (build, begun) = (age_of_process(), Instant::now());
     let mut list = std::thread::scope(|scope| {
         let beside = scope.spawn(|| run_beside_tests(&beside));
         let release = ReleaseOnDrop;
@@ -118,7 +118,18 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     });
     let place = |step: &FinishedStep| STEPS.iter().position(|(name, _)| *name == step.name);
     list.sort_by_key(place);
-    conclude(&list, begun.elapsed())
+    list.insert(0, built(build));
+    conclude(&list, build + begun.elapsed())
+}
+
+/// The build of this program as a step: on a fresh machine it compiles most crates.
+fn built(elapsed: Duration) -> FinishedStep {
+    FinishedStep {
+        name: "build of xtask",
+        elapsed,
+        beside_tests: false,
+        outcome: Ok(StepOutcome::Passed),
+    }
 }
 
 fn run_step(name: &'static str, step: fn() -> Result<StepOutcome>) -> FinishedStep {
@@ -263,13 +274,30 @@ fn print_slowest(title: &str, mut list: Vec<(String, f64)>) {
 
 /// CPU time of all descendants that have ended, and that were waited for.
 fn cpu_time_of_children() -> Duration {
+    seconds_in_stat(13, 2)
+}
+
+/// Time since this process started. That includes the build of this program: cargo becomes it when the build ends
+/// (`execve`).
+fn age_of_process() -> Duration {
+    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let uptime = uptime
+        .split_whitespace()
+        .next()
+        .and_then(|s| s.parse().ok());
+    let started = seconds_in_stat(19, 1);
+    Duration::from_secs_f64(uptime.unwrap_or(0.0)).saturating_sub(started)
+}
+
+/// Sum of some numbers of clock ticks in `/proc/self/stat`, counted from the state of the process.
+fn seconds_in_stat(first: usize, count: usize) -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in parentheses, may contain spaces. The state follows, then 12 other fields.
+    // The name of the program, in parentheses, may contain spaces. The state follows.
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks: u64 = fields
         .split_whitespace()
-        .skip(13)
-        .take(2)
+        .skip(first)
+        .take(count)
         .filter_map(|field| field.parse::<u64>().ok())
         .sum();
     Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
@@ -369,5 +397,22 @@ mod tests {
         let status = Command::new("sh").args(["-c", script]).status();
         assert!(status.is_ok_and(|status| status.success()));
         assert!(cpu_time_of_children() > before);
+    }
+
+    #[test]
+    fn age_of_the_process_is_that_of_ps() {
+        let pid = std::process::id().to_string();
+        let ps = Command::new("ps")
+            .args(["-o", "etimes=", "-p", &pid])
+            .output();
+        let Ok(ps) = ps else {
+            println!("SKIPPED: ps cannot be started");
+            return;
+        };
+        let shown = String::from_utf8_lossy(&ps.stdout);
+        let shown: f64 = shown.trim().parse().expect("a number of seconds");
+        let age = age_of_process().as_secs_f64();
+        // ps prints whole seconds, and was asked before.
+        assert!((-1.0..10.0).contains(&(age - shown)), "{age}, ps: {shown}");
     }
 }
