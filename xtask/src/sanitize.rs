@@ -96,15 +96,16 @@ pub(crate) fn tsan(args: &[String]) -> Result<()> {
     }
     command
         .args(["--lib", "--tests", "--no-fail-fast", "--"])
-        // A worker has its own table of open files. The sanitizer takes equal numbers in two tables for one file, and
-        // tests beside each other have many.
-        .arg("--test-threads=1")
         .args(args);
     // The stable compiler has these flags for those who ask; the results are used for tests only.
     command.env("RUSTC_BOOTSTRAP", "1");
     // The sanitizer sees calls of libc only. If rustix made system calls itself, memory that another thread unmapped and
-    // that is mapped again would look like a race.
-    command.env("RUSTFLAGS", "-Zsanitizer=thread --cfg=rustix_use_libc");
+    // that is mapped again would look like a race. All threads share one table of open files: the sanitizer takes equal
+    // numbers in two tables for one file, and uses its own pipes from any thread.
+    command.env(
+        "RUSTFLAGS",
+        "-Zsanitizer=thread --cfg=rustix_use_libc --cfg=thread_sanitizer",
+    );
     command.env("TSAN_OPTIONS", "halt_on_error=0");
     workspace::run(&mut command)
         .context("help: rustup component add rust-src, if the standard library cannot be built")

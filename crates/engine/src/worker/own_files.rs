@@ -7,6 +7,10 @@ use hakaru_model::plan::WorkerPlan;
 /// without support the table stays shared with other threads, which costs about 20 ns per call.
 #[allow(unsafe_code)]
 pub(super) fn keep(plan: &WorkerPlan) -> bool {
+    // ThreadSanitizer writes its reports from any thread, through files that it opened in another one.
+    if cfg!(thread_sanitizer) {
+        return false;
+    }
     // SAFETY: the thread is a worker that has just started; the thread of the run waits for it. It opens its files
     // later, by path, and closes them itself (`Backend`, `Recorder`, `Checker`); results hold no files. Only zoned
     // devices are opened in advance, and only commands inherit descriptors: both are excluded.
