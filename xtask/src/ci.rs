@@ -55,6 +55,9 @@ const STEPS: &[Step] = &[
 /// Steps that run beside the tests. They change nothing that a test reads.
 const BESIDE_TESTS: &[&str] = &["documentation", "dependencies", "fuzz", "arm"];
 
+/// Steps that measure time, and run when all others have ended.
+const ALONE: &[&str] = &["rig"];
+
 /// Debian packages needed by the steps, with a program that shows whether each is installed.
 const PACKAGES: &[(&str, &str)] = &[
     ("fio", "fio"),
@@ -95,17 +98,23 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let wanted: Vec<&Step> = STEPS.iter().filter(wanted).collect();
     let has_tests = wanted.iter().any(|(name, _)| *name == "tests");
     let is_beside = |(name, _): &&Step| has_tests && BESIDE_TESTS.contains(name);
-    let (beside, in_turn): (Vec<&Step>, Vec<&Step>) = wanted.into_iter().partition(is_beside);
+    let (beside, rest): (Vec<&Step>, Vec<&Step>) = wanted.into_iter().partition(is_beside);
+    let (alone, in_turn): (Vec<&Step>, Vec<&Step>) =
+        rest.into_iter().partition(|(name, _)| ALONE.contains(name));
     let (build, begun) = (age_of_process(), Instant::now());
     let mut list = std::thread::scope(|scope| {
         let beside = scope.spawn(|| run_beside_tests(&beside));
         let release = ReleaseOnDrop;
         let mut list = Vec::new();
         for (name, step) in in_turn {
-            list.push(run_step(name, *step));
-            if *name == "tests" {
+            let finished = run_step(name, *step);
+            let has_passed = matches!(finished.outcome, Ok(StepOutcome::Passed));
+            list.push(finished);
+            match *name {
+                "test build" if has_passed => workspace::keep_tested_program(),
                 // If none ran, the other steps still do.
-                set_tests_begun();
+                "tests" => set_tests_begun(),
+                _ => (),
             }
         }
         drop(release);
@@ -116,6 +125,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         }
         list
     });
+    list.extend(alone.into_iter().map(|(name, step)| run_step(name, *step)));
     let place = |step: &FinishedStep| STEPS.iter().position(|(name, _)| *name == step.name);
     list.sort_by_key(place);
     list.insert(0, built(build));

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// File of counts that may only move in one direction.
 pub(crate) const RATCHETS: &str = "xtask/ratchet.toml";
@@ -37,15 +38,27 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Whether [`tested_program`] has no need to ask cargo.
+static KEEPS_TESTED_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// Takes the program as it is from now on. Another cargo that compiles would delay the answer of this one.
+pub(crate) fn keep_tested_program() {
+    KEEPS_TESTED_PROGRAM.store(true, Ordering::Relaxed);
+}
+
 /// Returns the program as built for the tests: another feature combination would compile most dependencies again.
 ///
 /// # Errors
 /// If it does not build.
 pub(crate) fn tested_program() -> Result<PathBuf> {
+    let program = target().join("debug/hakaru");
+    if KEEPS_TESTED_PROGRAM.load(Ordering::Relaxed) && program.is_file() {
+        return Ok(program);
+    }
     run(cargo()
         .args(["test", "--quiet", "--no-run"])
         .args(WHOLE_WORKSPACE))?;
-    Ok(target().join("debug/hakaru"))
+    Ok(program)
 }
 
 /// Builds hakaru with every command in the debug profile, and returns its path.
