@@ -32,9 +32,14 @@ pub(crate) fn target() -> PathBuf {
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).stdin(Stdio::null());
-    // The build script of ring reads it: with the value for this program, ring and all crates above it would be compiled
-    // again whenever a developer's own cargo and this one take turns.
-    command.env_remove("CARGO_MANIFEST_DIR");
+    // Build scripts such as that of ring read variables that cargo sets for this program: with these values, ring and all
+    // crates above it would be compiled again, once here and once by the next cargo that a developer calls.
+    for (name, _) in std::env::vars_os() {
+        let is_ours = |start: &[u8]| name.as_encoded_bytes().starts_with(start);
+        if is_ours(b"CARGO_PKG_") || is_ours(b"CARGO_MANIFEST_") || name == "OUT_DIR" {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
@@ -172,4 +177,27 @@ fn shown(command: &Command) -> String {
         .map(|word| word.to_string_lossy())
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn cargo_gets_no_variables_of_this_package() {
+        // The cargo that runs this test sets them, as it does for xtask.
+        assert!(std::env::var_os("CARGO_PKG_VERSION_MAJOR").is_some());
+        let command = cargo();
+        let removed: Vec<&OsStr> = command
+            .get_envs()
+            .filter_map(|(name, value)| value.is_none().then_some(name))
+            .collect();
+        for name in ["MANIFEST_DIR", "PKG_NAME", "PKG_VERSION_MAJOR"] {
+            assert!(
+                removed.contains(&OsStr::new(&format!("CARGO_{name}"))),
+                "{name}: {removed:?}"
+            );
+        }
+    }
 }
