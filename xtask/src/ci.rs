@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
 /// Steps that run beside the tests. They change nothing that a test reads.
 const BESIDE_TESTS: &[&str] = &["documentation", "dependencies", "fuzz", "arm"];
 
-/// Steps that measure time, and run when all others have ended.
+/// Steps that measure time. They run after all others.
 const ALONE: &[&str] = &["rig"];
 
 /// Debian packages needed by the steps, with a program that shows whether each is installed.
@@ -287,8 +287,8 @@ fn cpu_time_of_children() -> Duration {
     seconds_in_stat(13, 2)
 }
 
-/// Time since this process started. That includes the build of this program: cargo becomes it when the build ends
-/// (`execve`).
+/// Time since this process started, including the build of this program: `cargo run` starts the program in its own
+/// process (`execve`).
 fn age_of_process() -> Duration {
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let uptime = uptime

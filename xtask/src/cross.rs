@@ -50,8 +50,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Checks the workspace, or the crates that read, for these targets. Missing standard libraries are downloaded if rustup can; an unavailable one
-/// does not prevent the others from being checked.
+/// Checks all crates of hakaru, or the crates that read, for these targets. Missing standard libraries are downloaded if
+/// rustup can; an unavailable one does not prevent the others from being checked.
 ///
 /// # Errors
 /// If it does not compile for a target, which the message names.

@@ -43,10 +43,11 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// Whether [`tested_program`] has no need to ask cargo.
+/// Whether [`tested_program`] returns the existing program without calling cargo.
 static KEEPS_TESTED_PROGRAM: AtomicBool = AtomicBool::new(false);
 
-/// Takes the program as it is from now on. Another cargo that compiles would delay the answer of this one.
+/// Makes [`tested_program`] return the existing program from now on. Calling cargo would wait for the lock of another
+/// cargo that compiles.
 pub(crate) fn keep_tested_program() {
     KEEPS_TESTED_PROGRAM.store(true, Ordering::Relaxed);
 }

@@ -60,7 +60,7 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Parses a record as it is stored. Compiled here once: programs that read records need not compile it again.
+    /// Parses a record as it is stored. The compiler generates the parser in this crate, and other crates share it.
     ///
     /// # Errors
     /// If the text is not JSON, or not a record.
