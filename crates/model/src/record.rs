@@ -60,10 +60,12 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// Parses a record as it is stored. The compiler generates the parser in this crate, and other crates share it.
+    /// Parses a record as it is stored.
     ///
     /// # Errors
     /// If the text is not JSON, or not a record.
+    // Builds for tests compile the parser once, here. In a release it belongs to the store, which is optimized for size.
+    #[cfg_attr(not(debug_assertions), inline)]
     pub fn from_json(text: &str) -> serde_json::Result<RunRecord> {
         crate::json::from_str(text)
     }
@@ -72,6 +74,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// If a part cannot be written, such as a path that is not UTF-8.
+    #[cfg_attr(not(debug_assertions), inline)]
     pub fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
