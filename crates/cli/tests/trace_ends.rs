@@ -284,16 +284,31 @@ fn a_kernel_without_the_events_is_measured_without_a_trace() {
     assert_eq!(page.matches("Not traced: ").count(), 1, "{page}");
 }
 
-/// Root of a container has user ID 0, but not the capabilities: `sudo` would not help.
+/// Runs a traced job as root without the capabilities for tracing, after a command for its private mounts. Root of a
+/// container is like this: it has user ID 0, and `sudo` would not help.
+fn traced_as_restricted_root(home: &Home, disk: &Loop, mounts: &str) -> Option<Output> {
+    let without = "-perfmon,-sys_admin,-dac_read_search";
+    let script = format!(
+        "{mounts} || exit 9; exec setpriv --inh-caps {without} --bounding-set {without} \"$@\""
+    );
+    traced_in(
+        home,
+        disk,
+        &["unshare", "-m", "sh", "-c", &script, "sh"],
+        "",
+    )
+}
+
 #[test]
 fn root_of_a_container_is_told_to_trace_on_the_host() {
     let home = Home::new();
     let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
         return;
     };
-    let without = "-perfmon,-sys_admin,-dac_read_search";
-    let wrapper = ["setpriv", "--inh-caps", without, "--bounding-set", without];
-    let Some(out) = traced_in(&home, &disk, &wrapper, "") else {
+    // tracefs may be mounted at either place: the kernel mounts it below debugfs as soon as somebody looks there.
+    let hide = "for name in debug tracing; do test ! -d /sys/kernel/$name || \
+                mount -t tmpfs none /sys/kernel/$name || exit 9; done";
+    let Some(out) = traced_as_restricted_root(&home, &disk, hide) else {
         return;
     };
     let said = text(&out.stderr);
@@ -303,6 +318,50 @@ fn root_of_a_container_is_told_to_trace_on_the_host() {
         said.contains("run on the host") && !said.contains("sudo"),
         "{said}"
     );
+}
+
+/// The files of tracefs belong to root, so that a mounted one needs no capability.
+#[test]
+fn root_without_capabilities_traces_by_a_mounted_tracefs() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let mount = "mount -t tracefs none /sys/kernel/tracing";
+    let Some(out) = traced_as_restricted_root(&home, &disk, mount) else {
+        return;
+    };
+    assert_eq!(obstacle(&home), None, "{}", text(&out.stderr));
+    let (_, path) = only_path(&home);
+    let requests: u64 = path.classes.iter().map(|class| class.requests).sum();
+    assert!(requests > 0, "{path:?}");
+}
+
+/// The kernel mounts tracefs below debugfs when a program opens that directory.
+#[test]
+fn does_not_mount_tracefs_below_debugfs() {
+    let home = Home::new();
+    let Some(disk) = root_loop_sparse(&home, 16 << 20) else {
+        return;
+    };
+    let script = format!(
+        "for name in tracing debug; do while umount -l /sys/kernel/$name 2>/dev/null; do :; done; done; \
+         mount -t debugfs none /sys/kernel/debug || exit 9; \
+         \"$@\"; status=$?; cp /proc/self/mounts {}/mounts; exit $status",
+        home.path().display()
+    );
+    let wrapper = ["unshare", "-m", "sh", "-c", &script, "sh"];
+    let Some(out) = traced_in(&home, &disk, &wrapper, "") else {
+        return;
+    };
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let mounts = std::fs::read_to_string(home.path().join("mounts")).unwrap();
+    let below = |line: &&str| line.contains(" /sys/kernel/debug/tracing ");
+    let mounted: Vec<&str> = mounts.lines().filter(below).collect();
+    assert_eq!(mounted, [""; 0]);
+    // It was traced by another way, or that was reported.
+    let traced = !records(&home)[0].phases[0].paths.is_empty();
+    assert_ne!(traced, obstacle(&home).is_some());
 }
 
 #[test]

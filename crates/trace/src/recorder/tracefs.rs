@@ -121,8 +121,9 @@ pub(super) fn owner(instance: &str) -> Option<u32> {
 
 /// Opens a directory if tracefs is mounted there.
 fn mounted_at(path: &str) -> Option<OwnedFd> {
-    // Without O_PATH this would need permission, and would mount it below debugfs where it is not mounted yet.
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // Without O_PATH this would need permission. Both without O_PATH and with O_DIRECTORY, the kernel would mount tracefs
+    // below debugfs for everybody.
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
     let root = rustix::fs::open(path, flags, Mode::empty()).ok()?;
     let filesystem = rustix::fs::fstatfs(&root).ok()?;
     (filesystem.f_type as u64 & 0xffff_ffff == MAGIC).then_some(root)
