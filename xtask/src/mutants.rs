@@ -12,11 +12,37 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Code that decides what is measured, concluded and destroyed, by a short name: the package, and the files of it.
-const CODE: &[(&str, &str, &[&str])] = &[
-    ("model", "hakaru-model", &[]),
-    ("analysis", "hakaru-analysis", &[]),
-    ("guard", "hakaru-device", &["crates/device/src/guard/**"]),
+/// Code that decides what is measured, concluded and destroyed.
+struct TestedCode {
+    name: &'static str,
+    package: &'static str,
+    /// Its files; empty for the whole package.
+    files: &'static [&'static str],
+    /// What its builds change in the dev profile.
+    profile: &'static [&'static str],
+}
+
+/// Builds of the model take minutes with optimization, and its tests take seconds without. It is the other way round for
+/// the tests of the analysis and of the guard, which compute for long.
+const CODE: &[TestedCode] = &[
+    TestedCode {
+        name: "model",
+        package: "hakaru-model",
+        files: &[],
+        profile: &["debug=0", "package.hakaru-model.opt-level=0"],
+    },
+    TestedCode {
+        name: "analysis",
+        package: "hakaru-analysis",
+        files: &[],
+        profile: &["debug=0"],
+    },
+    TestedCode {
+        name: "guard",
+        package: "hakaru-device",
+        files: &["crates/device/src/guard/**"],
+        profile: &["debug=0"],
+    },
 ];
 
 /// Minimum fraction of changes that tests notice, in percent.
@@ -88,9 +114,9 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     let (mut options, args): (Vec<&str>, Vec<&str>) = args.partition(|arg| arg.starts_with("--"));
     let (files, names): (Vec<&str>, Vec<&str>) =
         args.into_iter().partition(|arg| arg.contains('/'));
-    let is_known = |name: &&str| CODE.iter().any(|(known, ..)| known == name);
+    let is_known = |name: &&str| CODE.iter().any(|code| code.name == *name);
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
-        let known: Vec<&str> = CODE.iter().map(|(name, ..)| *name).collect();
+        let known: Vec<&str> = CODE.iter().map(|code| code.name).collect();
         bail!(
             "{unknown} is not known: expected {}, and files below crates/",
             known.join(", ")
@@ -98,31 +124,30 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     }
     let sample = MutantSample::take(&mut options)?;
     let mut few = Vec::new();
-    for (name, package, of) in CODE {
-        if !names.is_empty() && !names.contains(name) {
+    for code in CODE {
+        if !names.is_empty() && !names.contains(&code.name) {
             continue;
         }
-        let of = if files.is_empty() {
-            of
-        } else {
-            files.as_slice()
+        let files = match files.is_empty() {
+            true => code.files,
+            false => &files,
         };
-        if !test_changes(name, package, of, &options, sample.as_ref())? {
-            few.push(*name);
+        if !test_changes(code, files, &options, sample.as_ref())? {
+            few.push(code.name);
         }
     }
     ensure!(few.is_empty(), "under {CAUGHT}%: {}", few.join(", "));
     Ok(())
 }
 
-/// Tests the changes of a package, or a sample of them, and prints what was noticed; returns whether that is enough.
+/// Tests the changes of files, or a sample of them, and prints what was noticed; returns whether that is enough.
 fn test_changes(
-    name: &str,
-    package: &str,
+    code: &TestedCode,
     files: &[&str],
     options: &[&str],
     sample: Option<&MutantSample>,
 ) -> Result<bool> {
+    let name = code.name;
     let program = workspace::tool("cargo-mutants")?;
     let place = workspace::target().join("mutants").join(name);
     std::fs::create_dir_all(&place)
@@ -132,7 +157,9 @@ fn test_changes(
         command.current_dir(workspace::root());
         // Builds differ by one function.
         command.env("CARGO_INCREMENTAL", "1");
-        command.args(["mutants", "--package", package, "--colors=never"]);
+        command.args(["mutants", "--package", code.package, "--colors=never"]);
+        let config = |key| format!("--cargo-arg=--config=profile.dev.{key}");
+        command.args(code.profile.iter().map(config));
         command.args(files.iter().flat_map(|file| ["--file", file]));
         command
     };
