@@ -236,3 +236,23 @@ fn what_does_not_vary_is_judged_by_its_digits() {
     assert_eq!(verdict(&[0.0; 3], &[0.0; 3]), Verdict::Equivalent);
     assert_eq!(compare("x", "1/s", &[], &[1.0]), None);
 }
+
+/// The figure is the upper edge of a bucket, which is up to 1/128 above the true percentile.
+#[test]
+fn percentiles_in_adjacent_buckets_are_not_different() {
+    let verdict = |b: f64| {
+        let [a, b] = [[8e6; 5], [b; 5]];
+        let [a, b] = [&a, &b].map(|values| ComparedSample::Values(values));
+        let pair = SamplePair {
+            resolution: QUANTILE_RESOLUTION,
+            ..SamplePair::new("read latency P99", "ns", a, b)
+        };
+        compare_family(&[pair]).pop().unwrap().verdict
+    };
+    for adjacent in [8e6 * (1.0 + 1.0 / 128.0), 8e6 / (1.0 + 1.0 / 128.0)] {
+        assert_ne!(verdict(adjacent), Verdict::Different, "{adjacent}");
+    }
+    for apart in [8e6 * (1.0 + 3.0 / 128.0), 8e6 / (1.0 + 3.0 / 128.0)] {
+        assert_eq!(verdict(apart), Verdict::Different, "{apart}");
+    }
+}

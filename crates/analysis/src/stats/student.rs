@@ -49,9 +49,9 @@ pub(crate) struct Welch {
 /// Tests whether the mean of `b` is `ratio` times that of `a`, without assuming equal variances; differences up to the
 /// fraction `resolution` are rounding.
 ///
-/// Samples without variation are certainly different if their means differ, and not different otherwise. Source: Welch
-/// (1947), degrees of freedom by Satterthwaite (1946). This is Welch's test of `b` against the scaled sample `ratio · a`; [`super::ratio::ratio_interval`] contains the
-/// ratios that it does not reject.
+/// Samples without variation are certainly different if their means differ, and not different otherwise. This is Welch's
+/// test of `b` against the scaled sample `ratio · a`; [`super::ratio::ratio_interval`] contains the ratios that it does
+/// not reject. Source: Welch (1947), degrees of freedom by Satterthwaite (1946).
 pub(crate) fn welch_at(a: &SampleMoments, b: &SampleMoments, ratio: f64, resolution: f64) -> Welch {
     let (t, df) = scaled_t(a, b, ratio);
     let scaled = (ratio * a.mean).abs();
