@@ -294,6 +294,72 @@ mod tests {
             open.measured.ci95 = Some(interval);
             assert_eq!(open.crossed_limit(), limit);
         }
+        open.measured.value = 480.0;
+        open.measured.ci95 = Some((50.0, 600.0));
+        assert_eq!(open.crossed_limit(), Some(500.0));
+        open.measured.bounds = Some((90.0, 490.0));
+        assert_eq!(open.crossed_limit(), Some(100.0));
+        (open.measured.ci95, open.measured.bounds) = (None, None);
+        assert_eq!(open.crossed_limit(), None);
+    }
+
+    #[test]
+    fn a_value_is_rated_by_both_thresholds() {
+        use Fitness::{DoesNot, Fits, WithCare};
+        let rate = |figure, fits, care, value| {
+            let why = String::new();
+            Criterion {
+                figure,
+                fits,
+                care,
+                why,
+            }
+            .rate(value)
+        };
+        for (iops, fitness) in [
+            (0.0, DoesNot),
+            (499.9, DoesNot),
+            (500.0, WithCare),
+            (1_499.9, WithCare),
+            (1_500.0, Fits),
+            (9_000.0, Fits),
+        ] {
+            let rated = rate(Figure::RandomRead, 1_500.0, 500.0, iops);
+            assert_eq!(rated, fitness, "{iops}");
+        }
+        for (milliseconds, fitness) in [
+            (0.0, Fits),
+            (10.0, Fits),
+            (10.1, WithCare),
+            (50.0, WithCare),
+            (50.1, DoesNot),
+            (900.0, DoesNot),
+        ] {
+            let rated = rate(Figure::SyncP99, 10.0, 50.0, milliseconds);
+            assert_eq!(rated, fitness, "{milliseconds}");
+        }
+    }
+
+    #[test]
+    fn bounds_or_an_interval_cross_a_limit() {
+        let mut one = decision(Fitness::WithCare, true, true);
+        assert!(!one.is_crossed());
+        for (bounds, crossed) in [
+            ((900.0, 1_100.0), false),
+            ((900.0, 1_600.0), true),
+            ((400.0, 1_100.0), true),
+            ((400.0, 1_600.0), true),
+            ((100.0, 400.0), false),
+        ] {
+            one.measured.bounds = Some(bounds);
+            for (firm, ci95) in [(true, None), (false, Some((900.0, 1_100.0)))] {
+                (one.firm, one.measured.ci95) = (firm, ci95);
+                assert_eq!(one.is_crossed(), crossed, "{one:?}");
+            }
+        }
+        assert!(decision(Fitness::WithCare, false, true).is_crossed());
+        assert!(!decision(Fitness::WithCare, false, false).is_crossed());
+        assert!(!decision(Fitness::WithCare, true, false).is_crossed());
     }
 
     #[test]

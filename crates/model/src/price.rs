@@ -114,6 +114,7 @@ mod tests {
             ("$9.99", 9.99, "USD"),
             ("10 dollars", 10.0, "USD"),
             ("1,234,567.5 chf", 1_234_567.5, "CHF"),
+            ("3 twelve chars", 3.0, "TWELVE CHARS"),
         ] {
             let price: Price = text.parse().unwrap();
             let wanted = (amount, currency.to_owned());
@@ -136,6 +137,7 @@ mod tests {
             "1480 yen 2",
             "USD 3 EUR",
             "1.000,50",
+            "3 thirteen char",
             "7 a very long name of money",
             "gift of 1999 to me",
         ] {

@@ -146,6 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn links_of_older_records_have_the_closest_type() {
+        let old = read(
+            r#"["dm-3 (loop data)", "sda (strange)", "md1 (raid10)", "and dm-4 (crypt home)"]"#,
+        );
+        let mapping = |kind: &str, label: &str| LinkRole::Mapping {
+            kind: kind.to_owned(),
+            label: label.to_owned(),
+        };
+        let level = "raid10".to_owned();
+        let mut wanted = [
+            link("dm-3", mapping("loop", "data")),
+            link("sda", LinkRole::Unknown),
+            link("md1", LinkRole::Array { level }),
+            link("dm-4", mapping("crypt", "home")),
+        ];
+        wanted[3].beside = true;
+        assert_eq!(old, wanted);
+    }
+
+    #[test]
     fn a_link_is_stored_flat() {
         let role = LinkRole::Partition {
             number: 2,

@@ -233,6 +233,78 @@ mod tests {
         }
     }
 
+    /// Returns the engines for which a property holds.
+    fn engines(holds: impl Fn(IoEngine) -> bool) -> Vec<IoEngine> {
+        let all = IoEngine::ALL.iter().copied();
+        all.filter(|&engine| holds(engine)).collect()
+    }
+
+    #[test]
+    fn engines_with_a_queue_and_those_on_names_are_known() {
+        use IoEngine::*;
+        assert_eq!(
+            engines(|engine| !engine.is_synchronous()),
+            [Vsync, Libaio, IoUring, Posixaio, Null, Sim]
+        );
+        let (files, directories) = (
+            [Filecreate, Filestat, Filedelete],
+            [Dircreate, Dirstat, Dirdelete],
+        );
+        let paths = |paths| engines(|engine| engine.traits().paths == paths);
+        assert_eq!(paths(EnginePaths::FileNames), files);
+        assert_eq!(paths(EnginePaths::DirectoryNames), directories);
+        let names = [files, directories].concat();
+        assert_eq!(engines(IoEngine::works_on_names), names);
+        assert_eq!(engines(IoEngine::works_on_directories), directories);
+    }
+
+    #[test]
+    fn engines_on_names_cannot_be_offloaded_or_renew_files() {
+        use IoEngine::*;
+        let names = [
+            Filecreate, Filestat, Filedelete, Dircreate, Dirstat, Dirdelete,
+        ];
+        for engine in names {
+            let traits = engine.traits();
+            assert!(!traits.can_offload && !traits.can_renew_files, "{engine:?}");
+        }
+        // They collect I/Os, or have their own threads.
+        for engine in [Vsync, Posixaio, Stdio, Sim] {
+            assert!(!engine.traits().can_offload, "{engine:?}");
+        }
+        for engine in [Sync, Psync, Pvsync, Pvsync2, Mmap, Libaio, IoUring] {
+            assert!(engine.traits().can_offload, "{engine:?}");
+        }
+        for engine in [Sync, Psync, Pvsync, Pvsync2, Libaio, IoUring, Posixaio] {
+            assert!(engine.traits().can_renew_files, "{engine:?}");
+        }
+    }
+
+    #[test]
+    fn directories_and_new_files_are_not_laid_out() {
+        use IoEngine::*;
+        assert_eq!(
+            engines(|engine| !engine.traits().needs_files),
+            [Filecreate, Dircreate, Dirstat, Dirdelete]
+        );
+        assert_eq!(
+            engines(|engine| engine.traits().removes),
+            [Filedelete, Dirdelete]
+        );
+        assert_eq!(
+            engines(|engine| engine.traits().always_changes),
+            [Falloc, Filecreate, Filedelete, Dircreate, Dirdelete]
+        );
+        assert_eq!(engines(|engine| engine.traits().cannot_extend), [Mmap]);
+    }
+
+    #[test]
+    fn names_that_no_engine_has_are_unknown() {
+        for name in ["", "Psync", "psyn", "io-uring", "rados"] {
+            assert_eq!(IoEngine::from_name(name), None, "{name}");
+        }
+    }
+
     #[test]
     fn records_from_before_an_option_was_known_are_read() {
         let old = r#"{"fixedbufs":true,"registerfiles":false,"sqthread_poll":false,"hipri":false,"nowait":false}"#;
