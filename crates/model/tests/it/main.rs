@@ -1,11 +1,15 @@
-//! Property tests for any input: quantities, requests, plans, stored records and findings; and the blocks that jobs
-//! access.
+//! Property tests for any input: quantities, requests, plans, stored records and findings; the blocks that jobs access;
+//! and tables of the properties of types.
 //!
 //! Seeds are fixed, so that results are reproducible; `PROPTEST_RNG_SEED` sets another one.
 
+mod anatomies;
 mod coverage;
+mod devices;
 mod findings;
 mod generate;
+mod job_options;
+mod judgments;
 mod older;
 mod plans;
 mod quantities;
