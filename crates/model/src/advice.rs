@@ -92,32 +92,49 @@ impl Advice {
             .filter(move |decision| Some(decision.fitness) == worst)
     }
 
-    /// Whether the verdict is open, because the confidence interval of a deciding figure crosses a limit.
+    /// The worst and the best verdict that the intervals of the measured figures allow; `None` if none was measured.
+    ///
+    /// The figure with the worst rating decides, so the range is from the minimum of the worst ratings to the minimum of
+    /// the best ones.
+    fn possible(&self) -> Option<(Fitness, Fitness)> {
+        let ranges = || self.decided_by.iter().map(Decision::possible);
+        let worst = ranges().map(|(worst, _)| worst).min()?;
+        Some((worst, ranges().map(|(_, best)| best).min()?))
+    }
+
+    /// Whether the confidence intervals of the measured figures allow several verdicts.
     pub fn is_crossed(&self) -> bool {
-        self.deciding().any(Decision::is_crossed)
+        self.possible().is_some_and(|(worst, best)| worst < best)
+    }
+
+    /// Returns the figures whose intervals leave the verdict open; empty if it is not.
+    pub fn open_figures(&self) -> impl Iterator<Item = &Decision> {
+        let best = self.possible().map(|(_, best)| best);
+        self.decided_by
+            .iter()
+            .filter(move |decision| Some(decision.possible().0) < best)
     }
 
     /// Whether the verdict is certain. Without confidence intervals, a verdict is only probable.
     ///
-    /// "Not suitable" needs one figure that is certainly too low; other verdicts need all figures to be certain.
+    /// "Not suitable" needs one figure that is certainly too low; other verdicts need an interval of each figure.
     pub fn is_firm(&self) -> bool {
+        let is_certain = |d: &Decision| d.fitness == Fitness::DoesNot && d.firm;
         match self.fitness {
             None => false,
-            Some(Fitness::DoesNot) => self
-                .decided_by
-                .iter()
-                .any(|d| d.fitness == Fitness::DoesNot && d.firm),
-            Some(_) => self.decided_by.iter().all(|d| d.firm),
+            Some(_) if self.is_crossed() => false,
+            Some(_) if self.decided_by.iter().any(is_certain) => true,
+            Some(_) => self.decided_by.iter().all(|d| d.measured.ci95.is_some()),
         }
     }
 
-    /// The rating that the measured figures leave possible; `None` if none was measured, or an interval crosses a limit.
+    /// The rating that the measured figures leave possible; `None` if none was measured, or intervals allow several.
     pub fn best_possible(&self) -> Option<Fitness> {
         if self.impossible_on.is_some() {
             return Some(Fitness::DoesNot);
         }
-        let worst = self.decided_by.first().map(|worst| worst.fitness);
-        worst.filter(|_| !self.is_crossed())
+        let (worst, best) = self.possible()?;
+        (worst == best).then_some(best)
     }
 
     /// The verdict with its certainty.
@@ -166,9 +183,9 @@ pub fn choose(first: &Advice, second: &Advice) -> (Choice, bool) {
 pub enum AdviceVerdict {
     /// The confidence intervals of all figures allow no other verdict.
     Firm(Fitness),
-    /// The figures have no confidence interval (single runs).
+    /// A figure has no confidence interval (single runs).
     Probable(Fitness),
-    /// The confidence interval of a deciding figure crosses a limit, or a missing figure could change the verdict.
+    /// The confidence intervals allow several verdicts, or a missing figure could change the verdict.
     Inconclusive,
     /// No figure was measured.
     NotMeasured,
@@ -192,16 +209,22 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// The worst and the best rating that the bounds of a figure that is not determined, or the confidence interval,
+    /// allow; without either, the rating of the value.
+    fn possible(&self) -> (Fitness, Fitness) {
+        let MeasuredFigure { ci95, bounds, .. } = &self.measured;
+        let Some((low, high)) = bounds.or(*ci95) else {
+            return (self.fitness, self.fitness);
+        };
+        let [a, b] = [low, high].map(|end| self.criterion.rate(end));
+        (self.fitness.min(a).min(b), self.fitness.max(a).max(b))
+    }
+
     /// Whether the confidence interval, or the bounds of a figure that is not determined, cross a limit; `false` without
     /// either.
     pub fn is_crossed(&self) -> bool {
-        let MeasuredFigure { ci95, bounds, .. } = &self.measured;
-        let rates_differ =
-            |&(low, high): &(f64, f64)| self.criterion.rate(low) != self.criterion.rate(high);
-        match bounds {
-            Some(bounds) => rates_differ(bounds),
-            None => !self.firm && ci95.is_some(),
-        }
+        let (worst, best) = self.possible();
+        worst < best
     }
 
     /// The limit within the confidence interval or the bounds, the nearest to the value if both are; `None` without
@@ -239,236 +262,4 @@ impl RunFindings {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::finding::{Bottleneck, Claim, ClaimVerdict};
-    use crate::job::Op;
-    use crate::units::BytesPerSec;
-
-    /// A decision by a figure with an interval, or without one.
-    fn decision(fitness: Fitness, firm: bool, has_interval: bool) -> Decision {
-        Decision {
-            criterion: Criterion {
-                figure: Figure::RandomRead,
-                fits: 1_500.0,
-                care: 500.0,
-                why: String::new(),
-            },
-            measured: MeasuredFigure {
-                phase: "rand-read".to_owned(),
-                value: 1_000.0,
-                ci95: has_interval.then_some((900.0, 1_100.0)),
-                bounds: None,
-                stalls: None,
-                runs: 3,
-            },
-            fitness,
-            firm,
-            better_from: None,
-        }
-    }
-
-    fn advice(fitness: Option<Fitness>, decided_by: &[Decision]) -> Advice {
-        Advice {
-            id: "database".to_owned(),
-            title: "Database".to_owned(),
-            fitness,
-            decided_by: decided_by.to_vec(),
-            not_measured: Vec::new(),
-            impossible_on: None,
-        }
-    }
-
-    /// Regression: the limit that the verdict would miss was named, although the interval was far from it.
-    #[test]
-    fn the_limit_within_the_interval_is_named() {
-        let mut open = decision(Fitness::WithCare, false, true);
-        (open.criterion.fits, open.criterion.care) = (500.0, 100.0);
-        open.measured.value = 134.0;
-        for (interval, limit) in [
-            ((89.0, 179.0), Some(100.0)),
-            ((120.0, 600.0), Some(500.0)),
-            ((50.0, 600.0), Some(100.0)),
-            ((120.0, 179.0), None),
-        ] {
-            open.measured.ci95 = Some(interval);
-            assert_eq!(open.crossed_limit(), limit);
-        }
-        open.measured.value = 480.0;
-        open.measured.ci95 = Some((50.0, 600.0));
-        assert_eq!(open.crossed_limit(), Some(500.0));
-        open.measured.bounds = Some((90.0, 490.0));
-        assert_eq!(open.crossed_limit(), Some(100.0));
-        (open.measured.ci95, open.measured.bounds) = (None, None);
-        assert_eq!(open.crossed_limit(), None);
-    }
-
-    #[test]
-    fn a_value_is_rated_by_both_thresholds() {
-        use Fitness::{DoesNot, Fits, WithCare};
-        let rate = |figure, fits, care, value| {
-            let why = String::new();
-            Criterion {
-                figure,
-                fits,
-                care,
-                why,
-            }
-            .rate(value)
-        };
-        for (iops, fitness) in [
-            (0.0, DoesNot),
-            (499.9, DoesNot),
-            (500.0, WithCare),
-            (1_499.9, WithCare),
-            (1_500.0, Fits),
-            (9_000.0, Fits),
-        ] {
-            let rated = rate(Figure::RandomRead, 1_500.0, 500.0, iops);
-            assert_eq!(rated, fitness, "{iops}");
-        }
-        for (milliseconds, fitness) in [
-            (0.0, Fits),
-            (10.0, Fits),
-            (10.1, WithCare),
-            (50.0, WithCare),
-            (50.1, DoesNot),
-            (900.0, DoesNot),
-        ] {
-            let rated = rate(Figure::SyncP99, 10.0, 50.0, milliseconds);
-            assert_eq!(rated, fitness, "{milliseconds}");
-        }
-    }
-
-    #[test]
-    fn bounds_or_an_interval_cross_a_limit() {
-        let mut one = decision(Fitness::WithCare, true, true);
-        assert!(!one.is_crossed());
-        for (bounds, crossed) in [
-            ((900.0, 1_100.0), false),
-            ((900.0, 1_600.0), true),
-            ((400.0, 1_100.0), true),
-            ((400.0, 1_600.0), true),
-            ((100.0, 400.0), false),
-        ] {
-            one.measured.bounds = Some(bounds);
-            for (firm, ci95) in [(true, None), (false, Some((900.0, 1_100.0)))] {
-                (one.firm, one.measured.ci95) = (firm, ci95);
-                assert_eq!(one.is_crossed(), crossed, "{one:?}");
-            }
-        }
-        assert!(decision(Fitness::WithCare, false, true).is_crossed());
-        assert!(!decision(Fitness::WithCare, false, false).is_crossed());
-        assert!(!decision(Fitness::WithCare, true, false).is_crossed());
-    }
-
-    #[test]
-    fn the_better_rated_thing_is_chosen_unless_an_interval_is_open() {
-        use Fitness::{DoesNot, Fits, WithCare};
-        let of = |fitness, decisions: &[Decision]| advice(fitness, decisions);
-        let single = |fitness| decision(fitness, false, false);
-        let good = of(Some(Fits), &[single(Fits)]);
-        let good_so_far = of(None, &[single(Fits)]);
-        let care_at_best = of(None, &[single(WithCare)]);
-        let unsuited = of(Some(DoesNot), &[single(DoesNot)]);
-        let open = of(Some(WithCare), &[decision(WithCare, false, true)]);
-        let unknown = of(None, &[]);
-        let impossible = Advice {
-            impossible_on: Some("vfat".to_owned()),
-            ..of(None, &[single(Fits)])
-        };
-        for (a, b, chosen) in [
-            (&good, &care_at_best, (Choice::First, false)),
-            (&care_at_best, &good_so_far, (Choice::Second, true)),
-            (&good, &good_so_far, (Choice::Both(Fits), true)),
-            (&unsuited, &unsuited, (Choice::Both(DoesNot), false)),
-            (&open, &good, (Choice::Open, false)),
-            (&good, &unknown, (Choice::Open, false)),
-            (&impossible, &care_at_best, (Choice::Second, true)),
-        ] {
-            assert_eq!(choose(a, b), chosen, "{a:?} {b:?}");
-        }
-        assert_eq!(impossible.verdict(), AdviceVerdict::NotPossible);
-    }
-
-    #[test]
-    fn one_figure_that_is_certainly_too_low_is_enough() {
-        use Fitness::{DoesNot, Fits, WithCare};
-        let low = decision(DoesNot, true, true);
-        let (high, open) = (decision(Fits, true, true), decision(Fits, false, true));
-        let single = decision(WithCare, false, false);
-        for (fitness, decided_by, verdict) in [
-            (None, vec![], AdviceVerdict::NotMeasured),
-            (None, vec![high.clone()], AdviceVerdict::Inconclusive),
-            (
-                Some(DoesNot),
-                vec![low.clone(), open.clone()],
-                AdviceVerdict::Firm(DoesNot),
-            ),
-            (
-                Some(DoesNot),
-                vec![decision(DoesNot, false, true), high.clone()],
-                AdviceVerdict::Inconclusive,
-            ),
-            (
-                Some(DoesNot),
-                vec![decision(DoesNot, false, false), high.clone()],
-                AdviceVerdict::Probable(DoesNot),
-            ),
-            (
-                Some(Fits),
-                vec![high.clone(), high.clone()],
-                AdviceVerdict::Firm(Fits),
-            ),
-            (
-                Some(Fits),
-                vec![high.clone(), open],
-                AdviceVerdict::Inconclusive,
-            ),
-            (
-                Some(WithCare),
-                vec![single, high],
-                AdviceVerdict::Probable(WithCare),
-            ),
-        ] {
-            let advice = advice(fitness, &decided_by);
-            assert_eq!(advice.verdict(), verdict, "{advice:?}");
-        }
-    }
-
-    #[test]
-    fn any_conclusion_is_shown() {
-        let none = RunFindings::default();
-        assert!(none.is_empty());
-        let unknown = advice(None, &[decision(Fitness::Fits, true, true)]);
-        let advised = |advice| RunFindings {
-            advice: vec![advice],
-            ..RunFindings::default()
-        };
-        assert!(advised(unknown).is_empty());
-        assert!(!advised(advice(Some(Fitness::Fits), &[])).is_empty());
-        let claims = vec![ClaimCheck {
-            claim: Claim::AppClass(1),
-            parts: Vec::new(),
-            unmet: Vec::new(),
-            verdict: ClaimVerdict::Kept,
-        }];
-        let limits = vec![BusLimit {
-            host: None,
-            op: Op::Read,
-            members: Vec::new(),
-            measured: BytesPerSec(2e7),
-            ceiling: None,
-            share: None,
-            cards: 1,
-            spread: None,
-            limit: Bottleneck::Unclear,
-        }];
-        let claimed = RunFindings {
-            claims,
-            ..none.clone()
-        };
-        let limited = RunFindings { limits, ..none };
-        assert!(!claimed.is_empty() && !limited.is_empty());
-    }
-}
+mod tests;

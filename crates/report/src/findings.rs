@@ -6,7 +6,7 @@ use crate::escape::plain;
 use crate::naming::distinct;
 use crate::table::DataTable;
 use crate::text::{self, Head};
-use hakaru_model::advice::{Advice, AdviceVerdict, Fitness, RunFindings};
+use hakaru_model::advice::{Advice, AdviceVerdict, Decision, Fitness, RunFindings};
 use hakaru_model::finding::{Bottleneck, BusLimit, ClaimCheck, ClaimPart, ClaimVerdict, Figure};
 use hakaru_model::references::ReferenceStanding;
 
@@ -51,10 +51,9 @@ pub(crate) fn use_of(advice: &Advice) -> ConclusionRow {
 /// The verdict in words. What is open because figures are missing says so, and how good it can be at best.
 fn verdict_of(advice: &Advice) -> String {
     let verdict = advice.verdict();
-    match (verdict, advice.fitness, advice.decided_by.first()) {
-        (AdviceVerdict::Inconclusive, None, Some(worst)) => {
-            let at_best = (!worst.is_crossed()).then_some(worst.fitness);
-            text::incomplete_advice(at_best, advice.not_measured.len())
+    match (verdict, advice.fitness) {
+        (AdviceVerdict::Inconclusive, None) if !advice.decided_by.is_empty() => {
+            text::incomplete_advice(advice.best_possible(), advice.not_measured.len())
         }
         _ => text::advice(verdict).to_owned(),
     }
@@ -90,7 +89,7 @@ pub(crate) fn sign(verdict: AdviceVerdict) -> &'static str {
 const REASONS: usize = 2;
 
 /// The deciding figures: for a good verdict, the figure nearest to its limit; otherwise, the figures that miss it. If
-/// an interval crosses a limit, the figures with such an interval.
+/// intervals leave the verdict open, the figures with these intervals.
 fn reasons(advice: &Advice) -> String {
     if let Some(file_system) = &advice.impossible_on {
         return text::no_permissions(&plain(file_system));
@@ -102,11 +101,12 @@ fn reasons(advice: &Advice) -> String {
     } else {
         REASONS
     };
-    let deciding = advice
-        .deciding()
-        .filter(|decision| !crossed || decision.is_crossed())
-        .take(most);
-    let mut parts: Vec<String> = deciding.map(text::decision).collect();
+    let figures: Vec<&Decision> = match crossed {
+        true => advice.open_figures().collect(),
+        false => advice.deciding().collect(),
+    };
+    let figures = figures.into_iter().take(most);
+    let mut parts: Vec<String> = figures.map(text::decision).collect();
     let missing: Vec<Figure> = advice
         .not_measured
         .iter()
@@ -256,7 +256,7 @@ pub(crate) fn table(about: &str, conclusions: &[ConclusionRow]) -> DataTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::advice::{Criterion, Decision};
+    use hakaru_model::advice::Criterion;
     use hakaru_model::finding::MeasuredFigure;
 
     /// Regression: it printed "not measured: fsync latency, 99th percentile 7.21 ms".

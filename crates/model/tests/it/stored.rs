@@ -302,11 +302,18 @@ proptest! {
         let advice = Advice { id: "os".to_owned(), title: "OS".to_owned(), fitness, decided_by, not_measured: Vec::new(), impossible_on: None };
         prop_assert_eq!(back(&advice), advice.clone());
         prop_assert!(advice.deciding().all(|decision| Some(decision.fitness) == fitness));
-        let all_firm = advice.decided_by.iter().all(|decision| decision.firm);
-        prop_assert!(!all_firm || advice.is_firm() == fitness.is_some());
-        prop_assert!(!(all_firm && advice.is_crossed()));
-        let open = advice.deciding().any(|decision| !decision.firm && decision.measured.ci95.is_some());
-        prop_assert_eq!(advice.is_crossed(), open);
+        // The verdicts if each figure is at one end of its interval.
+        let mut possible = vec![Fitness::Fits];
+        for Decision { criterion, measured, fitness, .. } in &advice.decided_by {
+            let ends = measured.bounds.or(measured.ci95).map_or(vec![], |(low, high)| vec![low, high]);
+            let mut ratings: Vec<Fitness> = ends.into_iter().map(|end| criterion.rate(end)).collect();
+            ratings.push(*fitness);
+            possible = possible.iter().flat_map(|&a| ratings.iter().map(move |&b| a.min(b))).collect();
+        }
+        let is_open = possible.iter().any(|one| *one != possible[0]);
+        prop_assert_eq!(advice.is_crossed(), is_open);
+        prop_assert_eq!(advice.open_figures().count() > 0, is_open);
+        prop_assert!(!(advice.is_firm() && is_open));
     }
 
     #[test]
