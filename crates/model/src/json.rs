@@ -346,6 +346,21 @@ mod tests {
     }
 
     #[test]
+    fn values_are_those_of_a_human_readable_format() {
+        let address: std::net::IpAddr = from_str("\"127.0.0.1\"").unwrap();
+        assert_eq!(address, std::net::Ipv4Addr::LOCALHOST);
+    }
+
+    #[test]
+    fn variants_without_fields_may_be_null() {
+        assert_eq!(
+            from_str::<Shape>(r#"{"nothing":null}"#).unwrap(),
+            Shape::Nothing
+        );
+        assert!(from_str::<Shape>(r#"{"nothing":1}"#).is_err());
+    }
+
+    #[test]
     fn nothing_may_follow_a_value() {
         let error = from_str::<Length>("1 2").unwrap_err();
         assert!(error.is_syntax(), "{error}");

@@ -56,3 +56,89 @@ impl FileSizes {
         Some(Some(Bytes(size)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Access, Op};
+
+    const BLOCK: u64 = 4096;
+
+    /// Returns a job with files of these sizes, and all of its files together of another, in bytes.
+    fn job(target: Target, sizes: Option<(u64, u64)>, size: Option<u64>) -> Job {
+        let mut job = Job::new("j", target, Access::only(Op::Write, false));
+        job.extent.filesize = sizes.map(|(min, _)| Bytes(min));
+        job.extent.filesize_max = sizes.map(|(_, max)| Bytes(max));
+        job.extent.size = size.map(|size| SizeSpec::Bytes(Bytes(size)));
+        job
+    }
+
+    fn formatted() -> Target {
+        Target::Formatted {
+            directories: Vec::new(),
+            format: "$jobname.$jobnum.$filenum".into(),
+            nrfiles: 7,
+        }
+    }
+
+    /// Returns the first sizes in blocks.
+    fn blocks(job: &Job, clone: u32, most: usize) -> Vec<u64> {
+        let mut sizes = FileSizes::of(job, clone, 5);
+        let drawn = std::iter::from_fn(|| sizes.draw().flatten()).take(most);
+        drawn
+            .map(|size| {
+                assert!(size.0.is_multiple_of(BLOCK), "{size:?}");
+                size.0 / BLOCK
+            })
+            .collect()
+    }
+
+    #[test]
+    fn sizes_cover_their_range_in_whole_blocks() {
+        // From 3 blocks and a part to 7 blocks and a part.
+        let job = job(formatted(), Some((3 * BLOCK + 100, 7 * BLOCK + 200)), None);
+        let mut drawn = blocks(&job, 0, 400);
+        assert_eq!(drawn.len(), 400);
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn, [3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn the_last_file_takes_the_rest_of_the_size() {
+        let four = Some((4 * BLOCK, 4 * BLOCK));
+        for (size, files) in [
+            (9 * BLOCK, vec![4, 4, 1]),
+            (9 * BLOCK - 1, vec![4, 4]),
+            (10 * BLOCK + 100, vec![4, 4, 2]),
+            (8 * BLOCK, vec![4, 4]),
+            (BLOCK, vec![1]),
+            (BLOCK - 1, vec![]),
+        ] {
+            let job = job(formatted(), four, Some(size));
+            assert_eq!(blocks(&job, 0, 9), files, "{size}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_not_drawn_without_a_range() {
+        let mut sizes = FileSizes::of(&job(formatted(), None, Some(BLOCK)), 0, 5);
+        for _ in 0..3 {
+            assert_eq!(sizes.draw(), Some(None));
+        }
+    }
+
+    #[test]
+    fn clones_draw_sizes_of_their_own_for_files_of_their_own() {
+        let range = Some((BLOCK, 1000 * BLOCK));
+        let draw = |target: &Target, clone| blocks(&job(target.clone(), range, None), clone, 20);
+        let (own, shared) = (formatted(), Target::Paths(vec!["f".into()]));
+        let first = draw(&own, 0);
+        assert!([1, 2, 3].iter().all(|&clone| draw(&own, clone) != first));
+        assert!(
+            [0, 1, 2, 3]
+                .iter()
+                .all(|&clone| draw(&shared, clone) == first)
+        );
+    }
+}

@@ -1,5 +1,5 @@
 //! Property tests for any input: quantities, requests, plans, stored records and findings; the blocks that jobs access;
-//! and tables of the properties of types.
+//! tables of the properties of types; and exact values at the limits.
 //!
 //! Seeds are fixed, so that results are reproducible; `PROPTEST_RNG_SEED` sets another one.
 
@@ -8,16 +8,21 @@ mod coverage;
 mod devices;
 mod findings;
 mod generate;
+mod io_paths;
 mod job_options;
 mod judgments;
 mod older;
 mod plans;
 mod quantities;
+mod records;
 mod refusals;
+mod reported;
 mod requests;
 mod skew;
 mod statistics;
 mod stored;
+mod unit_limits;
+mod verdicts;
 
 use proptest::test_runner::{Config, RngSeed};
 use serde::Serialize;
