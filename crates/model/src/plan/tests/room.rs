@@ -106,3 +106,17 @@ fn a_part_in_percent_of_a_file_that_is_appended_to_begins_at_its_end_as_in_fio()
         assert_eq!(size, Bytes(end << 10));
     }
 }
+
+/// fio finds the block that mmap cannot use only after it has laid out the file.
+#[test]
+fn a_block_that_mmap_cannot_use_is_refused_after_the_layout() {
+    let (mut mapped, known) = on_files(1, 3, 64);
+    mapped.engine.block_unit = 4096;
+    let plan = resolve_fio(mapped, &known).unwrap();
+    let [skipped] = &plan.skipped[..] else {
+        panic!("one job is skipped: {:?}", plan.skipped);
+    };
+    assert!(matches!(skipped.error, PlanError::OddBlock { .. }));
+    assert!(plan.phases[0].workers.is_empty());
+    assert_eq!(plan.phases[0].files.len(), 1);
+}
