@@ -277,6 +277,8 @@ and IOPS. fio 3.33 knows only `log_max_value=0|1`.
 with `..` is refused. \
 fio writes outside. Without `directory`, and with `filename`, both do what is asked.
 - Names and values in a job file must be UTF-8, as on the command line. fio accepts any bytes.
+- Sizes and rates may have a decimal point: `1.5m` is 1.5 MiB. fio ignores the point and what follows, even the \
+unit: 1 byte.
 - `bssplit` with percentages that add up to more than 100 draws sizes as fio does, the smallest percentage first. If \
 it also has sizes without a percentage, it is refused.
 - `bs_is_seq_rand=1` with random I/O continues until all work is done. fio ends such a job at the first random \
