@@ -84,6 +84,25 @@ const FIO_SUFFIXES: [(&str, u32, bool); 20] = [
     ("pib", 5, true),
 ];
 
+const UNITS: [(&str, SizeSuffixes, u128); 16] = [
+    ("", SizeSuffixes::Iec, 1),
+    ("B", SizeSuffixes::Fio1024, 1),
+    ("kB", SizeSuffixes::Iec, 1000),
+    ("MB", SizeSuffixes::Iec, 1_000_000),
+    ("GB", SizeSuffixes::Iec, 1_000_000_000),
+    ("TB", SizeSuffixes::Iec, 1_000_000_000_000),
+    ("PB", SizeSuffixes::Iec, 1_000_000_000_000_000),
+    ("KiB", SizeSuffixes::Iec, 1 << 10),
+    ("MiB", SizeSuffixes::Iec, 1 << 20),
+    ("GiB", SizeSuffixes::Iec, 1 << 30),
+    ("TiB", SizeSuffixes::Iec, 1 << 40),
+    ("PiB", SizeSuffixes::Iec, 1 << 50),
+    ("k", SizeSuffixes::Fio1000, 1000),
+    ("k", SizeSuffixes::Fio1024, 1 << 10),
+    ("g", SizeSuffixes::Fio1000, 1_000_000_000),
+    ("gib", SizeSuffixes::Fio1024, 1_000_000_000),
+];
+
 proptest! {
     #![proptest_config(cases(512))]
 
@@ -159,6 +178,33 @@ proptest! {
             Ok(bytes) => prop_assert_eq!(parsed, Ok(Bytes(bytes))),
             Err(_) => prop_assert!(matches!(parsed, Err(SizeError::TooLarge(_))), "{:?}", parsed),
         }
+    }
+
+    #[test]
+    fn decimal_sizes_are_rounded_down_exactly(whole in 0u64..9000, fraction in "[0-9]{0,20}", unit in 0usize..16) {
+        let (name, rules, factor) = UNITS[unit];
+        let text = format!("{whole}.{fraction}{name}");
+        // A product of at most 20 digits and 50 bits fits into 128 bits.
+        let numerator: u128 = format!("0{fraction}").parse().unwrap();
+        let exact = u128::from(whole) * factor + numerator * factor / 10u128.pow(fraction.len() as u32);
+        prop_assert_eq!(parse_size(&text, rules), Ok(Bytes(u64::try_from(exact).unwrap())), "{}", text);
+    }
+
+    #[test]
+    fn every_decimal_place_of_a_size_counts(half in 0u64..1 << 49, tail in "[0-9]{0,200}") {
+        // An odd number divided by 2^50 has 50 decimal places, and all of them are needed.
+        let bytes = 2 * half + 1;
+        let (mut places, mut rest) = (String::new(), bytes);
+        while rest > 0 {
+            rest *= 10;
+            places.push(char::from(b'0' + (rest >> 50) as u8));
+            rest &= (1 << 50) - 1;
+        }
+        prop_assert_eq!(places.pop(), Some('5'));
+        prop_assert_eq!(places.len(), 49);
+        let parse = |last: &str| parse_size(&format!(".{places}{last}{tail}PiB"), SizeSuffixes::Iec);
+        prop_assert_eq!(parse("4"), Ok(Bytes(bytes - 1)));
+        prop_assert_eq!(parse("5"), Ok(Bytes(bytes)));
     }
 
     #[test]

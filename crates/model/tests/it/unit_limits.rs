@@ -174,6 +174,46 @@ fn sizes_are_parsed_up_to_64_bits() {
 }
 
 #[test]
+fn decimal_sizes_are_not_a_byte_short() {
+    for (text, rules, bytes) in [
+        ("64.1GB", SizeSuffixes::Iec, 64_100_000_000),
+        ("8.2TB", SizeSuffixes::Iec, 8_200_000_000_000),
+        ("2.01kB", SizeSuffixes::Iec, 2_010),
+        ("32.3kB", SizeSuffixes::Iec, 32_300),
+        ("64.1G", SizeSuffixes::Fio1000, 64_100_000_000),
+        ("32.3k", SizeSuffixes::Fio1000, 32_300),
+        ("1.", SizeSuffixes::Iec, 1),
+        (".5kB", SizeSuffixes::Iec, 500),
+        ("0.9999", SizeSuffixes::Iec, 0),
+        ("1.0009765624999 KiB", SizeSuffixes::Iec, 1_024),
+        ("1.0009765625 KiB", SizeSuffixes::Iec, 1_025),
+        (
+            "18446744073709551615.9",
+            SizeSuffixes::Iec,
+            18_446_744_073_709_551_615,
+        ),
+        (
+            "16383.9999999999999999999 PiB",
+            SizeSuffixes::Iec,
+            18_446_744_073_709_551_615,
+        ),
+    ] {
+        assert_eq!(parse_size(text, rules), Ok(Bytes(bytes)), "{text}");
+    }
+    for (text, bytes) in [
+        (format!("2.{}kB", "9".repeat(10_000)), 2_999),
+        (format!("{}2.5kB", "0".repeat(10_000)), 2_500),
+        (format!(".{}1PiB", "0".repeat(10_000)), 0),
+    ] {
+        let parsed = parse_size(&text, SizeSuffixes::Iec);
+        assert_eq!(parsed, Ok(Bytes(bytes)), "{bytes}");
+    }
+    let long = format!("{}.5", "9".repeat(10_000));
+    let refused = parse_size(&long, SizeSuffixes::Iec);
+    assert_eq!(refused, Err(SizeError::TooLarge(long)));
+}
+
+#[test]
 fn numbers_follow_the_published_sequence() {
     // SplitMix64 with the seed 1234567, as in the test of Rosetta Code.
     let published = [
