@@ -366,18 +366,25 @@ fn unit_factor(
         ("b", SizeSuffixes::Iec)
         | ("ib", SizeSuffixes::Fio1024)
         | ("" | "b" | "i", SizeSuffixes::Fio1000) => Ok(si),
-        ("" | "i", SizeSuffixes::Iec) => {
-            let n: u64 = number.parse().unwrap_or(1);
-            Err(SizeError::Ambiguous {
-                text: text.to_owned(),
-                number: number.to_owned(),
-                si: n.saturating_mul(si),
-                iec: n.saturating_mul(iec),
-                unit_si: SI[exponent as usize],
-                unit_iec: IEC[exponent as usize],
-            })
-        }
+        ("" | "i", SizeSuffixes::Iec) => Err(ambiguous(number, exponent, text)),
         _ => Err(unknown()),
+    }
+}
+
+/// Returns the error for a unit that may be a power of 1000 or of 1024, or the error of its number: malformed, or more
+/// than 64 bits with either unit.
+fn ambiguous(number: &str, exponent: u32, text: &str) -> SizeError {
+    let bytes = |base: u64| bytes_of(number, 10, base.pow(exponent), text);
+    match (bytes(1000), bytes(1024)) {
+        (Ok(si), Ok(iec)) => SizeError::Ambiguous {
+            text: text.to_owned(),
+            number: number.to_owned(),
+            si,
+            iec,
+            unit_si: SI[exponent as usize],
+            unit_iec: IEC[exponent as usize],
+        },
+        (Err(error), _) | (_, Err(error)) => error,
     }
 }
 

@@ -214,6 +214,31 @@ fn decimal_sizes_are_not_a_byte_short() {
 }
 
 #[test]
+fn ambiguous_sizes_show_both_numbers_of_bytes() {
+    let parse = |text| parse_size(text, SizeSuffixes::Iec);
+    let message = |text| parse(text).unwrap_err().to_string();
+    assert_eq!(
+        message("1.5k"),
+        "`1.5k` is ambiguous (1500 or 1536 bytes): write `1.5kB` or `1.5KiB`"
+    );
+    assert_eq!(
+        message("64.1Gi"),
+        "`64.1Gi` is ambiguous (64100000000 or 68826850918 bytes): write `64.1GB` or `64.1GiB`"
+    );
+    // The last one exceeds 64 bits with the binary unit only, which could not be typed either.
+    for text in [
+        "18446744073709551616k",
+        "18446744073709551615m",
+        "18014398509481984k",
+    ] {
+        assert_eq!(parse(text), Err(SizeError::TooLarge(text.into())), "{text}");
+    }
+    for text in ["1.2.3k", ".k", ".m"] {
+        assert_eq!(parse(text), Err(SizeError::NoNumber(text.into())), "{text}");
+    }
+}
+
+#[test]
 fn numbers_follow_the_published_sequence() {
     // SplitMix64 with the seed 1234567, as in the test of Rosetta Code.
     let published = [
