@@ -150,19 +150,22 @@ impl Bytes {
 const IEC: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const SI: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// Formats about three significant digits; an exponent appears only beyond the largest unit.
+/// Formats three significant digits; 0 and whole numbers below 1000 have no decimals. An exponent appears only beyond
+/// the largest unit.
 fn three_digits(value: f64) -> String {
     if value >= 1e15 {
         return format!("{value:.2e}");
     }
-    let digits = if value >= 100.0 || value == value.trunc() && (1.0..1e3).contains(&value) {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{value:.digits$}")
+    if value == 0.0 || value == value.trunc() && (1.0..1e3).contains(&value) {
+        return format!("{value:.0}");
+    }
+    // The length after rounding decides: 9.999 is 10.0, not 10.00.
+    let fits = |text: &String| text.len() <= "9.99".len();
+    [2, 1]
+        .map(|digits| format!("{value:.digits$}"))
+        .into_iter()
+        .find(fits)
+        .unwrap_or_else(|| format!("{value:.0}"))
 }
 
 fn scaled(value: f64, base: f64, names: &[&'static str]) -> String {
@@ -222,10 +225,11 @@ impl fmt::Display for Iops {
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
+        // As in `scaled_parts`, a number that would be rounded to 1000 has the next unit.
         let text = match self.0 {
             0..1_000 => format!("{} ns", self.0),
-            1_000..1_000_000 => format!("{} µs", three_digits(ns / 1e3)),
-            1_000_000..1_000_000_000 => format!("{} ms", three_digits(ns / 1e6)),
+            1_000..999_500 => format!("{} µs", three_digits(ns / 1e3)),
+            999_500..999_500_000 => format!("{} ms", three_digits(ns / 1e6)),
             _ => format!("{} s", three_digits(ns / 1e9)),
         };
         f.pad(&text)

@@ -225,6 +225,33 @@ proptest! {
     }
 
     #[test]
+    fn fractions_are_shown_with_three_digits(exponent in 1u32..19, millionths in 0u64..6000, thousandths in 0u64..1000) {
+        let power = u128::from(10u64.pow(exponent));
+        let number = (power - power * u128::from(millionths) / 1_000_000) as u64;
+        let rate = number as f64 / 1e6 + thousandths as f64 / 1000.0;
+        let texts = [
+            Nanos(number).to_string(),
+            Bytes(number).to_string(),
+            Bytes(number).decimal(),
+            Iops(rate).to_string(),
+            BytesPerSec(rate).to_string(),
+        ];
+        for text in texts {
+            let figure = text.split(' ').next().unwrap();
+            let digits = figure.chars().filter(char::is_ascii_digit).count();
+            prop_assert!(!figure.contains('.') || digits == 3, "{number}, {rate}: {text}");
+        }
+    }
+
+    #[test]
+    fn times_are_shown_with_the_largest_unit(exponent in 2u32..10, distance in 0u64..6_000) {
+        let nanos = 10u64.pow(exponent) - distance.min(10u64.pow(exponent) / 2);
+        let text = Nanos(nanos).to_string();
+        let figure: f64 = text.split(' ').next().unwrap().parse().unwrap();
+        prop_assert!(figure < 1000.0 || text.ends_with(" s"), "{nanos}: {text}");
+    }
+
+    #[test]
     fn rates_are_shown_to_three_digits(rate in magnitudes(), thousandths in 0u64..1000) {
         let rate = (rate >> 8) as f64 + thousandths as f64 / 1000.0;
         let text = Iops(rate).to_string();
