@@ -48,13 +48,16 @@ pub const LATENCY_STEPS: usize = 40;
 /// Maximum number of intervals with latencies. Beyond it, adjacent intervals are joined.
 pub const MAX_LATENCY_INTERVALS: usize = 240;
 
+/// Nominal start of the first step in nanoseconds. The step also counts shorter latencies, down to 0.
+const FIRST_STEP_FROM: u64 = 100;
+
 /// Smallest latency of each step in nanoseconds: 1, 1.78, 3.16 and 5.62 times each power of ten.
 const STEP_EDGES: [u64; LATENCY_STEPS] = {
     let mut edges = [0; LATENCY_STEPS];
     let mut power = 1;
     let mut step = 0;
     while step < LATENCY_STEPS {
-        edges[step] = 100 * power;
+        edges[step] = FIRST_STEP_FROM * power;
         edges[step + 1] = 1778 * power / 10;
         edges[step + 2] = 3162 * power / 10;
         edges[step + 3] = 5623 * power / 10;
@@ -153,15 +156,16 @@ impl LatencyStepCounts {
     /// counted.
     ///
     /// Within a step, latencies are taken as evenly spread over its logarithm. The error is that of a step: at most a
-    /// factor of 1.78.
+    /// factor of 1.78. Two steps are exceptions. The first one is taken to begin at 100 ns, so shorter latencies are
+    /// overstated. The last one has no end, so its start, 562 s, is returned as a lower bound.
     pub fn percentile(&self, share: f64) -> Option<Nanos> {
         let rank = share.clamp(0.0, 1.0) * self.count() as f64;
         let mut below = 0.0;
         for (step, count) in self.iter() {
             let count = count as f64;
             if below + count >= rank {
-                let start = latency_step_start(step).0.max(1) as f64;
-                let end = latency_step_start(step + 1).0.max(1) as f64;
+                let start = latency_step_start(step).0.max(FIRST_STEP_FROM) as f64;
+                let end = latency_step_start(step + 1).0 as f64;
                 let part = ((rank - below) / count).clamp(0.0, 1.0);
                 return Some(Nanos((start * (end / start).powf(part)).round() as u64));
             }
@@ -334,6 +338,13 @@ mod tests {
             last.percentile(0.99),
             Some(latency_step_start(LATENCY_STEPS - 1))
         );
+    }
+
+    #[test]
+    fn percentiles_of_the_first_step_are_at_least_100_ns() {
+        let first = LatencyStepCounts::of([(latency_step(Nanos(150)), 10)]);
+        let found = [0.0, 0.5, 1.0].map(|share| first.percentile(share).unwrap().0);
+        assert_eq!(found, [100, 133, 177]);
     }
 
     #[test]
