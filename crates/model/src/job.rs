@@ -322,11 +322,10 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Whether an operation has a rate limit.
+    /// Whether an operation has a rate limit. A rate of 0 is no limit.
     pub fn is_limited(&self, op: Op) -> bool {
-        self.bytes_per_s[op]
-            .or(self.iops[op])
-            .is_some_and(|rate| rate > 0)
+        let limits = [self.bytes_per_s[op], self.iops[op]];
+        limits.into_iter().flatten().any(|rate| rate > 0)
     }
 }
 

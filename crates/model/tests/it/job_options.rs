@@ -123,8 +123,16 @@ fn a_rate_limits_its_own_operation() {
         iops: read(rate),
         ..RateLimits::default()
     };
+    let by_both = |bytes, ios| RateLimits {
+        iops: read(ios),
+        ..by_bytes(bytes)
+    };
     for (rate, limited) in [
         (RateLimits::default(), false),
+        (by_both(0, 0), false),
+        (by_both(0, 100), true),
+        (by_both(100, 0), true),
+        (by_both(100, 100), true),
         (by_bytes(0), false),
         (by_bytes(1), true),
         (by_bytes(1 << 20), true),
