@@ -234,7 +234,7 @@ pub enum Caveat {
     },
     /// Some values of an imported result were not numbers.
     Unread {
-        /// Number of outliers.
+        /// Number of values that are not numbers.
         count: u32,
         /// First such value, as written there.
         first: String,

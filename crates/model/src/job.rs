@@ -52,7 +52,7 @@ impl Scenario {
 /// Jobs that run at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Name of the scenario.
+    /// Name of the phase.
     pub name: String,
     /// Jobs; at least one.
     #[serde(deserialize_with = "stored::jobs")]
@@ -508,7 +508,7 @@ impl Default for FilePolicy {
 /// One job, executed by `numjobs` clones of a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Name of the scenario.
+    /// Name of the job.
     pub name: String,
     /// Number of the reporting group.
     pub group: u32,
