@@ -73,3 +73,18 @@ pub(super) fn identifying(ids: impl IntoIterator<Item = String>) -> Vec<String> 
     }
     once
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_and_duplicates_are_no_ids() {
+        let ids = ["0x00000000", "card-7", "0000", "card-7", "", "disk-3"];
+        assert_eq!(
+            identifying(ids.map(str::to_owned)),
+            ["card-7", "disk-3"],
+            "in their order"
+        );
+    }
+}

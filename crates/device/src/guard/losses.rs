@@ -413,6 +413,58 @@ mod tests {
         }
     }
 
+    /// The boot sectors of FAT, exFAT and NTFS resemble an MBR; other file systems do not use the first sector.
+    #[test]
+    fn a_table_is_shown_only_beside_content_without_a_boot_sector() {
+        let signatures: [(&str, usize, &[u8], bool); 5] = [
+            ("vfat", 0x52, b"FAT32   ", false),
+            ("exfat", 3, b"EXFAT   ", false),
+            ("ntfs", 3, b"NTFS    ", false),
+            ("LUKS", 0, b"LUKS\xba\xbe\0\x01", true),
+            ("ext2", 1080, &[0x53, 0xef], true),
+        ];
+        for (kind, offset, magic, has_table) in signatures {
+            let mut disk = disk_with_mbr();
+            put(&mut disk, offset, magic);
+            let shown = shown(&disk);
+            let whole = format!("whole device: {kind}");
+            assert_eq!(
+                shown.contains(&"partition table: MBR, 3 partitions".to_owned()),
+                has_table,
+                "{shown:?}"
+            );
+            assert!(
+                shown.iter().any(|line| line.starts_with(&whole)),
+                "{shown:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_table_without_partitions_is_no_loss() {
+        let mut disk = vec![0; 1 << 20];
+        put(&mut disk, 510, &[0x55, 0xaa]);
+        assert_eq!(shown(&disk), [""; 0]);
+    }
+
+    #[test]
+    fn an_image_file_is_read_to_its_end() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), disk_with_gpt()).unwrap();
+        let found = what_would_be_lost(file.path());
+        let LossKind::PartitionTable { table, partitions } = &found[0].what else {
+            panic!("{found:?}")
+        };
+        let expected = Partition {
+            number: 2,
+            offset: Bytes(64 * 512),
+            size: Bytes(128 * 512),
+            name: Some("swäp".to_owned()),
+        };
+        assert_eq!((*table, &partitions[..]), (TableKind::Gpt, &[expected][..]));
+        assert_eq!((found[1].offset, found.len()), (Bytes(64 * 512), 2));
+    }
+
     proptest! {
         #[test]
         fn damage_never_panics(

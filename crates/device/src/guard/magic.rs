@@ -317,3 +317,6 @@ fn other(image: &Image<'_>) -> Option<ImageSignature> {
         .find(|(offset, magic, _)| image.is(*offset, magic))?;
     found(kind, None, None)
 }
+
+#[cfg(test)]
+mod tests;

@@ -256,3 +256,6 @@ pub fn quoted(text: &str) -> String {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -131,3 +131,6 @@ fn logical(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

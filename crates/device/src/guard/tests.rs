@@ -1,5 +1,8 @@
 //! Refusals on simulated hosts, and the whole guard on loop devices if the test may create them.
 
+mod checks;
+mod claims;
+
 use super::*;
 use crate::chain;
 use crate::testloop::LoopDevice;
@@ -15,6 +18,25 @@ fn refused(tree: &SysfsTree, path: &str) -> String {
             format!("{refusal}: {}", refusal.cure()).replace(folder.trim_end_matches('/'), "")
         }
     }
+}
+
+/// Adds a block device, as the kernel shows it, to a simulated host.
+fn add(tree: &SysfsTree, folder: &str, number: &str, files: &[(&str, &str)]) {
+    for (file, text) in files.iter().chain(&[("dev", number)]) {
+        tree.write(&format!("{folder}/{file}"), &format!("{text}\n"));
+    }
+    let name = folder.rsplit('/').next().unwrap();
+    link(tree, &format!("/sys/dev/block/{number}"), folder);
+    link(tree, &format!("/sys/class/block/{name}"), folder);
+    tree.write(&format!("/dev/{name}"), "");
+}
+
+/// Makes a link in a simulated host, in place of the file that is there.
+fn link(tree: &SysfsTree, path: &str, target: &str) {
+    let (path, target) = (tree.path(path), tree.path(target));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = std::fs::remove_file(&path);
+    std::os::unix::fs::symlink(target, path).unwrap();
 }
 
 #[test]
