@@ -266,10 +266,12 @@ fn a_permission_for_a_disk_becomes_one_for_its_partition() {
     assert_eq!(&bytes, b"content");
 }
 
+type PartitionChange = (u32, fn(&SysfsTree, &str), &'static str);
+
 #[test]
 fn a_missing_or_exchanged_partition_is_refused() {
     let elsewhere = "/sys/devices/pci0000:00/0000:00:0c.0/block/disk";
-    let changes: [(u32, fn(&SysfsTree, &str), &str); 4] = [
+    let changes: [PartitionChange; 4] = [
         (0, |_, _| (), "sysfs lists no partition 0 on it"),
         (3, |_, _| (), "sysfs lists no partition 3 on it"),
         (
