@@ -243,14 +243,6 @@ pub(crate) struct FileExtent {
     pub(crate) range: std::ops::Range<u64>,
 }
 
-impl FileExtent {
-    pub(crate) fn overlaps(&self, other: &FileExtent) -> bool {
-        self.file == other.file
-            && self.range.start < other.range.end
-            && other.range.start < self.range.end
-    }
-}
-
 /// How to handle loop devices when following a chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loops {
@@ -364,15 +356,6 @@ fn with_btrfs_siblings(node: DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
         }
     }
     vec![node]
-}
-
-/// Returns all loop devices in use.
-pub(crate) fn loops(roots: &Roots) -> Vec<DeviceNode> {
-    let names = roots::names(&roots.sys.join("class/block"))
-        .into_iter()
-        .filter(|name| name.starts_with("loop"));
-    let nodes = names.filter_map(|name| DeviceNode::at(roots.sysfs_by_name(&name)?));
-    nodes.filter(|node| node.backing_file().is_some()).collect()
 }
 
 /// Returns all disks with a medium, sorted by name: no partitions, no unused loop devices or empty

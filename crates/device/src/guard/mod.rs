@@ -9,6 +9,7 @@ mod ids;
 mod losses;
 mod magic;
 mod refusal;
+mod storage;
 mod tables;
 mod usage;
 
@@ -234,7 +235,7 @@ impl Candidate {
 pub struct Erasable {
     device: OwnedFd,
     found: Candidate,
-    /// Other loop devices over the same file, held open so that nothing can mount them.
+    /// Other names of the same storage, held open so that nothing can mount them.
     _twins: Vec<OwnedFd>,
 }
 
@@ -477,17 +478,15 @@ pub fn writable_file(path: &Path, roots: &Roots) -> Result<(), Refusal> {
     usage::file_not_in_use(path, roots, &mounts::mounts_everywhere(roots))
 }
 
-/// Claims the other loop devices over the same bytes of a file.
+/// Claims the other names of the same storage: loop devices over the same file or device, and the device below.
 fn claim_twins(node: &DeviceNode, roots: &Roots) -> Result<Vec<OwnedFd>, Refusal> {
     let twins = if roots.is_live() {
-        usage::twins(node, roots)
+        storage::claimable(node, roots)
     } else {
         Vec::new()
     };
-    // A partition shares the claim of its disk, and the other partitions contain different bytes.
-    let whole = |twin: &DeviceNode| twin.partition().is_some() || twin.partitions().is_empty();
     let claim = |twin: &DeviceNode| patiently(|| claim(&roots.dev.join(&twin.kname)));
-    twins.iter().filter(|twin| whole(twin)).map(claim).collect()
+    twins.iter().map(claim).collect()
 }
 
 /// Reopens the device through its descriptor, so that a changed name cannot lead to another device.

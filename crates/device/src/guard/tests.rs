@@ -2,6 +2,7 @@
 
 mod checks;
 mod claims;
+mod shared;
 
 use super::*;
 use crate::chain;
@@ -647,7 +648,7 @@ struct DmMapping(String);
 impl DmMapping {
     /// The second half of a device of 8 MiB.
     fn of(test: &str, lower: &LoopDevice) -> Option<DmMapping> {
-        let name = format!("hakaru-test-{}", std::process::id());
+        let name = format!("hakaru-{test}-{}", std::process::id());
         let table = format!("0 8192 linear {} 8192", lower.node.display());
         match Command::new("dmsetup")
             .args(["create", &name, "--table", &table])

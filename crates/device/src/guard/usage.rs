@@ -1,7 +1,8 @@
 //! Checks kernel tables for users of a device.
 
 use super::refusal::Refusal;
-use crate::chain::{self, DeviceNode, FileExtent, FileId, Loops};
+use super::storage::{self, Place, Region, Stacks};
+use crate::chain::{self, DeviceNode, FileId, Loops};
 use crate::inspect;
 use crate::mounts::{self, Elsewhere, Mount};
 use crate::roots::{self, Roots};
@@ -53,53 +54,30 @@ pub(super) fn not_of_the_system(
                 system,
             })
         }
+        None => not_shared_with_the_system(path, node, &system, roots),
+    }
+}
+
+/// Checks that no device of the running system has bytes of this device under another name.
+fn not_shared_with_the_system(
+    path: &Path,
+    node: &DeviceNode,
+    system: &[DeviceNode],
+    roots: &Roots,
+) -> Result<(), Refusal> {
+    let stacks = Stacks::read(roots);
+    let own = stacks.regions(node, true);
+    let shared = system
+        .iter()
+        .find(|node| storage::share(&own, &stacks.regions(node, true)));
+    match shared {
+        Some(shared) => {
+            let (role, path) = (shared.role(), path.to_owned());
+            let system = format!("{role}, which shares storage with {}", path.display());
+            Err(Refusal::SystemDisk { path, system })
+        }
         None => Ok(()),
     }
-}
-
-/// Returns the device and all names of the same storage: its partitions, the disk of a partition,
-/// the device of a loop device, and other loop devices over the same bytes.
-fn same_storage(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
-    let mut same = vec![node.clone()];
-    same.extend(twins(node, roots));
-    same.extend(node.partitions());
-    if node.partition().is_some() {
-        same.push(node.disk());
-        same.extend(logical_ones(node));
-    }
-    let behind = node
-        .backing_file()
-        .and_then(|file| DeviceNode::by_path(&chain::in_dev(&file, roots), roots));
-    if let Some(behind) = behind {
-        same.extend(same_storage(&behind, roots));
-    }
-    same
-}
-
-/// Returns other loop devices and partitions over some of the same file bytes.
-pub(super) fn twins(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
-    let Some(own) = node.file_extent(roots) else {
-        return Vec::new();
-    };
-    showing(&own, roots)
-        .into_iter()
-        .filter(|other| other.disk() != node.disk())
-        .collect()
-}
-
-/// Returns loop devices and partitions over a file range.
-fn showing(extent: &FileExtent, roots: &Roots) -> Vec<DeviceNode> {
-    let nodes = chain::loops(roots).into_iter().flat_map(|disk| {
-        let partitions = disk.partitions();
-        std::iter::once(disk).chain(partitions)
-    });
-    nodes
-        .filter(|other| {
-            other
-                .file_extent(roots)
-                .is_some_and(|other| other.overlaps(extent))
-        })
-        .collect()
 }
 
 /// Checks that no loop device over the file is in use.
@@ -107,73 +85,39 @@ pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> R
     let Some(file) = FileId::of(path) else {
         return Ok(());
     };
-    let all = FileExtent {
-        file,
-        range: 0..u64::MAX,
-    };
-    showing(&all, roots)
-        .iter()
-        .try_for_each(|node| not_in_use(path, node, roots, mounts))
+    let (stacks, own) = (Stacks::read(roots), [Region::of_file(file)]);
+    not_used(path, &own, &stacks.sharing(&own), &stacks, mounts)
 }
 
-/// Returns the logical partitions of an extended partition: the kernel shows two sectors for the
-/// extended one, and the logical ones next to it, numbered from 5.
-fn logical_ones(node: &DeviceNode) -> Vec<DeviceNode> {
-    let is_extended = node.size().0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
-    let siblings = if is_extended {
-        node.disk().partitions()
-    } else {
-        Vec::new()
-    };
-    siblings
-        .into_iter()
-        .filter(|sibling| sibling.partition().is_some_and(|number| number >= 5))
-        .collect()
-}
-
-/// Returns everything stacked on these devices: mappings, RAIDs, loop devices and their partitions.
-fn made_of(same: &[DeviceNode], roots: &Roots) -> Vec<DeviceNode> {
-    let loops = chain::loops(roots);
-    let mut found: Vec<DeviceNode> = Vec::new();
-    let mut open: Vec<DeviceNode> = same.to_vec();
-    while let Some(node) = open.pop() {
-        let over = |other: &&DeviceNode| {
-            let behind = other
-                .backing_file()
-                .and_then(|file| roots.device_number(&chain::in_dev(&file, roots)));
-            behind == Some(node.number)
-        };
-        let parts = if same.contains(&node) {
-            Vec::new()
-        } else {
-            node.partitions()
-        };
-        let above = node
-            .holders()
-            .into_iter()
-            .chain(loops.iter().filter(over).cloned())
-            .chain(parts);
-        let new: Vec<_> = above
-            .filter(|above| !found.contains(above) && !same.contains(above))
-            .collect();
-        found.extend(new.iter().cloned());
-        open.extend(new);
-    }
-    found
-}
-
+/// Checks that neither the device nor another device that shares its storage is in use.
 pub(super) fn not_in_use(
     path: &Path,
     node: &DeviceNode,
     roots: &Roots,
     mounts: &[Mount],
 ) -> Result<(), Refusal> {
-    let same = same_storage(node, roots);
-    let above = made_of(&same, roots);
-    let all: Vec<&DeviceNode> = same.iter().chain(&above).collect();
-    not_mounted(&all, roots, mounts)?;
-    not_swap(path, &same, &all, roots)?;
-    match above.first() {
+    let stacks = Stacks::read(roots);
+    let own = stacks.regions(node, true);
+    let mut sharing = stacks.sharing(&own);
+    sharing.push(node.clone());
+    not_used(path, &own, &sharing, &stacks, mounts)
+}
+
+fn not_used(
+    path: &Path,
+    own: &[Region],
+    sharing: &[DeviceNode],
+    stacks: &Stacks<'_>,
+    mounts: &[Mount],
+) -> Result<(), Refusal> {
+    not_mounted(sharing, stacks.roots(), mounts)?;
+    not_swap(path, own, sharing, stacks.roots())?;
+    let is_below = |node: &DeviceNode| {
+        let place = Place::Device(node.number);
+        own.iter().any(|region| region.place == place)
+    };
+    let mut above = sharing.iter().filter(|node| !is_below(node));
+    match above.find(|node| stacks.uses_devices(node)) {
         Some(holder) => Err(Refusal::Held {
             path: path.to_owned(),
             holder: holder.role(),
@@ -184,13 +128,13 @@ pub(super) fn not_in_use(
 }
 
 /// Returns the kernel name of the first of these nodes that is among `ours`.
-fn first_of(nodes: &[DeviceNode], ours: &[&DeviceNode]) -> Option<String> {
+fn first_of(nodes: &[DeviceNode], ours: &[DeviceNode]) -> Option<String> {
     let is_ours = |node: &&DeviceNode| ours.iter().any(|own| own.number == node.number);
     nodes.iter().find(is_ours).map(|node| node.kname.clone())
 }
 
 /// Checks that none of these devices is mounted, in this or another mount namespace.
-fn not_mounted(ours: &[&DeviceNode], roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
+fn not_mounted(ours: &[DeviceNode], roots: &Roots, mounts: &[Mount]) -> Result<(), Refusal> {
     let used = |mount: &Mount| first_of(&chain::nodes_of_mount(mount, roots, mounts), ours);
     for mount in mounts {
         if let Some(what) = used(mount) {
@@ -207,17 +151,19 @@ fn not_mounted(ours: &[&DeviceNode], roots: &Roots, mounts: &[Mount]) -> Result<
     Ok(())
 }
 
-/// Checks that no swap is on these devices, nor in a file behind one of the same storage.
+/// Checks that no swap is on these devices, nor in a file behind the device.
 fn not_swap(
     path: &Path,
-    same: &[DeviceNode],
-    ours: &[&DeviceNode],
+    own: &[Region],
+    ours: &[DeviceNode],
     roots: &Roots,
 ) -> Result<(), Refusal> {
     let swaps = mounts::swaps(roots);
-    let extents = same.iter().filter_map(|node| node.file_extent(roots));
-    let files: Vec<FileId> = extents.map(|extent| extent.file).collect();
-    let is_behind = |swap: &&PathBuf| FileId::of(swap).is_some_and(|swap| files.contains(&swap));
+    let is_behind = |swap: &&PathBuf| {
+        let place = FileId::of(swap).map(Place::File);
+        own.iter()
+            .any(|region| Some(&region.place) == place.as_ref())
+    };
     if let Some(file) = swaps.iter().find(is_behind) {
         return Err(Refusal::SwapFile {
             path: path.to_owned(),
