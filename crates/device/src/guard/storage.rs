@@ -219,9 +219,12 @@ fn within(range: &Range<u64>, extent: &Range<u64>) -> Range<u64> {
 /// Returns the logical partitions of an extended partition, which are numbered from 5. The kernel shows one logical
 /// block of an extended partition, but at least two sectors (`parse_extended` in `block/partitions/msdos.c`).
 fn logical_partitions(node: &DeviceNode) -> Vec<DeviceNode> {
-    let is_extended = node.size().0 <= 1024 && node.partition().is_some_and(|number| number <= 4);
+    let disk = node.disk();
+    let block = roots::number::<u64>(&disk.folder.join("queue/logical_block_size")).unwrap_or(512);
+    let is_extended =
+        node.size().0 <= block.max(1024) && node.partition().is_some_and(|number| number <= 4);
     let siblings = if is_extended {
-        node.disk().partitions()
+        disk.partitions()
     } else {
         Vec::new()
     };

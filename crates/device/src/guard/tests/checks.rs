@@ -110,19 +110,26 @@ fn a_partition_is_read_only_if_it_or_its_disk_is() {
     }
 }
 
-/// An extended partition has a number up to 4, and the kernel shows two sectors of it, or one if it is no longer.
+/// An extended partition has a number up to 4, and the kernel shows one logical block of it, but at least two sectors,
+/// or one if it is no longer.
 #[test]
 fn only_an_extended_partition_shares_its_logical_ones() {
-    for (number, sectors, is_extended) in [
-        (2, 1, true),
-        (2, 2, true),
-        (2, 3, false),
-        (3, 2, true),
-        (4, 2, true),
-        (4, 4096, false),
-        (5, 2, false),
+    for (number, sectors, block, is_extended) in [
+        (2, 1, 512, true),
+        (2, 2, 512, true),
+        (2, 3, 512, false),
+        (3, 2, 512, true),
+        (4, 2, 512, true),
+        (4, 4096, 512, false),
+        (5, 2, 512, false),
+        (2, 8, 512, false),
+        (2, 8, 4096, true),
+        (2, 9, 4096, false),
+        (5, 8, 4096, false),
     ] {
         let reader = reader();
+        let text = format!("{block}\n");
+        reader.write("/sys/block/sdb/queue/logical_block_size", &text);
         let part = |number: u32, sectors: u32| {
             add(
                 &reader,
@@ -146,7 +153,7 @@ fn only_an_extended_partition_shares_its_logical_ones() {
         assert_eq!(
             shown.starts_with("sdb6 is mounted at /data:"),
             is_extended,
-            "partition {number} of {sectors} sectors: {shown}"
+            "partition {number} of {sectors} sectors, blocks of {block}: {shown}"
         );
         assert_eq!(is_free(&reader, &path), !is_extended, "{shown}");
     }
