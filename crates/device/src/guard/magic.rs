@@ -61,6 +61,13 @@ impl<'a> Image<'a> {
         self.fill(offset, &mut bytes).is_some() && bytes == magic
     }
 
+    /// Reads `len` bytes at an offset; `None` beyond the end or if unreadable.
+    pub(crate) fn vec(&self, offset: u64, len: u64) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(len).ok()?];
+        self.fill(offset, &mut bytes)?;
+        Some(bytes)
+    }
+
     pub(crate) fn le16(&self, offset: u64) -> Option<u16> {
         self.bytes(offset).map(u16::from_le_bytes)
     }

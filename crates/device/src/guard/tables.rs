@@ -8,6 +8,9 @@ use super::magic::{Image, has_boot_signature};
 /// Maximum number of entries; a table with more is damaged, or not a table.
 const MOST_ENTRIES: u32 = 256;
 
+/// Maximum size of a table whose checksum is computed, in bytes.
+const MOST_ENTRIES_BYTES: u64 = 1 << 20;
+
 /// One entry of a partition table, with its position in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartitionEntry {
@@ -26,12 +29,12 @@ pub(crate) enum FoundTable {
     GptCopy(Vec<PartitionEntry>),
 }
 
-/// Finds the partition table of a disk with blocks of this size. Only for images without a file
-/// system: a FAT boot sector resembles an MBR.
+/// Finds the partition table of a disk with blocks of this size. A FAT boot sector resembles an MBR, so an MBR beside a
+/// FAT file system proves nothing.
 pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<FoundTable> {
     let last = (image.len / block).checked_sub(1)?;
-    if let Some(entries) = gpt(image, block, 1) {
-        return Some(FoundTable::Gpt(entries));
+    if has_gpt_signature(image, block) {
+        return Some(damaged_gpt(image, block, last));
     }
     match mbr(image, block) {
         Some(entries) if !entries.is_empty() => Some(FoundTable::Mbr(entries)),
@@ -39,6 +42,45 @@ pub(crate) fn read(image: &Image<'_>, block: u64) -> Option<FoundTable> {
             .map(FoundTable::GptCopy)
             .or(found.map(FoundTable::Mbr)),
     }
+}
+
+/// Whether the second block has the signature of a GPT.
+pub(crate) fn has_gpt_signature(image: &Image<'_>, block: u64) -> bool {
+    image.part(block, block).bytes::<8>(0) == Some(*b"EFI PART")
+}
+
+/// Reads a GPT with a primary header that may be damaged: prefers a table with correct checksums, then a table with
+/// partitions, and of two such tables the primary.
+fn damaged_gpt(image: &Image<'_>, block: u64, last: u64) -> FoundTable {
+    let primary = gpt(image, block, 1).unwrap_or_default();
+    if is_intact(image, block, 1) {
+        return FoundTable::Gpt(primary);
+    }
+    let backup = gpt(image, block, last).unwrap_or_default();
+    let is_better = primary.is_empty() || is_intact(image, block, last);
+    match mbr(image, block) {
+        _ if !backup.is_empty() && is_better => FoundTable::GptCopy(backup),
+        Some(entries) if primary.is_empty() && !entries.is_empty() => FoundTable::Mbr(entries),
+        _ => FoundTable::Gpt(primary),
+    }
+}
+
+/// Whether the checksums of a GPT header and of its entries are correct.
+fn is_intact(image: &Image<'_>, block: u64, at: u64) -> bool {
+    let check = || {
+        let header = image.part(at.checked_mul(block)?, block);
+        let mut bytes = header.vec(0, u64::from(header.le32(12)?).clamp(92, block))?;
+        bytes.get_mut(16..20)?.fill(0);
+        let len = u64::from(header.le32(80)?).checked_mul(u64::from(header.le32(84)?))?;
+        let first = header.le64(72)?.checked_mul(block)?;
+        // Larger tables do not occur, and would cost memory.
+        let entries = (len <= MOST_ENTRIES_BYTES).then(|| image.vec(first, len))??;
+        Some(
+            crc32fast::hash(&bytes) == header.le32(16)?
+                && crc32fast::hash(&entries) == header.le32(88)?,
+        )
+    };
+    check().unwrap_or(false)
 }
 
 fn gpt(image: &Image<'_>, block: u64, at: u64) -> Option<Vec<PartitionEntry>> {

@@ -202,6 +202,57 @@ fn the_backup_gpt_is_used_behind_a_protective_mbr() {
     assert_eq!(found(&disk, 512), Some(FoundTable::Gpt(expected)));
 }
 
+/// Writes correct checksums into a GPT header for the table at block 3.
+fn put_checksums(disk: &mut [u8], header: usize) {
+    let len = 5 * disk[header * 512 + 84] as usize;
+    let entries = crc32fast::hash(&disk[3 * 512..3 * 512 + len]);
+    let at = header * 512;
+    put(disk, at + 88, &entries.to_le_bytes());
+    put(disk, at + 12, &92u32.to_le_bytes());
+    put(disk, at + 16, &[0; 4]);
+    let checksum = crc32fast::hash(&disk[at..at + 92]);
+    put(disk, at + 16, &checksum.to_le_bytes());
+}
+
+#[test]
+fn the_backup_gpt_replaces_a_damaged_primary_one() {
+    let mut disk = disk(64, 512);
+    put_gpt(&mut disk, 512, 1, 1, 128);
+    put_gpt(&mut disk, 512, 63, 1, 128);
+    let expected = vec![entry(2, 7 * 512, 6 * 512, Some("ab"))];
+    let primary = Some(FoundTable::Gpt(expected.clone()));
+    let backup = Some(FoundTable::GptCopy(expected));
+    assert_eq!(found(&disk, 512), primary, "no checksums");
+    let mut damaged = disk.clone();
+    put(&mut damaged, 512 + 84, &[0; 4]);
+    assert_eq!(found(&damaged, 512), backup, "the entry size is 0");
+    let mut damaged = disk.clone();
+    put(&mut damaged, 512 + 72, &40u64.to_le_bytes());
+    assert_eq!(found(&damaged, 512), backup, "all entries are zeros");
+    put_checksums(&mut disk, 63);
+    assert_eq!(found(&disk, 512), backup, "only the backup is intact");
+    put_checksums(&mut disk, 1);
+    assert_eq!(found(&disk, 512), primary, "both are intact");
+    let mut damaged = disk.clone();
+    damaged[512 + 40] ^= 1;
+    assert_eq!(found(&damaged, 512), backup, "the header changed");
+    damaged[63 * 512 + 40] ^= 1;
+    assert_eq!(found(&damaged, 512), primary, "both headers changed");
+    let mut damaged = disk.clone();
+    damaged[63 * 512..].fill(0);
+    damaged[3 * 512 + 127] ^= 1;
+    assert_eq!(found(&damaged, 512), primary, "there is no backup");
+}
+
+#[test]
+fn an_mbr_is_used_if_no_gpt_has_partitions() {
+    let mut disk = disk(64, 512);
+    put(&mut disk, 512, b"EFI PART");
+    put_entry(&mut disk, 0, 0, 0x83, [30, 5]);
+    let expected = vec![entry(1, 30 * 512, 5 * 512, None)];
+    assert_eq!(found(&disk, 512), Some(FoundTable::Mbr(expected)));
+}
+
 #[test]
 fn an_mbr_without_partitions_is_an_empty_table() {
     let mut disk = disk(64, 512);
