@@ -146,14 +146,18 @@ fn losses(source: &dyn ReadAt, len: u64, block: u64) -> Vec<Loss> {
         len,
     };
     let mut found = contents(&image, None);
-    // Boot sectors of these file systems resemble an MBR; other file systems leave room for a real
-    // one before them.
-    let has_boot_sector = |kind: &str| matches!(kind, "vfat" | "exfat" | "ntfs");
-    let only_remains = found
-        .iter()
-        .all(|loss| matches!(&loss.what, LossKind::Content { kind, .. } if !has_boot_sector(kind)));
-    let table = tables::read(&image, block.max(512))
-        .filter(|table| only_remains && !entries(table).1.is_empty());
+    // Boot sectors of these file systems resemble an MBR, but not a GPT; other file systems leave room for a real MBR
+    // before them.
+    let has_boot_sector = found.iter().any(|loss| {
+        matches!(&loss.what, LossKind::Content { kind, .. } if matches!(kind.as_str(), "vfat" | "exfat" | "ntfs"))
+    });
+    let block = block.max(512);
+    let is_gpt = |table: &FoundTable| {
+        tables::has_gpt_signature(&image, block) && !matches!(table, FoundTable::Mbr(_))
+    };
+    let table = tables::read(&image, block)
+        .filter(|table| !has_boot_sector || is_gpt(table))
+        .filter(|table| !entries(table).1.is_empty());
     if let Some(table) = table {
         let (kind, entries) = entries(&table);
         let what = LossKind::PartitionTable {
@@ -438,6 +442,21 @@ mod tests {
                 "{shown:?}"
             );
         }
+    }
+
+    #[test]
+    fn an_old_boot_sector_does_not_hide_a_gpt() {
+        let mut disk = disk_with_gpt();
+        put(&mut disk, 0x52, b"FAT32   ");
+        let with_table = [
+            "partition table: GPT, 1 partition",
+            "whole device: vfat",
+            "partition 2: swap `s`, 64 KiB",
+        ];
+        assert_eq!(shown(&disk), with_table);
+        // A backup header alone may be older than the file system.
+        put(&mut disk, 512, &[0; 8]);
+        assert_eq!(shown(&disk), ["whole device: vfat"]);
     }
 
     #[test]
