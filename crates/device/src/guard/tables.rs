@@ -151,21 +151,25 @@ fn mbr_entry(raw: &[u8; 16], base: u64, block: u64, number: u32) -> Option<Parti
     })
 }
 
-/// Follows the chain of small tables in an extended partition, which list its logical partitions.
+/// Follows the chain of small tables in an extended partition, which list its logical partitions. A table without a
+/// partition uses no number, as in the kernel.
 fn logical(
     image: &Image<'_>,
     extended: &PartitionEntry,
     block: u64,
     entries: &mut Vec<PartitionEntry>,
 ) {
-    let mut at = extended.offset;
-    for number in 5..5 + MOST_ENTRIES {
+    let (mut at, mut number) = (extended.offset, 5);
+    for _ in 0..MOST_ENTRIES {
         let table = image.part(at, block);
         let raw = |offset| table.bytes::<16>(offset);
         let (true, Some(own), Some(next)) = (has_boot_signature(&table), raw(446), raw(462)) else {
             return;
         };
-        entries.extend(mbr_entry(&own, at, block, number));
+        if let Some(entry) = mbr_entry(&own, at, block, number) {
+            entries.push(entry);
+            number += 1;
+        }
         match mbr_entry(&next, extended.offset, block, 0) {
             // A chain that does not advance would never end.
             Some(next) if next.offset > at => at = next.offset,

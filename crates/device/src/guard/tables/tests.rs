@@ -254,6 +254,20 @@ fn an_mbr_is_used_if_no_gpt_has_partitions() {
 }
 
 #[test]
+fn an_empty_logical_table_uses_no_number() {
+    let mut disk = disk(64, 512);
+    put_entry(&mut disk, 0, 0, 0x05, [10, 50]);
+    put_entry(&mut disk, 10 * 512, 1, 0x05, [10, 10]);
+    put_entry(&mut disk, 20 * 512, 0, 0x83, [1, 2]);
+    put_entry(&mut disk, 20 * 512, 1, 0x05, [20, 10]);
+    put_entry(&mut disk, 30 * 512, 1, 0x05, [30, 10]);
+    put_entry(&mut disk, 40 * 512, 0, 0x83, [1, 3]);
+    let expected = [(5, 21, 2), (6, 41, 3)]
+        .map(|(number, from, len)| entry(number, from * 512, len * 512, None));
+    assert_eq!(found(&disk, 512), Some(FoundTable::Mbr(expected.into())));
+}
+
+#[test]
 fn an_mbr_without_partitions_is_an_empty_table() {
     let mut disk = disk(64, 512);
     put(&mut disk, 510, &BOOT);
