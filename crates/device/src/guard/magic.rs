@@ -142,8 +142,13 @@ fn ext(image: &Image<'_>) -> Option<ImageSignature> {
         () if compatible & 0x4 != 0 => "ext3",
         () => "ext2",
     };
-    let size =
-        u64::from(block.le32(4)?).checked_mul(1024u64.checked_shl(block.le32(0x18)?.min(16))?);
+    // The upper half of the number of blocks is valid only with the feature 64bit.
+    let upper = match incompatible & 0x80 {
+        0 => 0,
+        _ => u64::from(block.le32(0x150)?) << 32,
+    };
+    let blocks = upper | u64::from(block.le32(4)?);
+    let size = blocks.checked_mul(1024u64.checked_shl(block.le32(0x18)?.min(16))?);
     found(kind, block.text::<16>(0x78), size)
 }
 

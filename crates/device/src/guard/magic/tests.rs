@@ -175,6 +175,20 @@ fn ext_versions_are_told_apart_by_their_features() {
 }
 
 #[test]
+fn ext4_of_64_bits_has_more_than_16_tib() {
+    for (incompatible, size) in [(0x40u32, 7 << 12), (0xc0, (3 << 44) + (7 << 12))] {
+        let parts: [(usize, &[u8]); 5] = [
+            (1024 + 0x4, &7u32.to_le_bytes()),
+            (1024 + 0x18, &2u32.to_le_bytes()),
+            (1024 + 0x38, &[0x53, 0xef]),
+            (1024 + 0x60, &incompatible.to_le_bytes()),
+            (1024 + 0x150, &3u32.to_le_bytes()),
+        ];
+        check(&parts, "ext4", "", size);
+    }
+}
+
+#[test]
 fn f2fs_xfs_and_btrfs_are_read() {
     let label: Vec<u8> = "flash".bytes().flat_map(|byte| [byte, 0]).collect();
     let f2fs: [(usize, &[u8]); 4] = [
