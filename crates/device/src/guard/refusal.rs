@@ -194,10 +194,7 @@ impl Refusal {
             Refusal::Swap { what } => format!("disable the swap first: swapoff /dev/{what}"),
             Refusal::Held { undo, .. } => format!("release it first: {undo}"),
             Refusal::Busy { path } => {
-                format!(
-                    "list the processes that use it: fuser -v {}",
-                    path.display()
-                )
+                format!("list the processes that use it: fuser -v {}", quoted_path(path))
             }
             Refusal::NotThere { .. } => "list the devices: lsblk".into(),
             Refusal::NotABlockDevice { .. } => "name a device such as /dev/sdX (lsblk lists them)".into(),
@@ -250,7 +247,7 @@ fn quoted_path(path: &Path) -> String {
 /// Quotes text for a shell if needed.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
-    if text.chars().all(plain) {
+    if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))

@@ -102,6 +102,12 @@ fn refusals_at_the_open_advise_what_to_do() {
             Refusal::Busy { path: path() },
             "list the processes that use it: fuser -v /dev/sdb",
         ),
+        (
+            Refusal::Busy {
+                path: "/dev/mapper/my card".into(),
+            },
+            "list the processes that use it: fuser -v '/dev/mapper/my card'",
+        ),
         (Refusal::Denied { path: path() }, "run as root"),
         (
             Refusal::Mistyped {
@@ -190,6 +196,7 @@ fn text_is_quoted_for_a_shell_only_if_needed() {
         ),
         ("my card", "'my card'"),
         ("$HOME", "'$HOME'"),
+        ("", "''"),
         ("it's", r"'it'\''s'"),
         ("größe", "'größe'"),
     ] {
