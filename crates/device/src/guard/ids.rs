@@ -63,6 +63,12 @@ pub(super) fn with_aliases(own: &[String], node: &DeviceNode, roots: &Roots) -> 
     identifying(own.iter().cloned().chain(aliases))
 }
 
+/// Whether the given text is this ID. The case matters only in file paths and in mapping names, which users choose.
+pub(super) fn is_equal(id: &str, given: &str, mapping: Option<&str>) -> bool {
+    let is_name = id.starts_with('/') || id.starts_with("dm-name-") || mapping == Some(id);
+    id == given || (!is_name && id.eq_ignore_ascii_case(given))
+}
+
 /// Removes placeholder and duplicate IDs.
 pub(super) fn identifying(ids: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();

@@ -143,8 +143,10 @@ impl Candidate {
 
     fn has_id(&self, given: &str) -> Result<(), Refusal> {
         let (path, ids) = (self.path.clone(), self.ids.clone());
-        let among = |ids: &[String]| ids.iter().any(|id| id.eq_ignore_ascii_case(given));
-        let (own, below) = (among(&self.ids), among(&self.below));
+        let (own, below) = (
+            self.is_among(&self.ids, given),
+            self.is_among(&self.below, given),
+        );
         let given = given.to_owned();
         if is_placeholder(&given) {
             Err(Refusal::Anonymous { given, ids })
@@ -157,14 +159,20 @@ impl Candidate {
         }
     }
 
+    fn is_among(&self, ids: &[String], given: &str) -> bool {
+        let mapping = self.mapping();
+        let is_given = |id: &String| ids::is_equal(id, given, mapping.as_deref());
+        ids.iter().any(is_given)
+    }
+
     /// Checks the typed name; an ID is accepted here too.
     fn is_called(&self, typed: &str) -> Result<(), Refusal> {
         let names = |name: &str| typed == name || Path::new(typed) == Path::new("/dev").join(name);
         let mapped = self
             .mapping()
             .is_some_and(|name| typed == name || names(&format!("mapper/{name}")));
-        let is_id = || self.ids.iter().any(|id| id.eq_ignore_ascii_case(typed));
-        if names(&self.node.kname) || mapped || (!is_placeholder(typed) && is_id()) {
+        let is_id = || !is_placeholder(typed) && self.is_among(&self.ids, typed);
+        if names(&self.node.kname) || mapped || is_id() {
             return Ok(());
         }
         Err(Refusal::Mistyped {

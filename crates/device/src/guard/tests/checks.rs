@@ -433,3 +433,29 @@ fn the_ids_below_a_mapping_do_not_confirm_it() {
     let refusal = image.is_meant(&Confirmation::Serial("image-1".to_owned()));
     assert!(matches!(refusal, Err(Refusal::Mismatch { .. })));
 }
+
+#[test]
+fn paths_and_mapping_names_are_compared_with_their_case() {
+    let (laptop, server) = (laptop(), server());
+    link(&laptop, "/dev/disk/by-id/dm-name-vg-root", "/dev/dm-1");
+    let mapping = passive(&laptop.path("/dev/dm-1"), &laptop.roots).unwrap();
+    let image = passive(&server.path("/dev/loop0"), &server.roots).unwrap();
+    let disk = passive(&server.path("/dev/vdb"), &server.roots).unwrap();
+    for (found, given, is_meant) in [
+        (&image, "/srv/disk.img", true),
+        (&image, "/srv/Disk.img", false),
+        (&mapping, "vg-root", true),
+        (&mapping, "VG-root", false),
+        (&mapping, "dm-name-vg-root", true),
+        (&mapping, "dm-name-VG-root", false),
+        (&mapping, "lvm-AAAA", true),
+        (&disk, "SCRATCH-42", true),
+    ] {
+        for confirmation in [
+            Confirmation::Serial(given.to_owned()),
+            Confirmation::Typed(given.to_owned()),
+        ] {
+            assert_eq!(found.is_meant(&confirmation).is_ok(), is_meant, "{given}");
+        }
+    }
+}
