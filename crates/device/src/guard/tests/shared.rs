@@ -156,7 +156,8 @@ fn a_mapping_over_the_file_of_the_root_is_refused() {
         "/proc/self/mountinfo",
         "20 1 7:8 / / rw - ext4 /dev/loop8 rw\n",
     );
-    insta::assert_snapshot!(refused(&server, "/dev/dm-9"), @"the system runs from loop8 (loop over /srv/a.img), which shares storage with /dev/dm-9: name another disk; to erase this one, boot from a different disk");
+    insta::assert_snapshot!(refused(&server, "/dev/dm-9"), @"the system runs from \
+        loop8 (loop over /srv/a.img), which shares storage with /dev/dm-9: name another disk; to erase this one, boot from a different disk");
 }
 
 #[test]
