@@ -331,8 +331,8 @@ fn bytes_of(number: &str, radix: u32, factor: u64, text: &str) -> Result<u64, Si
 
 /// Returns a fraction of a unit in bytes, rounded down, from its decimal places.
 ///
-/// Exact for any number of places: rounding down at each place, from the last to the first, is the same as rounding down
-/// once, because floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n.
+/// Exact for any number of places: rounding down at each place, from the last to the first, is the same as rounding
+/// down once, because floor((n + x) / 10) = floor((n + floor(x)) / 10) for a whole number n.
 fn fraction_bytes(places: &str, factor: u64) -> u64 {
     let digits = places.chars().filter_map(|place| place.to_digit(10));
     digits

@@ -225,10 +225,10 @@ proptest! {
     }
 
     #[test]
-    fn fractions_are_shown_with_three_digits(exponent in 1u32..19, millionths in 0u64..6000, thousandths in 0u64..1000) {
+    fn fractions_are_shown_with_three_digits(exponent in 1u32..19, millionths in 0u64..6000, rest in 0u64..1000) {
         let power = u128::from(10u64.pow(exponent));
         let number = (power - power * u128::from(millionths) / 1_000_000) as u64;
-        let rate = number as f64 / 1e6 + thousandths as f64 / 1000.0;
+        let rate = number as f64 / 1e6 + rest as f64 / 1000.0;
         let texts = [
             Nanos(number).to_string(),
             Bytes(number).to_string(),
