@@ -308,4 +308,41 @@ mod tests {
         );
         assert!(!is_judged(row.sign));
     }
+
+    #[test]
+    fn an_open_verdict_names_the_figures_that_leave_it_open() {
+        let decision = |figure, value, ci95, fitness| Decision {
+            criterion: Criterion {
+                figure,
+                fits: 10.0,
+                care: 50.0,
+                why: String::new(),
+            },
+            measured: MeasuredFigure {
+                phase: "durable".into(),
+                value,
+                ci95: Some(ci95),
+                bounds: None,
+                stalls: None,
+                runs: 3,
+            },
+            fitness,
+            firm: false,
+            better_from: None,
+        };
+        let advice = Advice {
+            id: "db".into(),
+            title: "databases".into(),
+            fitness: Some(Fitness::WithCare),
+            decided_by: vec![
+                decision(Figure::SyncP99, 20.0, (15.0, 25.0), Fitness::WithCare),
+                decision(Figure::SyncP999, 8.0, (2.0, 70.0), Fitness::Fits),
+            ],
+            not_measured: Vec::new(),
+            impossible_on: None,
+        };
+        let ConclusionRow { sign, because, .. } = use_of(&advice);
+        let wanted = "fsync P99.9 is 8.00 ms (limit 10), but its 95% interval crosses that limit";
+        assert_eq!((sign, because.as_str()), ("?", wanted));
+    }
 }
