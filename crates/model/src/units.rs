@@ -288,6 +288,7 @@ pub enum SizeError {
 /// Parses a size such as `4k`, `1M`, `64KiB` or `0x1000` with the given rules.
 ///
 /// Source of the fio rules: its manual, "Parameter types", and runs of fio 3.33.
+/// A decimal point is accepted with all rules. fio ignores it and what follows, even the unit.
 ///
 /// # Errors
 /// A [`SizeError`] with the text and a suggestion.
