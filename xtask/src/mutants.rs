@@ -198,7 +198,7 @@ mod tests {
     fn a_seed_selects_one_of_the_parts_of_the_wanted_size() {
         let shard = |count, seed| MutantSample { count, seed }.shard(50);
         assert_eq!(shard(80, 3)[0], "--shard=0/1");
-        assert_eq!(shard(0, 3)[0], "--shard=0/50");
+        assert!(shard(0, 3)[0].ends_with("/50"));
         assert_eq!(shard(10, 1), shard(10, 1));
         let drawn: Vec<String> = (0..1_000).map(|seed| shard(10, seed)[0].clone()).collect();
         for part in 0..5 {
