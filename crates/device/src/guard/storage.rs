@@ -5,49 +5,49 @@ use crate::chain::{self, DeviceNode, FileId};
 use crate::roots::{self, DevNum, Roots};
 use std::ops::Range;
 
-/// Maximum number of regions of one device; a forged sysfs could otherwise cause an endless loop.
-const MOST_REGIONS: usize = 4096;
+/// Maximum number of ranges of one device; a forged sysfs could otherwise cause an endless loop.
+const MOST_RANGES: usize = 4096;
 
 /// A block device or a file behind a loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Backing {
     Device(DevNum),
     File(FileId),
 }
 
 /// A byte range that holds data of a device, on the device itself or on something below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Region {
-    pub(super) place: Place,
+pub(super) struct StorageRange {
+    pub(super) backing: Backing,
     range: Range<u64>,
     /// The lowest device on the way down on which the position is unknown, as on the members of a mapping or RAID. The
     /// range is then an upper bound.
     unknown_on: Option<DevNum>,
 }
 
-impl Region {
+impl StorageRange {
     /// All of a file.
-    pub(super) fn of_file(file: FileId) -> Region {
-        Region {
-            place: Place::File(file),
+    pub(super) fn of_file(file: FileId) -> StorageRange {
+        StorageRange {
+            backing: Backing::File(file),
             range: 0..u64::MAX,
             unknown_on: None,
         }
     }
 
-    /// Whether the regions have bytes in common. Two mappings on one member, such as two logical volumes, are assumed
+    /// Whether the ranges have bytes in common. Two mappings on one member, such as two logical volumes, are assumed
     /// to be disjoint there.
-    fn overlaps(&self, other: &Region) -> bool {
+    fn overlaps(&self, other: &StorageRange) -> bool {
         let are_siblings = self.unknown_on.is_some() && self.unknown_on == other.unknown_on;
-        self.place == other.place
+        self.backing == other.backing
             && self.range.start < other.range.end
             && other.range.start < self.range.end
             && !are_siblings
     }
 }
 
-/// A range of a device whose regions below are not yet found.
-type Open = (DeviceNode, Range<u64>, Option<DevNum>);
+/// A range of a device whose ranges below are not yet found.
+type PendingRange = (DeviceNode, Range<u64>, Option<DevNum>);
 
 /// All block devices, and how they are stacked.
 pub(super) struct Stacks<'a> {
@@ -82,23 +82,23 @@ impl Stacks<'_> {
         self.roots
     }
 
-    /// Returns the regions of a device, from top to bottom. Loop devices are asked for their files only `with_files`.
-    pub(super) fn regions(&self, node: &DeviceNode, with_files: bool) -> Vec<Region> {
-        let mut found: Vec<Region> = Vec::new();
-        let mut open: Vec<Open> = vec![(node.clone(), 0..u64::MAX, None)];
+    /// Returns the ranges of a device, from top to bottom. Loop devices are asked for their files only `with_files`.
+    pub(super) fn ranges(&self, node: &DeviceNode, with_files: bool) -> Vec<StorageRange> {
+        let mut found: Vec<StorageRange> = Vec::new();
+        let mut open: Vec<PendingRange> = vec![(node.clone(), 0..u64::MAX, None)];
         while let Some((node, range, unknown_on)) = open.pop() {
-            let region = Region {
-                place: Place::Device(node.number),
+            let storage_range = StorageRange {
+                backing: Backing::Device(node.number),
                 range: range.clone(),
                 unknown_on,
             };
-            if range.is_empty() || found.contains(&region) || found.len() >= MOST_REGIONS {
+            if range.is_empty() || found.contains(&storage_range) || found.len() >= MOST_RANGES {
                 continue;
             }
-            found.push(region);
+            found.push(storage_range);
             if with_files && let Some((file, extent)) = self.file_behind(&node) {
-                found.push(Region {
-                    place: Place::File(file),
+                found.push(StorageRange {
+                    backing: Backing::File(file),
                     range: within(&range, &extent),
                     unknown_on,
                 });
@@ -114,8 +114,8 @@ impl Stacks<'_> {
         node: &DeviceNode,
         range: &Range<u64>,
         unknown_on: Option<DevNum>,
-    ) -> Vec<Open> {
-        let mut below: Vec<Open> = Vec::new();
+    ) -> Vec<PendingRange> {
+        let mut below: Vec<PendingRange> = Vec::new();
         if node.partition().is_some() {
             let disk = node.disk();
             if roots::number::<u64>(&node.folder.join("start")).is_some() {
@@ -156,16 +156,16 @@ impl Stacks<'_> {
         Some((found.file, extent(found.range.start, node)))
     }
 
-    /// Returns all devices that share storage with these regions, those with the fewest devices below first.
-    pub(super) fn sharing(&self, own: &[Region]) -> Vec<DeviceNode> {
+    /// Returns all devices that share storage with these ranges, those with the fewest devices below first.
+    pub(super) fn sharing(&self, own: &[StorageRange]) -> Vec<DeviceNode> {
         let with_files = own
             .iter()
-            .any(|region| matches!(region.place, Place::File(_)));
+            .any(|storage_range| matches!(storage_range.backing, Backing::File(_)));
         let mut found: Vec<(usize, &DeviceNode)> = Vec::new();
         for node in &self.nodes {
-            let regions = self.regions(node, with_files);
-            if share(own, &regions) {
-                found.push((regions.len(), node));
+            let ranges = self.ranges(node, with_files);
+            if share(own, &ranges) {
+                found.push((ranges.len(), node));
             }
         }
         found.sort_by_key(|(depth, _)| *depth);
@@ -180,19 +180,20 @@ impl Stacks<'_> {
 }
 
 /// Whether two devices have bytes in common.
-pub(super) fn share(own: &[Region], others: &[Region]) -> bool {
+pub(super) fn share(own: &[StorageRange], others: &[StorageRange]) -> bool {
     own.iter()
-        .any(|region| others.iter().any(|other| other.overlaps(region)))
+        .any(|storage_range| others.iter().any(|other| other.overlaps(storage_range)))
 }
 
 /// Returns other names of the storage of a device that can be claimed beside it. The members of a mapping or RAID
 /// are claimed by it, and a partition shares the claim of its disk.
 pub(super) fn claimable(node: &DeviceNode, roots: &Roots) -> Vec<DeviceNode> {
     let stacks = Stacks::read(roots);
-    let own = stacks.regions(node, true);
+    let own = stacks.ranges(node, true);
     let is_member = |other: &DeviceNode| {
-        own.iter().any(|region| {
-            region.place == Place::Device(other.number) && region.unknown_on == Some(other.number)
+        own.iter().any(|storage_range| {
+            storage_range.backing == Backing::Device(other.number)
+                && storage_range.unknown_on == Some(other.number)
         })
     };
     let claimed = stacks.nodes.iter().filter(|other| is_member(other));

@@ -1,7 +1,7 @@
 //! Checks kernel tables for users of a device.
 
 use super::refusal::Refusal;
-use super::storage::{self, Place, Region, Stacks};
+use super::storage::{self, Backing, Stacks, StorageRange};
 use crate::chain::{self, DeviceNode, FileId, Loops};
 use crate::inspect;
 use crate::mounts::{self, Elsewhere, Mount};
@@ -66,10 +66,10 @@ fn not_shared_with_the_system(
     roots: &Roots,
 ) -> Result<(), Refusal> {
     let stacks = Stacks::read(roots);
-    let own = stacks.regions(node, true);
+    let own = stacks.ranges(node, true);
     let shared = system
         .iter()
-        .find(|node| storage::share(&own, &stacks.regions(node, true)));
+        .find(|node| storage::share(&own, &stacks.ranges(node, true)));
     match shared {
         Some(shared) => {
             let (role, path) = (shared.role(), path.to_owned());
@@ -85,7 +85,7 @@ pub(super) fn file_not_in_use(path: &Path, roots: &Roots, mounts: &[Mount]) -> R
     let Some(file) = FileId::of(path) else {
         return Ok(());
     };
-    let (stacks, own) = (Stacks::read(roots), [Region::of_file(file)]);
+    let (stacks, own) = (Stacks::read(roots), [StorageRange::of_file(file)]);
     not_used(path, &own, &stacks.sharing(&own), &stacks, mounts)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn not_in_use(
     mounts: &[Mount],
 ) -> Result<(), Refusal> {
     let stacks = Stacks::read(roots);
-    let own = stacks.regions(node, true);
+    let own = stacks.ranges(node, true);
     let mut sharing = stacks.sharing(&own);
     sharing.push(node.clone());
     not_used(path, &own, &sharing, &stacks, mounts)
@@ -105,7 +105,7 @@ pub(super) fn not_in_use(
 
 fn not_used(
     path: &Path,
-    own: &[Region],
+    own: &[StorageRange],
     sharing: &[DeviceNode],
     stacks: &Stacks<'_>,
     mounts: &[Mount],
@@ -113,8 +113,9 @@ fn not_used(
     not_mounted(sharing, stacks.roots(), mounts)?;
     not_swap(path, own, sharing, stacks.roots())?;
     let is_below = |node: &DeviceNode| {
-        let place = Place::Device(node.number);
-        own.iter().any(|region| region.place == place)
+        let backing = Backing::Device(node.number);
+        own.iter()
+            .any(|storage_range| storage_range.backing == backing)
     };
     let mut above = sharing.iter().filter(|node| !is_below(node));
     match above.find(|node| stacks.uses_devices(node)) {
@@ -154,15 +155,15 @@ fn not_mounted(ours: &[DeviceNode], roots: &Roots, mounts: &[Mount]) -> Result<(
 /// Checks that no swap is on these devices, nor in a file behind the device.
 fn not_swap(
     path: &Path,
-    own: &[Region],
+    own: &[StorageRange],
     ours: &[DeviceNode],
     roots: &Roots,
 ) -> Result<(), Refusal> {
     let swaps = mounts::swaps(roots);
     let is_behind = |swap: &&PathBuf| {
-        let place = FileId::of(swap).map(Place::File);
+        let backing = FileId::of(swap).map(Backing::File);
         own.iter()
-            .any(|region| Some(&region.place) == place.as_ref())
+            .any(|storage_range| Some(&storage_range.backing) == backing.as_ref())
     };
     if let Some(file) = swaps.iter().find(is_behind) {
         return Err(Refusal::SwapFile {

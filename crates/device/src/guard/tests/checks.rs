@@ -1,4 +1,4 @@
-//! Reasons to refuse a device on simulated hosts, each alone and just absent.
+//! Tests of each reason to refuse a device, on simulated hosts: with only this reason, and with none.
 
 use super::*;
 
