@@ -1,11 +1,13 @@
 //! `cargo xtask ci`: all checks required before a change is accepted, in one command.
 //!
 //! Every step runs, even after a failure. Checks that the host does not support are skipped with a reason, and counted.
-//! Many tests wait, so steps that mostly compile run beside them, with the lowest priority. The list at the end has the
-//! time of each step, the slowest steps and the slowest test binaries; the time of all includes the build of xtask.
+//! Builds leave a CPU idle while the last crates compile, and many tests wait, so steps that mostly compile run in the
+//! background, with the lowest priority. The list at the end has the time of each step, the slowest steps and the slowest
+//! test binaries; the time of all includes the build of xtask.
 
 use crate::test_output::{TestBinary, TestOutput};
 use crate::{cross, docs, fuzz, parity, rig, tidy, workspace};
+use Schedule::{BesideBuilds, BesideTests, First, InTurn, Last};
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -21,42 +23,57 @@ pub(crate) enum StepOutcome {
     NotJudged(String),
 }
 
-/// A step: its name and function.
-type Step = (&'static str, fn() -> Result<StepOutcome>);
+/// When a step runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Schedule {
+    /// Before all others, which may need it.
+    First,
+    /// In the order of the list.
+    InTurn,
+    /// In the background from the beginning: it compiles in a target directory of its own.
+    BesideBuilds,
+    /// In the background once the tests run: until then, cargo keeps it from the common target directory.
+    BesideTests,
+    /// After all others, because it measures time.
+    Last,
+}
+
+/// A step: its name, when it runs, and its function.
+type Step = (&'static str, Schedule, fn() -> Result<StepOutcome>);
 
 const STEPS: &[Step] = &[
-    ("tools", tools),
-    ("format", || cargo(&["fmt", "--all", "--", "--check"], &[])),
-    ("tidy", || tidy::main(&[]).map(|()| StepOutcome::Passed)),
-    ("lints", || {
+    ("tools", First, tools),
+    ("format", InTurn, || {
+        cargo(&["fmt", "--all", "--", "--check"], &[])
+    }),
+    ("tidy", InTurn, || {
+        tidy::main(&[]).map(|()| StepOutcome::Passed)
+    }),
+    ("lints", InTurn, || {
         whole("clippy", &["--all-targets", "--", "-D", "warnings"], &[])
     }),
-    ("test build", || {
+    ("test build", InTurn, || {
         whole("test", &["--no-run", "--quiet"], &[])
     }),
-    ("tests", tests),
-    ("rig", rig::step),
-    ("documentation", || {
+    ("tests", InTurn, tests),
+    ("rig", Last, rig::step),
+    ("documentation", BesideTests, || {
         whole(
             "doc",
             &["--no-deps", "--quiet"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         )
     }),
-    ("generated pages", || {
+    ("generated pages", InTurn, || {
         docs::check().map(|()| StepOutcome::Passed)
     }),
-    ("dependencies", dependencies),
-    ("fio parity", parity::quick),
-    ("fuzz", || fuzz::quick().map(|()| StepOutcome::Passed)),
-    ("arm", || cross::check(cross::TARGETS)),
+    ("dependencies", BesideBuilds, dependencies),
+    ("fio parity", InTurn, parity::quick),
+    ("fuzz", BesideBuilds, || {
+        fuzz::quick().map(|()| StepOutcome::Passed)
+    }),
+    ("arm", BesideTests, || cross::check(cross::TARGETS)),
 ];
-
-/// Steps that run beside the tests. They change nothing that a test reads.
-const BESIDE_TESTS: &[&str] = &["documentation", "dependencies", "fuzz", "arm"];
-
-/// Steps that measure time. They run after all others.
-const ALONE: &[&str] = &["rig"];
 
 /// Debian packages needed by the steps, with a program that shows whether each is installed.
 const PACKAGES: &[(&str, &str)] = &[
@@ -86,47 +103,51 @@ const PACKAGES: &[(&str, &str)] = &[
 pub(crate) fn main(args: &[String]) -> Result<()> {
     if let Some(unknown) = args
         .iter()
-        .find(|arg| !STEPS.iter().any(|(name, _)| name == arg))
+        .find(|arg| !STEPS.iter().any(|(name, ..)| name == arg))
     {
-        let known: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
+        let known: Vec<&str> = STEPS.iter().map(|(name, ..)| *name).collect();
         bail!(
             "there is no step {unknown:?}; the steps are {}",
             known.join(", ")
         );
     }
-    let wanted = |(name, _): &&Step| args.is_empty() || args.iter().any(|arg| arg == name);
-    let wanted: Vec<&Step> = STEPS.iter().filter(wanted).collect();
-    let has_tests = wanted.iter().any(|(name, _)| *name == "tests");
-    let is_beside = |(name, _): &&Step| has_tests && BESIDE_TESTS.contains(name);
-    let (beside, rest): (Vec<&Step>, Vec<&Step>) = wanted.into_iter().partition(is_beside);
-    let (alone, in_turn): (Vec<&Step>, Vec<&Step>) =
-        rest.into_iter().partition(|(name, _)| ALONE.contains(name));
+    let is_wanted = |name: &str| args.is_empty() || args.iter().any(|arg| arg == name);
+    let has_background = is_wanted("tests");
+    let steps = |when: Schedule| {
+        STEPS.iter().filter(move |(name, scheduled, _)| {
+            let in_turn = matches!(scheduled, BesideBuilds | BesideTests) && !has_background;
+            let scheduled = if in_turn { InTurn } else { *scheduled };
+            scheduled == when && is_wanted(name)
+        })
+    };
     let (build, begun) = (age_of_process(), Instant::now());
-    let mut list = std::thread::scope(|scope| {
-        let beside = scope.spawn(|| run_beside_tests(&beside));
+    let mut list: Vec<FinishedStep> = steps(First).map(run_step).collect();
+    let background = [BesideBuilds, BesideTests].map(|when| steps(when).collect());
+    list.extend(std::thread::scope(|scope| {
+        let background = scope.spawn(|| run_in_background(background));
         let release = ReleaseOnDrop;
         let mut list = Vec::new();
-        for (name, step) in in_turn {
-            let finished = run_step(name, *step);
+        for step in steps(InTurn) {
+            let finished = run_step(step);
             let has_passed = matches!(finished.outcome, Ok(StepOutcome::Passed));
-            list.push(finished);
-            match *name {
+            match finished.name {
                 "test build" if has_passed => workspace::keep_tested_program(),
                 // If none ran, the other steps still do.
                 "tests" => set_tests_begun(),
                 _ => (),
             }
+            list.push(finished);
         }
         drop(release);
-        match beside.join() {
+        match background.join() {
             Ok(finished) => list.extend(finished),
             // Steps that never ran must not look like steps that passed.
             Err(panic) => std::panic::resume_unwind(panic),
         }
         list
-    });
-    list.extend(alone.into_iter().map(|(name, step)| run_step(name, *step)));
-    let place = |step: &FinishedStep| STEPS.iter().position(|(name, _)| *name == step.name);
+    }));
+    list.extend(steps(Last).map(run_step));
+    let place = |step: &FinishedStep| STEPS.iter().position(|(name, ..)| *name == step.name);
     list.sort_by_key(place);
     list.insert(0, built(build));
     conclude(&list, build + begun.elapsed())
@@ -137,12 +158,12 @@ fn built(elapsed: Duration) -> FinishedStep {
     FinishedStep {
         name: "build of xtask",
         elapsed,
-        beside_tests: false,
+        in_background: false,
         outcome: Ok(StepOutcome::Passed),
     }
 }
 
-fn run_step(name: &'static str, step: fn() -> Result<StepOutcome>) -> FinishedStep {
+fn run_step(&(name, _, step): &Step) -> FinishedStep {
     eprintln!("=== {name}");
     let begun = Instant::now();
     let outcome = step();
@@ -152,7 +173,7 @@ fn run_step(name: &'static str, step: fn() -> Result<StepOutcome>) -> FinishedSt
     FinishedStep {
         name,
         elapsed: begun.elapsed(),
-        beside_tests: false,
+        in_background: false,
         outcome,
     }
 }
@@ -175,8 +196,17 @@ impl Drop for ReleaseOnDrop {
     }
 }
 
-/// Runs steps in turn with the lowest priority once the tests run.
-fn run_beside_tests(steps: &[&Step]) -> Vec<FinishedStep> {
+/// Runs the steps beside builds and those beside tests in turn, with the lowest priority.
+fn run_in_background([beside_builds, beside_tests]: [Vec<&Step>; 2]) -> Vec<FinishedStep> {
+    // Linux gives a priority to a single thread, and its child processes inherit it.
+    if let Err(error) = rustix::process::setpriority_process(None, LOWEST_PRIORITY) {
+        eprintln!("steps in the background have the usual priority: {error}");
+    }
+    let run = |step: &Step| FinishedStep {
+        in_background: true,
+        ..run_step(step)
+    };
+    let mut list: Vec<FinishedStep> = beside_builds.into_iter().map(run).collect();
     let begun = TESTS_BEGUN.0.lock();
     drop(
         TESTS_BEGUN
@@ -185,17 +215,7 @@ fn run_beside_tests(steps: &[&Step]) -> Vec<FinishedStep> {
                 !*begun
             }),
     );
-    // Linux gives a priority to a single thread, and its child processes inherit it.
-    if let Err(error) = rustix::process::setpriority_process(None, LOWEST_PRIORITY) {
-        eprintln!("steps beside the tests have the usual priority: {error}");
-    }
-    let mut list = Vec::new();
-    for (name, step) in steps {
-        list.push(FinishedStep {
-            beside_tests: true,
-            ..run_step(name, *step)
-        });
-    }
+    list.extend(beside_tests.into_iter().map(run));
     list
 }
 
@@ -206,7 +226,7 @@ const LOWEST_PRIORITY: i32 = 19;
 struct FinishedStep {
     name: &'static str,
     elapsed: Duration,
-    beside_tests: bool,
+    in_background: bool,
     outcome: Result<StepOutcome>,
 }
 
@@ -224,7 +244,7 @@ fn conclude(list: &[FinishedStep], elapsed: Duration) -> Result<()> {
         let FinishedStep {
             name,
             elapsed,
-            beside_tests,
+            in_background,
             outcome,
         } = step;
         let (word, why) = match outcome {
@@ -240,11 +260,11 @@ fn conclude(list: &[FinishedStep], elapsed: Duration) -> Result<()> {
             Err(_) => &mut failed,
         } += 1;
         let elapsed = elapsed.as_secs_f64();
-        let beside = match beside_tests {
-            true => " (beside the tests)",
+        let background = match in_background {
+            true => " (in the background)",
             false => "",
         };
-        println!("{word:<10} {elapsed:>7.1} s  {name}{beside}{why}");
+        println!("{word:<10} {elapsed:>7.1} s  {name}{background}{why}");
     }
     let seconds = |step: &FinishedStep| (step.name.to_owned(), step.elapsed.as_secs_f64());
     print_slowest("slowest steps", list.iter().map(seconds).collect());
