@@ -93,7 +93,7 @@ const COMMANDS: &[TaskRow] = &[
     ),
     (
         "mutants",
-        "change the code, and count what no test notices: model, analysis, guard",
+        "change the code, and count what no test notices: model, analysis, guard (--together: an hour)",
         mutants::main,
     ),
     (

@@ -1,13 +1,20 @@
 //! `cargo xtask mutants`: changes the code in small ways, and counts the changes that no test notices.
 //!
-//! Not a step of `cargo xtask ci`: every change is compiled and tested, which takes hours for all crates.
+//! Not a step of `cargo xtask ci`. `cargo xtask mutants --together` tests all changes in one build of each crate, which
+//! takes about an hour. Without this option, cargo-mutants compiles every change, which takes days:
 //! `cargo xtask mutants model --sample=60 --seed=1` tests a random sample, and prints the seed, so that the same sample
 //! can be tested again. All other options are passed to cargo-mutants.
+
+mod switch;
+mod test_set;
+#[cfg(test)]
+mod tests;
+mod together;
 
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use hakaru_model::rng::Rng;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -110,6 +117,13 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
         );
     }
     let sample = MutantSample::take(&mut options)?;
+    let options_before = options.len();
+    options.retain(|option| *option != "--together");
+    let is_together = options.len() < options_before;
+    ensure!(
+        !is_together || (options.is_empty() && sample.is_none()),
+        "--together tests all changes, and takes no other option"
+    );
     let mut few = Vec::new();
     for code in CODE {
         if !names.is_empty() && !names.contains(&code.name) {
@@ -119,12 +133,66 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             true => code.files,
             false => &files,
         };
-        if !test_changes(code, files, &options, sample.as_ref())? {
+        let is_enough = match is_together {
+            true => test_together(code, files)?,
+            false => test_changes(code, files, &options, sample.as_ref())?,
+        };
+        if !is_enough {
             few.push(code.name);
         }
     }
     ensure!(few.is_empty(), "under {CAUGHT}%: {}", few.join(", "));
     Ok(())
+}
+
+/// cargo-mutants with the options for some code.
+fn cargo_mutants(code: &TestedCode, files: &[&str]) -> Result<Command> {
+    let mut command = Command::new(workspace::tool("cargo-mutants")?);
+    command.current_dir(workspace::root());
+    // Builds differ by one function.
+    command.env("CARGO_INCREMENTAL", "1");
+    command.args(["mutants", "--package", code.package, "--colors=never"]);
+    let config = |key| format!("--cargo-arg=--config=profile.dev.{key}");
+    command.args(code.profile.iter().map(config));
+    command.args(files.iter().flat_map(|file| ["--file", file]));
+    Ok(command)
+}
+
+/// The command that lists the changes of files.
+fn list_of_changes(code: &TestedCode, files: &[&str]) -> Result<Command> {
+    let mut command = cargo_mutants(code, files)?;
+    command.arg("--list");
+    Ok(command)
+}
+
+/// Directory for the builds and results of some code.
+fn directory(code: &TestedCode) -> Result<PathBuf> {
+    let place = workspace::target().join("mutants").join(code.name);
+    std::fs::create_dir_all(&place)
+        .with_context(|| format!("cannot create {}", place.display()))?;
+    Ok(place)
+}
+
+/// Tests all changes of files in one build, and prints what was noticed; returns whether that is enough.
+fn test_together(code: &TestedCode, files: &[&str]) -> Result<bool> {
+    let result = together::run(code, files, &directory(code)?)?;
+    let all = result.noticed + result.missed.len();
+    println!(
+        "{}: {} of {all} changes noticed, {} left out",
+        code.name, result.noticed, result.left_out
+    );
+    print_missed(&result.missed);
+    Ok(is_enough(result.noticed, all))
+}
+
+fn print_missed(changes: &[String]) {
+    for change in changes {
+        println!("  missed: {change}");
+    }
+}
+
+fn is_enough(noticed: usize, all: usize) -> bool {
+    noticed * 100 >= all * CAUGHT
 }
 
 /// Tests the changes of files, or a sample of them, and prints what was noticed; returns whether that is enough.
@@ -135,25 +203,11 @@ fn test_changes(
     sample: Option<&MutantSample>,
 ) -> Result<bool> {
     let name = code.name;
-    let program = workspace::tool("cargo-mutants")?;
-    let place = workspace::target().join("mutants").join(name);
-    std::fs::create_dir_all(&place)
-        .with_context(|| format!("cannot create {}", place.display()))?;
-    let mutants = || {
-        let mut command = Command::new(&program);
-        command.current_dir(workspace::root());
-        // Builds differ by one function.
-        command.env("CARGO_INCREMENTAL", "1");
-        command.args(["mutants", "--package", code.package, "--colors=never"]);
-        let config = |key| format!("--cargo-arg=--config=profile.dev.{key}");
-        command.args(code.profile.iter().map(config));
-        command.args(files.iter().flat_map(|file| ["--file", file]));
-        command
-    };
-    let mut command = mutants();
+    let place = directory(code)?;
+    let mut command = cargo_mutants(code, files)?;
     command.args(["--no-shuffle", "--output"]).arg(&place);
     if let Some(sample) = sample {
-        let listed = workspace::output(mutants().arg("--list"))?;
+        let listed = workspace::output(&mut list_of_changes(code, files)?)?;
         let changes = listed.lines().count();
         println!(
             "{name}: about {} of {changes} changes, --seed={}",
@@ -179,10 +233,8 @@ fn test_changes(
         "{name}: {noticed} of {all} changes noticed, {} do not compile",
         unviable.len()
     );
-    missed
-        .iter()
-        .for_each(|change| println!("  missed: {change}"));
-    Ok(noticed * 100 >= all * CAUGHT)
+    print_missed(&missed);
+    Ok(is_enough(noticed, all))
 }
 
 fn lines(out: &Path, kind: &str) -> Vec<String> {
@@ -191,7 +243,7 @@ fn lines(out: &Path, kind: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod sample_tests {
     use super::*;
 
     #[test]
