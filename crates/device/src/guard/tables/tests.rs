@@ -242,6 +242,8 @@ fn the_backup_gpt_replaces_a_damaged_primary_one() {
     damaged[63 * 512..].fill(0);
     damaged[3 * 512 + 127] ^= 1;
     assert_eq!(found(&damaged, 512), primary, "there is no backup");
+    put_entry(&mut damaged, 0, 0, 0x83, [30, 5]);
+    assert_eq!(found(&damaged, 512), primary, "the MBR has a partition");
 }
 
 #[test]

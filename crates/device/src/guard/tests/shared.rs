@@ -183,6 +183,37 @@ fn volumes_on_one_member_and_sibling_partitions_are_separate() {
     assert_mounted(&server, "md0p1", &["md0", "sda", "sda1"]);
 }
 
+/// Names of the devices that are claimed beside a device.
+fn claimed_beside(tree: &SysfsTree, name: &str) -> Vec<String> {
+    let path = tree.path(&format!("/dev/{name}"));
+    let node = DeviceNode::by_path(&path, &tree.roots).expect("a device");
+    let mut names: Vec<String> = storage::claimable(&node, &tree.roots)
+        .into_iter()
+        .map(|other| other.kname)
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn other_names_of_the_same_bytes_are_claimed() {
+    let server = server();
+    add_loop(&server, 7, "/srv/a.img", 0);
+    add_loop(&server, 8, "/srv/a.img", 0);
+    add_part(&server, "/sys/class/block/loop7", 1, "259:1", [8, 100]);
+    add_part(&server, "/sys/class/block/loop7", 2, "259:2", [108, 100]);
+    assert_eq!(claimed_beside(&server, "loop1"), ["sdc"]);
+    assert_eq!(claimed_beside(&server, "sdc"), ["loop1"]);
+    // A claim of a partition keeps others from the whole disk, and a claim of both would fail.
+    assert_eq!(claimed_beside(&server, "loop8"), ["loop7p1", "loop7p2"]);
+    assert_eq!(claimed_beside(&server, "loop7p1"), ["loop8"]);
+    add_mapping(&server, 9, &["loop7p1"]);
+    add_mapping(&server, 10, &["vdb"]);
+    // The kernel claims the members of a mapping for it.
+    assert_eq!(claimed_beside(&server, "dm-9"), ["loop8"]);
+    assert!(claimed_beside(&server, "dm-10").is_empty());
+}
+
 #[test]
 fn loop_devices_in_a_circle_end_the_search() {
     let server = server();
