@@ -181,15 +181,18 @@ pub enum ValueRule {
     #[error("the shares have to add up to 100")]
     Shares,
     /// `io_submit_mode`
-    #[error("threads submit for psync and its kin, mmap, libaio and io_uring only; leave it out")]
+    #[error(
+        "threads submit for sync, psync, pvsync, pvsync2, libaio, io_uring, mmap, splice, falloc, ftruncate and null \
+        only; use one of these engines, or leave it out"
+    )]
     OffloadEngine,
     /// `iodepth` with `io_submit_mode=offload`
     #[error("io_submit_mode=offload has a thread for each, 1024 at most")]
     OffloadDepth,
     /// `lockfile`
     #[error(
-        "files are locked for psync and its kin, mmap and splice only, and without io_submit_mode=offload or \
-        unlink_each_loop; use such an engine, or leave it out"
+        "files are locked for sync, psync, pvsync, pvsync2, mmap, splice, falloc and ftruncate only, and without \
+        io_submit_mode=offload or unlink_each_loop; use one of these engines, or leave it out"
     )]
     LockedFiles,
     /// `file_append`
@@ -197,7 +200,8 @@ pub enum ValueRule {
     MappedFile,
     /// `unlink_each_loop`
     #[error(
-        "files are renewed for psync and its kin, libaio, io_uring and posixaio, and without io_submit_mode=offload"
+        "files are renewed for sync, psync, pvsync, pvsync2, vsync, libaio, io_uring, posixaio, splice and null only, \
+        and without io_submit_mode=offload"
     )]
     RenewedFiles,
     /// `rw`

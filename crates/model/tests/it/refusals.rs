@@ -4,7 +4,8 @@ use crate::cases;
 use crate::generate::scenario_of;
 use crate::plans::{BLOCK, all_of, bytes, job, job as job_of, new_file, workers};
 use hakaru_model::facts::TargetKind;
-use hakaru_model::job::{BlockSize, Job, Op, PerOp, Scenario};
+use hakaru_model::job::rules::FileLock;
+use hakaru_model::job::{BlockSize, IoEngine, Job, Op, PerOp, Scenario};
 use hakaru_model::plan::{Facts, Plan, PlanError};
 use hakaru_model::units::Bytes;
 use proptest::prelude::*;
@@ -76,4 +77,41 @@ fn a_path_that_nobody_looked_at_is_an_error() {
         matches!(refused, Err(PlanError::NoFacts { .. })),
         "{refused:?}"
     );
+}
+
+/// Checks that the message about engines that a job cannot use names those that it can use.
+fn assert_names_the_accepted_engines(option: &str, set: impl Fn(&mut Job)) {
+    let mut accepted = Vec::new();
+    let mut messages = Vec::new();
+    for &engine in IoEngine::ALL {
+        let mut job = job(Op::Write, false, 1);
+        job.ioengine = engine;
+        set(&mut job);
+        match workers(&job, new_file) {
+            Err(PlanError::BadValue {
+                option: named, why, ..
+            }) if named == option => messages.push(why.to_string()),
+            // These engines are refused for another reason.
+            _ if engine.works_on_names() => (),
+            _ => accepted.push(engine.name()),
+        }
+    }
+    assert!(!messages.is_empty(), "{option}");
+    for message in messages {
+        let words: Vec<&str> = message
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        for engine in IoEngine::ALL {
+            let is_named = words.contains(&engine.name());
+            let is_accepted = accepted.contains(&engine.name());
+            assert_eq!(is_named, is_accepted, "{option}, {engine:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_message_about_engines_names_those_that_are_accepted() {
+    assert_names_the_accepted_engines("io_submit_mode", |job| job.queue.offload = true);
+    assert_names_the_accepted_engines("lockfile", |job| job.files.lock = FileLock::Exclusive);
+    assert_names_the_accepted_engines("unlink_each_loop", |job| job.files.unlink_each_loop = true);
 }

@@ -115,16 +115,18 @@ pub(in crate::text) fn value_rule(rule: ValueRule) -> String {
         ValueRule::Depth => "同時に発行できるI/Oは1〜32768件",
         ValueRule::Shares => "割合の合計は100",
         ValueRule::OffloadEngine => {
-            "offloadを使えるのはpsyncの系統、mmap、libaio、io_uringのみ。省く"
+            "offloadを使えるエンジンはsync、psync、pvsync、pvsync2、libaio、io_uring、mmap、splice、\
+             falloc、ftruncate、nullのみ。エンジンを変えるか省く"
         }
         ValueRule::OffloadDepth => "io_submit_mode=offloadはI/Oごとにスレッドを使い、最大1024",
         ValueRule::LockedFiles => {
-            "ファイルをロックできるのはpsyncの系統、mmap、spliceのみ（io_submit_mode=offloadと\
-             unlink_each_loopは不可）。エンジンを変えるか省く"
+            "ファイルをロックできるエンジンはsync、psync、pvsync、pvsync2、mmap、splice、falloc、\
+             ftruncateのみ（io_submit_mode=offloadとunlink_each_loopは不可）。エンジンを変えるか省く"
         }
         ValueRule::MappedFile => "マップしたファイルは大きくできない。省くか、別のエンジンを使う",
         ValueRule::RenewedFiles => {
-            "ファイルを作り直せるのはpsyncの系統、libaio、io_uring、posixaioのみ（io_submit_mode=offloadは不可）"
+            "ファイルを作り直せるエンジンはsync、psync、pvsync、pvsync2、vsync、libaio、io_uring、\
+             posixaio、splice、nullのみ（io_submit_mode=offloadは不可）"
         }
         ValueRule::RunLength => "1つの位置から始まるI/Oは1件以上",
         ValueRule::Loops => "ループは1回以上",
