@@ -97,13 +97,20 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
 /// # Errors
 /// See [`main`].
 pub(crate) fn quick() -> Result<()> {
-    run(
-        &TARGETS
-            .iter()
-            .filter(|target| QUICK.contains(&target.name))
-            .collect::<Vec<_>>(),
-        60,
-    )
+    run(&quick_targets(), 60)
+}
+
+/// Builds what [`quick`] runs.
+///
+/// # Errors
+/// If it does not build.
+pub(crate) fn build_quick() -> Result<()> {
+    build(&quick_targets()).map(drop)
+}
+
+fn quick_targets() -> Vec<&'static FuzzTarget> {
+    let is_quick = |target: &&FuzzTarget| QUICK.contains(&target.name);
+    TARGETS.iter().filter(is_quick).collect()
 }
 
 fn run(targets: &[&FuzzTarget], seconds: u64) -> Result<()> {
