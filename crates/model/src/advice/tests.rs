@@ -271,3 +271,24 @@ fn any_conclusion_is_shown() {
     let limited = RunFindings { limits, ..none };
     assert!(!claimed.is_empty() && !limited.is_empty());
 }
+
+/// One figure that is certainly too low decides, whatever is known about the others.
+#[test]
+fn a_figure_that_is_certainly_too_low_makes_the_verdict_firm() {
+    let too_low = decision(Fitness::DoesNot, true, true);
+    for other in [Fitness::DoesNot, Fitness::WithCare, Fitness::Fits] {
+        let unknown = decision(other, false, false);
+        for (decided_by, firm) in [
+            (vec![too_low.clone(), unknown.clone()], true),
+            (vec![too_low.clone()], true),
+            (
+                vec![decision(Fitness::Fits, true, true), unknown.clone()],
+                false,
+            ),
+            (vec![unknown.clone()], false),
+        ] {
+            let verdict = advice(decided_by.first().map(|d| d.fitness), &decided_by);
+            assert_eq!(verdict.is_firm(), firm, "{decided_by:?}");
+        }
+    }
+}

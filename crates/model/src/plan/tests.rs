@@ -5,8 +5,12 @@ use crate::job::rules::{Verify, VerifyMethod, Zones};
 use crate::job::{Access, BlockSize, IoEngine, Op, PerOp, Phase, SizeSpec};
 use std::collections::BTreeSet;
 
+mod limits;
+mod parts;
 mod passes;
 mod room;
+mod unopened;
+mod workers;
 
 fn facts(path: &str, kind: TargetKind, size: u64) -> TargetFacts {
     TargetFacts {

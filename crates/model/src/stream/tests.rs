@@ -5,6 +5,7 @@ use crate::units::Bytes;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
+mod choices;
 mod ends;
 mod repeats;
 

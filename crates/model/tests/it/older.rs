@@ -11,6 +11,7 @@ use hakaru_model::caveat::{CacheOf, Caveat, FirstFailure};
 use hakaru_model::facts::Identity;
 use hakaru_model::figure::Figure;
 use hakaru_model::finding::{Claim, Verdict};
+use hakaru_model::job::rules::{Verify, VerifyMethod};
 use hakaru_model::job::{Access, IoEngine, Job, Op, Phase, Scenario, Target};
 use hakaru_model::lint::{Diagnostic, LintWarning};
 use hakaru_model::plan::{Facts, Plan};
@@ -120,6 +121,42 @@ fn a_job_without_a_first_field_is_an_error() {
             "{field}: {error}"
         );
     }
+}
+
+#[test]
+fn a_verification_without_a_later_field_has_its_default() {
+    let today = Verify::by(VerifyMethod::Crc32c);
+    for field in [
+        "/sorted",
+        "/offset",
+        "/fill",
+        "/async_cpus",
+        "/load_state",
+        "/folder",
+        "/header_seed",
+    ] {
+        let mut old = to_tree(&today).unwrap();
+        assert!(old.pointer(field).is_some(), "{field} is not stored");
+        take_out(&mut old, field);
+        let read: Verify = from_tree(old).unwrap_or_else(|e| panic!("{field}: {e}"));
+        assert_eq!(read, today, "{field}");
+    }
+}
+
+#[test]
+fn a_job_with_a_field_twice_is_an_error() {
+    let job = Job::new("new", Target::Nothing, Access::only(Op::Read, false));
+    let phase = Phase {
+        name: "p".to_owned(),
+        jobs: vec![job],
+    };
+    let text = serde_json::to_string(&phase).unwrap();
+    // Nobody can tell which of the values was meant.
+    let twice = text.replace(r#""numjobs":1"#, r#""numjobs":1,"numjobs":2"#);
+    assert_ne!(text, twice);
+    let refused: serde_json::Result<Phase> = hakaru_model::json::from_str(&twice);
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("duplicate field `numjobs`"), "{error}");
 }
 
 #[test]
