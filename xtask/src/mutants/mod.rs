@@ -87,6 +87,16 @@ impl MutantSample {
         }))
     }
 
+    /// Draws changes, each with the same probability; in the order of the list.
+    fn drawn(&self, mut changes: Vec<usize>) -> Vec<usize> {
+        let mut rng = Rng::new(self.seed);
+        while changes.len() > self.count {
+            let index = rng.below(changes.len() as u64);
+            changes.remove(index as usize);
+        }
+        changes
+    }
+
     /// Options for a part of the changes: every n-th of the list, beginning with a random one, so that a change is in it
     /// with the same probability as any other, and each file has its share.
     fn shard(&self, changes: usize) -> [String; 2] {
@@ -121,8 +131,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
     options.retain(|option| *option != "--together");
     let is_together = options.len() < options_before;
     ensure!(
-        !is_together || (options.is_empty() && sample.is_none()),
-        "--together tests all changes, and takes no other option"
+        !is_together || options.is_empty(),
+        "--together takes no other options than --sample=N and --seed=S"
     );
     let mut few = Vec::new();
     for code in CODE {
@@ -134,7 +144,7 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             false => &files,
         };
         let is_enough = match is_together {
-            true => test_together(code, files)?,
+            true => test_together(code, files, sample.as_ref())?,
             false => test_changes(code, files, &options, sample.as_ref())?,
         };
         if !is_enough {
@@ -173,9 +183,15 @@ fn directory(code: &TestedCode) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Tests all changes of files in one build, and prints what was noticed; returns whether that is enough.
-fn test_together(code: &TestedCode, files: &[&str]) -> Result<bool> {
-    let result = together::run(code, files, &directory(code)?)?;
+/// Tests all changes of files in one build, or a sample of them, and prints what was noticed; returns whether that is enough.
+fn test_together(code: &TestedCode, files: &[&str], sample: Option<&MutantSample>) -> Result<bool> {
+    if let Some(sample) = sample {
+        println!(
+            "{}: {} changes, --seed={}",
+            code.name, sample.count, sample.seed
+        );
+    }
+    let result = together::run(code, files, sample, &directory(code)?)?;
     let all = result.noticed + result.missed.len();
     println!(
         "{}: {} of {all} changes noticed, {} left out",
@@ -258,6 +274,22 @@ mod sample_tests {
             let hits = drawn.iter().filter(|shard| **shard == expected).count();
             assert!((150..250).contains(&hits), "{hits} of 1000, 200 expected");
         }
+    }
+
+    #[test]
+    fn each_change_is_drawn_with_the_same_probability() {
+        let mut hits = [0; 50];
+        for seed in 0..1_000 {
+            let drawn = MutantSample { count: 10, seed }.drawn((0..50).collect());
+            assert_eq!(drawn.len(), 10);
+            assert!(drawn.is_sorted());
+            drawn.iter().for_each(|change| hits[*change] += 1);
+        }
+        assert!(
+            hits.iter().all(|hits| (150..250).contains(hits)),
+            "{hits:?}"
+        );
+        assert_eq!(MutantSample { count: 9, seed: 1 }.drawn(vec![3, 4]), [3, 4]);
     }
 
     #[test]

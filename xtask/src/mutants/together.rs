@@ -6,7 +6,7 @@
 
 use super::switch::{self, Change};
 use super::test_set::{CHANGE, REACHED, TestSet, in_parallel};
-use super::{TestedCode, list_of_changes};
+use super::{MutantSample, TestedCode, list_of_changes};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -27,11 +27,16 @@ pub(super) struct TogetherResult {
     pub(super) left_out: usize,
 }
 
-/// Tests all changes of files.
+/// Tests all changes of files, or a sample of them.
 ///
 /// # Errors
 /// If the crate with all switches cannot be built, or if a test fails without a change.
-pub(super) fn run(code: &TestedCode, files: &[&str], place: &Path) -> Result<TogetherResult> {
+pub(super) fn run(
+    code: &TestedCode,
+    files: &[&str],
+    sample: Option<&MutantSample>,
+    place: &Path,
+) -> Result<TogetherResult> {
     let json = workspace::output(list_of_changes(code, files)?.arg("--json"))?;
     let changes: Vec<Change> = serde_json::from_str(&json).context("the list of changes")?;
     let source = SwitchedCrate {
@@ -50,7 +55,11 @@ pub(super) fn run(code: &TestedCode, files: &[&str], place: &Path) -> Result<Tog
     let baseline = tests.run_without_changes(place)?;
     let begun = Instant::now();
     let done = AtomicUsize::new(0);
-    let switched: Vec<usize> = switched.into_iter().collect();
+    let left_out = changes.len() - switched.len();
+    let mut switched: Vec<usize> = switched.into_iter().collect();
+    if let Some(sample) = sample {
+        switched = sample.drawn(switched);
+    }
     let is_noticed = in_parallel(&switched, |change| {
         let is_noticed = tests.notice(*change, &baseline)?;
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -70,7 +79,7 @@ pub(super) fn run(code: &TestedCode, files: &[&str], place: &Path) -> Result<Tog
     Ok(TogetherResult {
         noticed: switched.len() - missed.len(),
         missed,
-        left_out: changes.len() - switched.len(),
+        left_out,
     })
 }
 
