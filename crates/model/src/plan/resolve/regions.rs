@@ -125,7 +125,6 @@ fn full_size(
                     wanted,
                 });
             }
-            (true, ..) if job.files.fill_device => fixed,
             (false, ..) if job.files.fill_device => everything(facts),
             (_, Some(filesize), _) => filesize.0,
             (true, None, _) => fixed,
@@ -166,9 +165,9 @@ fn part_of_file(
         },
         false => cut(job, index, path, (full, offset), fixed, count)?,
     };
-    // Future size of the file: a job with gaps starts again at its end.
+    // Size of the device, or future size of the file: a job with gaps starts again at its end.
     region.file_len = if fixed > 0 {
-        full
+        fixed
     } else {
         needed.max(facts.size.0)
     };

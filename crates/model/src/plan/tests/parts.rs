@@ -86,6 +86,24 @@ fn a_device_is_not_extended_to_filesize() {
 }
 
 #[test]
+fn a_job_uses_filesize_of_a_device_as_in_fio() {
+    let device = |job: Job| {
+        let drawn = offsets(job, &[facts("f", TargetKind::BlockDevice, 1 << 20)]);
+        drawn.into_iter().map(|(_, kib)| kib).collect::<Vec<u64>>()
+    };
+    // `fio --rw=read:8k --bs=8k --filesize=64k` on a device of 1 MiB ends with the first pass.
+    let mut gaps = sized(Op::Read, None).with_block(Bytes(8192));
+    (gaps.access.stride, gaps.extent.filesize) = (8192, Some(Bytes(64 << 10)));
+    assert_eq!(device(gaps), [0, 16, 32, 48]);
+    // `fio --rw=write --bs=64k --fill_device=1 --filesize=512k` on it.
+    let mut fill = sized(Op::Write, None).with_block(Bytes(64 << 10));
+    fill.files.fill_device = true;
+    assert_eq!(device(fill.clone()).len(), 16);
+    fill.extent.filesize = Some(Bytes(512 << 10));
+    assert_eq!(device(fill), [0, 64, 128, 192, 256, 320, 384, 448]);
+}
+
+#[test]
 fn the_share_of_each_device_must_fit_into_it() {
     let mut job = sized(Op::Read, in_kib(4096));
     job.target = Target::Paths(vec!["f".into(), "g".into()]);
