@@ -132,6 +132,7 @@ impl Resolver {
         let bytes = bytes_of(&regions);
         let in_passes = super::verify::in_passes(job, &regions, |job| total(job, room, bytes));
         let repeats_until = super::verify::repeats_until(job, total(job, room, bytes));
+        let asked = job;
         let job = in_passes.as_ref().unwrap_or(job);
         let total = total(job, room, bytes);
         let restart_bytes = restart_bytes(job, total_of_size(job, room, bytes));
@@ -175,7 +176,8 @@ impl Resolver {
         plan.stream.restart_bytes = restart_bytes;
         plan.stream.later_starts = later_starts(job, clone, &plan.stream, files);
         if let Some(verify) = &mut plan.verify {
-            verify.flushes_last_write = in_passes.is_some();
+            verify.flushes_last_write =
+                in_passes.is_some() && !super::verify::is_one_pass(asked, total);
             verify.repeats_until = repeats_until;
         }
         match_writer(&mut self.writers, &mut plan, files);

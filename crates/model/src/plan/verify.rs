@@ -101,6 +101,11 @@ pub(super) fn in_passes(job: &Job, regions: &[Region], total: impl Fn(&Job) -> u
     Some(looped)
 }
 
+/// Whether `io_size` is one pass of so many bytes: fio then flushes as it does without `io_size`.
+pub(super) fn is_one_pass(job: &Job, pass: u64) -> bool {
+    job.extent.io_size == Some(SizeSpec::Bytes(Bytes(pass))) && !repeats_in_zones(job)
+}
+
 /// Whether a job writes in zones and reads back: a pass ends where the next zone has no room for an I/O.
 fn repeats_in_zones(job: &Job) -> bool {
     let endless = job.timing.time_based && job.timing.runtime.is_some();

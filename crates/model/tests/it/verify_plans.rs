@@ -263,6 +263,23 @@ fn another_pass_follows_while_a_block_fits_in_io_size() {
     assert_eq!(passes(io_size(64 * KIB - 1)), (1, false));
 }
 
+/// fio 3.33 with `--rw=write --size=64k --bs=4k --verify=md5 --fsync=16`: one flush with `--io_size=68k`, and none with
+/// `--io_size=64k` or without it.
+#[test]
+fn an_io_size_of_one_pass_adds_no_flush() {
+    assert_eq!(passes(|_| ()), (1, false));
+    assert_eq!(passes(io_size(64 * KIB)), (1, false));
+    assert_eq!(passes(io_size(68 * KIB)), (1, true));
+    let unread = |size: u64| {
+        passes(move |job| {
+            job.extent.io_size = Some(bytes(size));
+            settings(job).read_back = false;
+        })
+    };
+    assert_eq!(unread(64 * KIB), (1, false));
+    assert_eq!(unread(68 * KIB), (1, true));
+}
+
 /// fio 3.33 with `--size=64k --io_size=256k --verify=md5`: 32 writes and reads also with `--runtime=20` or
 /// `--norandommap=1`; `--rw=randwrite --norandommap=1` issues 64 writes and 16 reads, and `--rw=read` 16 reads.
 #[test]
