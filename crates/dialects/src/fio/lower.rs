@@ -119,7 +119,10 @@ fn access(spec: &JobSpec) -> Result<Access, String> {
     };
     let asked = &spec.job.access;
     (access.distribution, access.centre) = (asked.distribution.clone(), asked.centre);
-    access.percentage_random = asked.percentage_random;
+    // 100% is what fio does without the option.
+    access.percentage_random = asked
+        .percentage_random
+        .filter(|share| Op::ALL.iter().any(|op| share[*op] != 100));
     match (number, random) {
         (None, _) => {}
         (Some(run), true) => {

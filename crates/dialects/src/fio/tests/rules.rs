@@ -440,6 +440,12 @@ fn random_share_and_duplicates() {
             trim: 20
         })
     );
+    for (all, is_default) in [("100", true), ("100,100", true), ("100,99", false)] {
+        let share = obeyed(&format!("--percentage_random={all}"))
+            .access
+            .percentage_random;
+        assert_eq!(share.is_none(), is_default, "{all}");
+    }
 }
 
 #[test]
