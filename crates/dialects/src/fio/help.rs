@@ -279,6 +279,17 @@ fio writes outside. Without `directory`, and with `filename`, both do what is as
 - Names and values in a job file must be UTF-8, as on the command line. fio accepts any bytes.
 - Sizes and rates may have a decimal point: `1.5m` is 1.5 MiB. fio ignores the point and what follows, even the \
 unit: 1 byte.
+- Each pass of a random job with a map of its blocks, as with `loops` or `io_size`, has a new order. fio 3.33 repeats \
+that of the first pass.
+- Offsets differ from those of fio 3.33 where these options meet: \
+a negative gap (`rw=read:-8k`) with `loops` and a synchronous engine (fio continues where the loop ended); \
+a negative gap with `zonemode=strided` (fio continues in the next zone); \
+`zonemode=strided` with several files, some of them shorter than two zones; \
+`loops` with `file_append=1` (fio appends once); \
+`verify` with `loops` and a `size` below `filesize`; \
+`rw=randread:4` with `loops`, `offset` and a queue; \
+`ioengine=null` with a `size` above `filesize`, and zones or an offset in percent; \
+a time-based mix on files of different sizes.
 - `bssplit` with percentages that add up to more than 100 draws sizes as fio does, the smallest percentage first. If \
 it also has sizes without a percentage, it is refused.
 - `bs_is_seq_rand=1` with random I/O continues until all work is done. fio ends such a job at the first random \
