@@ -56,3 +56,6 @@ pub use rank::{rank_uses, rank_values};
 pub use references::{published_references, standings};
 pub use repeated::repeated;
 pub use summarize::summarize;
+
+#[cfg(test)]
+mod tests;

@@ -229,3 +229,89 @@ fn published_figures_are_ranked_by_their_means_and_deviations() {
     );
     assert!(ranking.pairs.iter().all(|p| p.comparison.p_value.is_some()));
 }
+
+/// Returns a summary of a card with a model and a serial number.
+fn specimen(card: u64, model: &str, serial: &str) -> Summary {
+    let mut summary = read_series(card, 30e6, 0.01);
+    let Fact::Known(device) = &mut summary.target.device else {
+        panic!()
+    };
+    (device.model, device.serial) = (Fact::Known(model.into()), Fact::Known(serial.into()));
+    summary
+}
+
+fn simulated(mut summary: Summary) -> Summary {
+    summary.caveats.push(Caveat::Simulated);
+    summary
+}
+
+/// Only several real cards without two of one model leave open what is that of the model.
+#[test]
+fn one_specimen_of_each_model_is_a_weakness_of_several_cards() {
+    let card = |model, serial| specimen(1, model, serial);
+    for (cards, is_weak) in [
+        (vec![], false),
+        (vec![card("A", "1")], false),
+        (vec![card("A", "1"), card("B", "2")], true),
+        (vec![card("A", "1"), card("A", "2")], false),
+        (vec![card("A", "1"), card("A", "1")], true),
+        (vec![card("B", "3"), card("A", "1"), card("A", "2")], false),
+        (vec![card("A", "1"), card("B", "2"), card("C", "3")], true),
+        (
+            vec![simulated(card("A", "1")), simulated(card("B", "2"))],
+            false,
+        ),
+        (vec![card("A", "1"), simulated(card("A", "2"))], true),
+    ] {
+        let count = cards.len();
+        let cards = cards.into_iter().map(|card| vec![("raw", card)]).collect();
+        let found = weaknesses(&campaign(cards)).contains(&Weakness::OneSpecimen);
+        assert_eq!(found, is_weak, "{count} cards");
+    }
+}
+
+/// Reads do not depend on the history of a card, and simulated cards have none.
+#[test]
+fn writes_to_unprepared_real_cards_are_a_weakness() {
+    let found = |layers| weaknesses(&campaign(vec![layers])).contains(&Weakness::Unprepared);
+    assert!(found(vec![("raw", suite(5))]));
+    assert!(found(vec![
+        ("raw", read_series(1, 30e6, 0.01)),
+        ("ext4", suite(5))
+    ]));
+    assert!(!found(vec![("raw", read_series(1, 30e6, 0.01))]));
+    assert!(!found(vec![("raw", simulated(suite(5)))]));
+    assert!(!found(vec![]));
+}
+
+#[test]
+fn runs_are_those_with_values_or_else_those_stated() {
+    let mut phase = read_series(1, 30e6, 0.01).phases.remove(0);
+    assert_eq!(runs_of(&phase), 5);
+    phase.detail.stated_runs = Some(9);
+    assert_eq!(runs_of(&phase), 5);
+    phase.bandwidth.values.clear();
+    assert_eq!(runs_of(&phase), 9);
+    phase.detail.stated_runs = None;
+    assert_eq!(runs_of(&phase), 0);
+}
+
+/// Five runs of a point are enough for its variation.
+#[test]
+fn points_with_few_runs_or_means_only_are_counted() {
+    let card = |runs: usize, stated: Option<u32>| {
+        let mut summary = specimen(1, "A", &format!("{runs}"));
+        summary.phases[0].bandwidth.values.truncate(runs);
+        summary.phases[0].detail.stated_runs = stated;
+        vec![("raw", summary)]
+    };
+    let cards = [(5, None), (4, None), (1, None), (0, Some(4)), (0, Some(5))];
+    let cards = cards.map(|(runs, stated)| card(runs, stated)).to_vec();
+    let few = Weakness::FewRepeats {
+        points: 3,
+        of: 5,
+        wanted: 5,
+    };
+    let means = Weakness::MeansOnly { points: 2, of: 5 };
+    assert_eq!(weaknesses(&campaign(cards)), [few, means]);
+}

@@ -1,5 +1,8 @@
 //! Speed drops of simulated cards, and series that only resemble them.
 
+mod drops;
+mod levels;
+
 use super::*;
 use crate::testing::normal;
 use hakaru_model::rng::Rng;

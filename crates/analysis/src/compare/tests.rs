@@ -256,3 +256,75 @@ fn percentiles_in_adjacent_buckets_are_not_different() {
         assert_eq!(verdict(apart), Verdict::Different, "{apart}");
     }
 }
+
+/// The deviation of the side with several runs is that of both, as a fraction of the mean; the difference is at least the
+/// margin of 5% of the larger mean.
+#[test]
+fn a_single_run_is_planned_with_the_deviation_of_the_other_side() {
+    // The mean of the known side is 200, with a deviation of 16: 8%.
+    let known = [184.0, 200.0, 216.0];
+    let others = [20.0, 30.0, 45.0];
+    for (single, difference) in [
+        (240.0, 40.0),
+        (150.0, 50.0),
+        (212.0, 12.0),
+        // Less than 5% of the larger one.
+        (200.0, 10.0),
+        (205.0, 10.25),
+        (195.0, 10.0),
+    ] {
+        let design = |deviation_a, deviation_b, family: f64| Design {
+            difference,
+            deviation_a,
+            deviation_b,
+            alpha: 0.05 / family,
+        };
+        let needed = stats::runs_needed(&design(0.08 * single, 16.0, 1.0), 0.8);
+        assert!(
+            needed.is_some_and(|runs| runs < 200),
+            "{single}: {needed:?}"
+        );
+        let needed = Verdict::Undecided { needed };
+        assert_eq!(verdict(&[single], &known), needed, "{single}");
+        assert_eq!(verdict(&known, &[single]), needed, "{single}");
+        // In a family with tests of two other figures.
+        let [a, b, one] =
+            [&known[..], &others, std::slice::from_ref(&single)].map(ComparedSample::Values);
+        let tested = SamplePair::new("x", "1/s", a, b);
+        let pairs = [tested.clone(), SamplePair::new("y", "1/s", one, a), tested];
+        let needed = stats::runs_needed(&design(0.08 * single, 16.0, 2.0), 0.8);
+        let found = compare_family(&pairs);
+        assert_eq!(found[1].verdict, Verdict::Undecided { needed }, "{single}");
+        assert_eq!((found[1].family, found[0].family), (0, 2));
+    }
+}
+
+/// Runs per side are those for the observed difference, or for equivalence if that is closer.
+#[test]
+fn runs_needed_are_the_fewer_of_both_proofs() {
+    let side = |mean, deviation| SampleMoments::new(2, mean, deviation).unwrap();
+    let runs = |difference, alpha, power| {
+        let design = Design {
+            difference,
+            deviation_a: 3.0,
+            deviation_b: 4.0,
+            alpha,
+        };
+        stats::runs_needed(&design, power).unwrap()
+    };
+    // The margin is 5% of the larger mean: 5. Near the middle, both one-sided tests need half of the error.
+    for (b, family, expected) in [
+        (80.0, 1, runs(20.0, 0.05, 0.8)),
+        (92.0, 1, runs(8.0, 0.05, 0.8)),
+        (92.0, 5, runs(8.0, 0.01, 0.8)),
+        (96.0, 1, runs(4.0, 0.05, 0.8)),
+        (98.0, 1, runs(3.0, 0.1, 0.8)),
+        (98.0, 2, runs(3.0, 0.05, 0.8)),
+        (98.5, 1, runs(3.5, 0.1, 0.8)),
+        (99.0, 1, runs(4.0, 0.1, 0.9)),
+        (100.0, 1, runs(5.0, 0.1, 0.9)),
+    ] {
+        let (a, b) = (side(100.0, 3.0), side(b, 4.0));
+        assert_eq!(needed(&a, &b, family), Some(expected.max(3)), "{b:?}");
+    }
+}

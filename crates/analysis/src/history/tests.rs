@@ -1,5 +1,7 @@
 //! Histories of cards that stay well, wear out, or fail.
 
+mod evidence;
+
 use super::*;
 use crate::io_path::tests::{path, traffic_of};
 use crate::testing::{Fake, card, run_of};

@@ -236,3 +236,56 @@ fn a_small_proven_effect_is_no_cause_beside_a_large_one() {
         assert_eq!(small.compare(seed).cause, DifferenceCause::Combination);
     }
 }
+
+/// Pairs of hosts, cards with the first card, and cells; with one card a cell is no combination.
+#[test]
+fn contrasts_are_pairs_of_hosts_cards_and_cells() {
+    for (hosts, cards, contrasts) in [
+        (2, 1, 1),
+        (3, 1, 3),
+        (4, 1, 6),
+        (2, 2, 1 + 1 + 4),
+        (2, 3, 1 + 2 + 6),
+        (3, 2, 3 + 1 + 6),
+        (3, 4, 3 + 3 + 12),
+        (5, 3, 10 + 2 + 15),
+    ] {
+        let layout = TwoWayLayout {
+            layer: "raw",
+            phase: "seq-read",
+            op: Op::Read,
+            rate: HeadlineRate::Bandwidth,
+            hosts: vec!["pi"; hosts],
+            names: Vec::new(),
+            cells: vec![Vec::new(); cards],
+        };
+        assert_eq!(layout.count(), contrasts, "{hosts} hosts, {cards} cards");
+    }
+}
+
+/// With one card there is one contrast, whose interval is that of Welch on the logarithms.
+#[test]
+fn the_ratio_of_two_hosts_of_one_card_has_the_interval_of_welch() {
+    let truth = Truth {
+        hosts: &[1.0, 1.3],
+        cards: &[1.0],
+        combination: 1.0,
+        spread: 0.01,
+        runs: 5,
+    };
+    let cards = truth.cards(7);
+    let [a, b] = [0, 1].map(|host: usize| {
+        let values = &cards[host].layers[0].summary.phases[0].bandwidth.values;
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        let mean = logs.iter().sum::<f64>() / 5.0;
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        (mean, squares / 4.0 / 5.0)
+    });
+    let df = (a.1 + b.1).powi(2) / (a.1.powi(2) / 4.0 + b.1.powi(2) / 4.0);
+    let half = stats::t_quantile(0.975, df).unwrap() * (a.1 + b.1).sqrt();
+    let found = truth.compare(7).host_ratios[1];
+    let (low, high) = found.ci95.unwrap();
+    assert!((found.ratio.ln() - (b.0 - a.0)).abs() < 1e-9);
+    assert!((low.ln() - (b.0 - a.0 - half)).abs() < 1e-9, "{low}");
+    assert!((high.ln() - (b.0 - a.0 + half)).abs() < 1e-9, "{high}");
+}

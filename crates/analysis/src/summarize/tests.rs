@@ -1,6 +1,11 @@
 //! Tests of summaries, with constructed records whose expected figures are computed next to them.
 
+mod caveat_rules;
+mod details;
 mod measured;
+mod merged_caveats;
+mod over_time;
+mod traffic;
 
 use super::*;
 use crate::testing::{Fake, records, run_of, write_run};

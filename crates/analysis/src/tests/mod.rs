@@ -1,0 +1,12 @@
+//! Tests of values at the limits of rules, of several modules.
+
+mod bottlenecks;
+mod conclusions;
+mod estimates;
+mod figures;
+mod links;
+mod lint;
+mod pairs;
+mod repeated;
+mod rounds;
+mod statistics;
