@@ -307,8 +307,8 @@ fn located(
 /// the rough position.
 ///
 /// An interval at the old speed counts +2, because only the old level produces one. An interval at the new speed counts
-/// -1, because a stall may produce it. Slower intervals count 0. The prefix with the highest sum wins; of equal ones,
-/// the longer.
+/// -1, because a stall may produce it. Slower intervals count 0. Of the prefixes that end with an interval at the old
+/// speed, the one with the highest sum wins; of equal ones, the longest.
 fn refine(speeds: &[f64], rough: usize) -> Option<usize> {
     let (before, after) = (median(&speeds[..rough])?, median(&speeds[rough..])?);
     let half = (before - after) / 2.0;
