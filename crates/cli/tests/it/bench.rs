@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const SHORT: [&str; 4] = [
+pub(crate) const SHORT: [&str; 4] = [
     "--quick",
     "--repeat=1",
     "--only=rand-read,durable",
@@ -420,75 +420,4 @@ fn what_cannot_be_stored_is_printed_in_full_and_kept() {
         .unwrap();
     assert!(import.status.success(), "{}", support::text(&import.stderr));
     assert_eq!(records(&home).len(), 1);
-}
-
-/// The file system becomes full during the measurement.
-#[test]
-fn a_full_file_system_costs_neither_result_nor_spool() {
-    let home = Home::new();
-    let small = home.path().join("small");
-    std::fs::create_dir(&small).unwrap();
-    let mount = |words: &[&str]| {
-        let command = std::process::Command::new(words[0])
-            .args(&words[1..])
-            .arg(&small)
-            .output();
-        command.is_ok_and(|out| out.status.success())
-    };
-    if !mount(&["mount", "-t", "tmpfs", "-o", "size=8m", "small"]) {
-        eprintln!(
-            "SKIPPED a_full_file_system_costs_neither_result_nor_spool: nothing can be mounted here"
-        );
-        return;
-    }
-    let database = small.join("hakaru.db");
-    let mut bench = hakaru(&home);
-    bench
-        .env("HAKARU_DB", &database)
-        .arg("bench")
-        .args(SHORT)
-        .arg(home.work());
-    let child = bench
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let spools = || {
-        std::fs::read_dir(small.join("hakaru.db.spool")).map_or(0, |directory| directory.count())
-    };
-    support::wait_until(|| spools() > 0);
-    // Write until the file system is full.
-    let mut filler = std::fs::File::create(small.join("filler")).unwrap();
-    while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
-    let out = child.wait_with_output().unwrap();
-    let (shown, said) = (support::text(&out.stdout), support::text(&out.stderr));
-    drop(filler);
-    std::fs::remove_file(small.join("filler")).unwrap();
-    let recovered = hakaru(&home)
-        .env("HAKARU_DB", &database)
-        .arg("recover")
-        .output()
-        .unwrap();
-    let listed = hakaru(&home)
-        .env("HAKARU_DB", &database)
-        .arg("list")
-        .output()
-        .unwrap();
-    assert!(mount(&["umount"]), "cannot give the file system back");
-    assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(
-        shown.contains("Random reads") && shown.contains("Durable writes"),
-        "{shown}\n{said}"
-    );
-    assert!(said.contains("hakaru recover"), "{said}");
-    assert!(
-        recovered.status.success(),
-        "{}",
-        support::text(&recovered.stderr)
-    );
-    assert!(
-        support::text(&listed.stdout).contains("durable "),
-        "{}",
-        support::text(&listed.stdout)
-    );
 }

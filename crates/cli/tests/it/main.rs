@@ -8,6 +8,7 @@ mod anatomy_kept;
 mod archives;
 mod articles;
 mod bench;
+mod bench_full_disk;
 mod campaign;
 mod cards;
 mod clients;
