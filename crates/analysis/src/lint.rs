@@ -247,19 +247,8 @@ fn reads_back(job: &Job, written: &[&Job]) -> Option<LintWarning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hakaru_model::job::Access;
+    use crate::testing::sound;
     use hakaru_model::lint::Severity;
-
-    /// Returns a job without warnings.
-    fn sound(op: Op) -> Job {
-        let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, true));
-        job.files.direct = true;
-        job.extent.size = Some(SizeSpec::Bytes(Bytes(4 << 30)));
-        job.timing.runtime = Some(Nanos::from_secs(60));
-        job.timing.ramp_time = Nanos::from_secs(2);
-        job.timing.time_based = true;
-        job
-    }
 
     fn warnings(jobs: Vec<Job>) -> Vec<LintWarning> {
         let phases = jobs

@@ -255,3 +255,14 @@ fn device() -> DeviceIdentity {
     );
     serde_json::from_str(&text).expect("the text above is a device")
 }
+
+/// Returns a job without warnings.
+pub(crate) fn sound(op: Op) -> Job {
+    let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, true));
+    job.files.direct = true;
+    job.extent.size = Some(SizeSpec::Bytes(Bytes(4 << 30)));
+    job.timing.runtime = Some(Nanos::from_secs(60));
+    job.timing.ramp_time = Nanos::from_secs(2);
+    job.timing.time_based = true;
+    job
+}

@@ -1,7 +1,7 @@
 //! Limits of the checks of jobs, and of jobs that ended before their runtime.
 
 use crate::summarize::{SHORT, SMALL_FILE};
-use crate::testing::write_run;
+use crate::testing::{sound, write_run};
 use crate::{ended_early, lint};
 use hakaru_model::job::{
     Access, BufferContent, IoEngine, Job, Op, Phase, Scenario, SizeSpec, Target,
@@ -66,17 +66,6 @@ fn only_workers_of_the_job_show_that_it_ended_early() {
     assert!(!is_early(&several));
     several.phases.push(run.phases[0].clone());
     assert!(is_early(&several));
-}
-
-/// Returns a job without warnings.
-fn sound(op: Op) -> Job {
-    let mut job = Job::new("j", Target::Paths(vec!["f".into()]), Access::only(op, true));
-    job.files.direct = true;
-    job.extent.size = Some(SizeSpec::Bytes(Bytes(4 << 30)));
-    job.timing.runtime = Some(Nanos::from_secs(60));
-    job.timing.ramp_time = Nanos::from_secs(2);
-    job.timing.time_based = true;
-    job
 }
 
 fn warnings(jobs: &[Job]) -> Vec<LintWarning> {

@@ -251,8 +251,8 @@ fn borders_are_kept_from_so_many_standard_errors_on() {
     assert!(are_merged(&noisy, exact * (1.0 + 1e-9)));
 }
 
-/// Cells in groups of four alike have a correlation with the next one: 36 / 30 pairs of 4, and 2 / 32 for the medians;
-/// that with the next but one is below the limit.
+/// Groups of four equal cells have an autocorrelation at lag 1: 36 / 30 pairs of 4, and 2 / 32 for the medians. At lag
+/// 2, it is below the limit.
 #[test]
 fn correlated_cells_have_a_larger_error() {
     let cells = |level: f64| {
@@ -305,7 +305,7 @@ fn levels_that_differ_by_less_than_a_tenth_are_merged() {
     }
 }
 
-/// Of 20 fast cells, so many are as slow as all slow ones, or slower: Cliff's delta is (faster - slower) / 20.
+/// A number of 20 fast cells is as slow as the slow cells, or slower: Cliff's delta is (faster - slower) / 20.
 #[test]
 fn most_cells_of_two_levels_must_differ() {
     for (equal, slower, is_merged) in [
