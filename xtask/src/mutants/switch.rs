@@ -68,11 +68,11 @@ type Variant = (usize, String);
 #[derive(Debug)]
 struct Site {
     range: Range<usize>,
-    form: Form,
+    form: Rewrite,
 }
 
 #[derive(Debug)]
-enum Form {
+enum Rewrite {
     /// Early returns, inserted at the beginning of a body.
     Returns(Vec<Variant>),
     Binary {
@@ -191,7 +191,12 @@ impl SiteFinder<'_> {
             .collect()
     }
 
-    fn add(&mut self, range: Range<usize>, form: Form, changes: impl IntoIterator<Item = usize>) {
+    fn add(
+        &mut self,
+        range: Range<usize>,
+        form: Rewrite,
+        changes: impl IntoIterator<Item = usize>,
+    ) {
         self.found.extend(changes);
         self.sites.push(Site { range, form });
     }
@@ -207,7 +212,7 @@ impl SiteFinder<'_> {
         for at in bodies {
             let variants = self.variants(Genre::FnValue, at);
             let numbers: Vec<usize> = variants.iter().map(|(number, _)| *number).collect();
-            self.add(at..at, Form::Returns(variants), numbers);
+            self.add(at..at, Rewrite::Returns(variants), numbers);
         }
     }
 }
@@ -223,7 +228,7 @@ impl<'ast> Visit<'ast> for SiteFinder<'_> {
         // A condition with `let` binds names for what follows, so it cannot become an operand of a match.
         if !variants.is_empty() && !has_let(&expr.left) && !has_let(&expr.right) {
             let numbers: Vec<usize> = variants.iter().map(|(number, _)| *number).collect();
-            let form = Form::Binary {
+            let form = Rewrite::Binary {
                 left: left.clone(),
                 operator: self.text[operator].to_owned(),
                 right: right.clone(),
@@ -241,7 +246,7 @@ impl<'ast> Visit<'ast> for SiteFinder<'_> {
         if let Some(&(change, _)) = deleted.first() {
             let range = operator.start..operand.end;
             let operator = self.text[operator].to_owned();
-            let form = Form::Unary {
+            let form = Rewrite::Unary {
                 operator,
                 operand,
                 change,
@@ -264,7 +269,7 @@ impl<'ast> Visit<'ast> for SiteFinder<'_> {
                 };
                 let (always, never) = (number("true"), number("false"));
                 let numbers = [deleted, always, never].into_iter().flatten();
-                let form = Form::Guard {
+                let form = Rewrite::Guard {
                     deleted,
                     always,
                     never,
@@ -277,7 +282,7 @@ impl<'ast> Visit<'ast> for SiteFinder<'_> {
             None => {
                 let end = arm.pat.span().byte_range().end;
                 if let Some(deleted) = deleted {
-                    self.add(end..end, Form::NewGuard { deleted }, [deleted]);
+                    self.add(end..end, Rewrite::NewGuard { deleted }, [deleted]);
                 }
             }
         }
@@ -290,7 +295,7 @@ impl<'ast> Visit<'ast> for SiteFinder<'_> {
                 let range = field.span().byte_range();
                 let deleted = self.variants(Genre::StructField, range.start);
                 if let Some(&(change, _)) = deleted.first() {
-                    let form = Form::Field {
+                    let form = Rewrite::Field {
                         name: self.text[field.member.span().byte_range()].to_owned(),
                         value: field.expr.span().byte_range(),
                         base: base.span().byte_range(),
@@ -356,17 +361,17 @@ impl Rewriter<'_> {
     fn site(&self, site: &Site, inner: &[Site]) -> String {
         let part = |range: &Range<usize>| self.rewrite(inner, range.clone());
         match &site.form {
-            Form::Returns(variants) => variants
+            Rewrite::Returns(variants) => variants
                 .iter()
                 .map(|(number, value)| format!("if {} {{ return {value}; }} ", is_on(*number)))
                 .collect(),
-            Form::Binary {
+            Rewrite::Binary {
                 left,
                 operator,
                 right,
                 variants,
             } => binary(&part(left), operator, &part(right), variants),
-            Form::Unary {
+            Rewrite::Unary {
                 operator,
                 operand,
                 change,
@@ -375,7 +380,7 @@ impl Rewriter<'_> {
                 part(operand),
                 is_on(*change)
             ),
-            Form::Guard {
+            Rewrite::Guard {
                 deleted,
                 always,
                 never,
@@ -389,8 +394,8 @@ impl Rewriter<'_> {
                 }
                 guard
             }
-            Form::NewGuard { deleted } => format!(" if !{}", is_on(*deleted)),
-            Form::Field {
+            Rewrite::NewGuard { deleted } => format!(" if !{}", is_on(*deleted)),
+            Rewrite::Field {
                 name,
                 value,
                 base,

@@ -32,7 +32,7 @@ const FIRST_BATCH: f64 = 0.3;
 const LAST_BATCH: f64 = 20.0;
 
 /// A test: the number of its binary, and its name.
-struct Test {
+struct NamedTest {
     binary: usize,
     name: String,
 }
@@ -42,7 +42,7 @@ pub(super) struct TestSet {
     binaries: Vec<PathBuf>,
     /// Directory in which cargo runs them.
     package: PathBuf,
-    tests: Vec<Test>,
+    tests: Vec<NamedTest>,
 }
 
 /// What the tests do without a change.
@@ -62,7 +62,7 @@ impl TestSet {
                 .current_dir(&package);
             let list = workspace::output(&mut list)?;
             let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
-            tests.extend(names.map(|name| Test {
+            tests.extend(names.map(|name| NamedTest {
                 binary,
                 name: name.to_owned(),
             }));

@@ -8,15 +8,15 @@ use std::process::Command;
 /// A program that has each form of change, also nested ones.
 const SOURCE: &str = r#"
 #[derive(Default, Debug)]
-struct Pair {
+struct TwoNumbers {
     a: i32,
     b: i32,
 }
 
-fn pair() -> Pair {
-    Pair {
+fn pair() -> TwoNumbers {
+    TwoNumbers {
         a: 7 - 2,
-        ..Pair { a: 1, b: 2 }
+        ..TwoNumbers { a: 1, b: 2 }
     }
 }
 
