@@ -133,7 +133,14 @@ impl SwitchedCrate<'_> {
     fn write(&self, changes: &[Change], left_out: &BTreeSet<usize>) -> Result<BTreeSet<usize>> {
         let listed = workspace::output(
             Command::new("git")
-                .args(["ls-files", "-z"])
+                // New files too, unless they are ignored.
+                .args([
+                    "ls-files",
+                    "-z",
+                    "--cached",
+                    "--others",
+                    "--exclude-standard",
+                ])
                 .current_dir(workspace::root()),
         )?;
         let mut by_file: BTreeMap<&str, Vec<(usize, &Change)>> = BTreeMap::new();
