@@ -14,6 +14,7 @@ use hakaru_model::host_comparison::{
     DifferenceCause, HostCell, HostComparison, RatioInterval, VariationShares,
 };
 use hakaru_model::job::Op;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares the hosts of a campaign in each layer and phase; empty if no card was measured on several hosts.
@@ -111,25 +112,45 @@ fn own_key(card: &CardSummary) -> &str {
     key.filter(|_| !card.host.is_empty()).unwrap_or(&card.key)
 }
 
-/// Returns two or more hosts on which at least one card was measured: those with the most cells in a complete table.
-/// Hosts are left out one after another, those with the fewest shared cards first.
+/// Most sets of hosts that are compared, so that a large campaign with many gaps does not take minutes.
+const MOST_HOST_SETS: usize = 1_000;
+
+/// Returns two or more hosts on which at least one card was measured: those with the most cells in a complete table, and
+/// of equal ones those with the most hosts.
+///
+/// The hosts of a largest table are those that all of its cards have in common: another common host would add cells.
+/// With over [`MOST_HOST_SETS`] such sets, only those of the most frequent sets of hosts are compared.
 fn complete_hosts<'a>(cells: &CellsByCard<'a>) -> Option<Vec<&'a str>> {
-    let shared: Vec<_> = cells.values().filter(|of| of.len() > 1).collect();
-    let mut hosts: BTreeSet<&str> = shared.iter().flat_map(|of| of.keys().copied()).collect();
-    let mut best: Option<(usize, BTreeSet<&str>)> = None;
-    while hosts.len() > 1 {
-        let whole = shared
-            .iter()
-            .filter(|of| hosts.iter().all(|host| of.contains_key(host)));
-        let count = whole.count() * hosts.len();
-        if count > 0 && best.as_ref().is_none_or(|(most, _)| count > *most) {
-            best = Some((count, hosts.clone()));
-        }
-        let cards_of = |host: &&&str| shared.iter().filter(|of| of.contains_key(**host)).count();
-        let fewest = hosts.iter().min_by_key(cards_of).copied()?;
-        hosts.remove(fewest);
+    let mut cards_by_hosts: BTreeMap<BTreeSet<&str>, usize> = BTreeMap::new();
+    for of in cells.values().filter(|of| of.len() > 1) {
+        *cards_by_hosts
+            .entry(of.keys().copied().collect())
+            .or_default() += 1;
     }
-    best.map(|(_, hosts)| hosts.into_iter().collect())
+    let mut by_frequency: Vec<(&BTreeSet<&str>, usize)> = cards_by_hosts
+        .iter()
+        .map(|(hosts, cards)| (hosts, *cards))
+        .collect();
+    by_frequency.sort_by_key(|(_, cards)| Reverse(*cards));
+    let mut common: BTreeSet<BTreeSet<&str>> = BTreeSet::new();
+    for (hosts, _) in &by_frequency {
+        let with_others = common.iter().map(|others| others & *hosts);
+        let with_others: Vec<_> = with_others
+            .filter(|hosts| hosts.len() > 1)
+            .take(MOST_HOST_SETS.saturating_sub(common.len()))
+            .collect();
+        common.extend(with_others);
+        common.insert((*hosts).clone());
+    }
+    let cells_of = |hosts: &BTreeSet<&str>| {
+        let whole = by_frequency.iter().filter(|(of, _)| hosts.is_subset(of));
+        whole.map(|(_, cards)| cards).sum::<usize>() * hosts.len()
+    };
+    let largest = common
+        .into_iter()
+        .rev()
+        .max_by_key(|hosts| (cells_of(hosts), hosts.len()))?;
+    Some(largest.into_iter().collect())
 }
 
 /// Returns the names of the cards. A card has another label on each host, so it is named after its device; after its key

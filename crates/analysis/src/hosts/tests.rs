@@ -1,5 +1,7 @@
 //! Comparisons of hosts whose true effects are set.
 
+mod layouts;
+
 use super::*;
 use crate::testing::{normal, read_series};
 use hakaru_model::campaign::LayerSummary;
