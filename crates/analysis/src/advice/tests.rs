@@ -5,7 +5,7 @@ use crate::testing::suite;
 use hakaru_model::advice::AdviceVerdict;
 use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::PhaseSummary;
-use hakaru_model::units::{BytesPerSec, Nanos};
+use hakaru_model::units::{BytesPerSec, Nanos, Quantile};
 
 fn fitness_of(advice: &[Advice], id: &str) -> Option<Fitness> {
     advice.iter().find(|a| a.id == id).unwrap().fitness
@@ -213,4 +213,58 @@ fn a_verdict_within_the_interval_of_its_mark_is_not_firm() {
     assert!(!decide(&criterion, measured(Some((480.0, 530.0)))).firm);
     assert!(decide(&criterion, measured(Some((501.0, 509.0)))).firm);
     assert!(!decide(&criterion, measured(None)).firm);
+}
+
+/// The worst rating comes first. Among equal ratings, the first is the one that misses its next threshold by the largest
+/// factor, because it limits longest.
+#[test]
+fn decisions_are_in_order_of_rating_and_shortfall() {
+    let mut summary = suite(5);
+    for phase in &mut summary.phases {
+        if phase.phase == "rand-write" {
+            phase.iops.mean = 600.0;
+        }
+        if let Some(sync) = &mut phase.sync {
+            let times = [(Quantile::P99, 9), (Quantile::P999, 20)];
+            sync.quantiles = times.map(|(q, ms)| (q, Nanos::from_millis(ms))).to_vec();
+        }
+    }
+    // 600 IOPS, 9 ms and 20 ms against `fits` and `care`; the first of two is the one that should decide.
+    let (write, p99, p999) = (Figure::RandomWrite, Figure::SyncP99, Figure::SyncP999);
+    for expected in [
+        // With care, by the factor to "good": 4.5 and 2.5, 4 and 1.5, 3 and 2, 4.5 and 3.
+        [(p99, 2.0, 100.0), (p999, 8.0, 100.0)],
+        [(p999, 5.0, 100.0), (p99, 6.0, 100.0)],
+        [(write, 1800.0, 100.0), (p99, 4.5, 100.0)],
+        [(p99, 2.0, 100.0), (write, 1800.0, 100.0)],
+        // Not suitable, by the factor to "with care": 3 and 2, 2.5 and 2.
+        [(p99, 1.0, 3.0), (p999, 1.0, 10.0)],
+        [(p999, 4.0, 8.0), (write, 9000.0, 1200.0)],
+        // Good, by the reserve: 0.8 and 0.5, 0.75 and 0.5.
+        [(p999, 25.0, 50.0), (p99, 18.0, 50.0)],
+        [(p99, 12.0, 50.0), (write, 300.0, 100.0)],
+        // Not suitable by little is worse than with care by much.
+        [(p99, 1.0, 8.0), (p999, 1.0, 21.0)],
+        [(p99, 8.0, 10.0), (p999, 21.0, 30.0)],
+    ] {
+        let criteria = expected.map(|(figure, fits, care)| Criterion {
+            figure,
+            fits,
+            care,
+            why: String::new(),
+        });
+        let mut rule = UseRule {
+            id: "own".into(),
+            title: "mine".into(),
+            criteria: criteria.to_vec(),
+            needs_permissions: false,
+        };
+        for _ in 0..2 {
+            rule.criteria.reverse();
+            let advice = &advise(&summary, std::slice::from_ref(&rule))[0];
+            let order = advice.decided_by.iter().map(|of| of.criterion.figure);
+            let order: Vec<Figure> = order.collect();
+            assert_eq!(order, expected.map(|(figure, ..)| figure), "{expected:?}");
+        }
+    }
 }

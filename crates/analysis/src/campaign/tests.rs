@@ -1,5 +1,8 @@
 //! Tests of the differences in circumstances between the points of a campaign.
 
+mod layers;
+mod results;
+
 use super::*;
 use crate::testing::{read_series, suite};
 use hakaru_model::campaign::CardSummary;

@@ -321,10 +321,69 @@ fn runs_needed_are_the_fewer_of_both_proofs() {
         (98.0, 1, runs(3.0, 0.1, 0.8)),
         (98.0, 2, runs(3.0, 0.05, 0.8)),
         (98.5, 1, runs(3.5, 0.1, 0.8)),
+        // A quarter of the margin is not near the middle any more.
+        (98.75, 1, runs(3.75, 0.1, 0.8)),
         (99.0, 1, runs(4.0, 0.1, 0.9)),
         (100.0, 1, runs(5.0, 0.1, 0.9)),
     ] {
         let (a, b) = (side(100.0, 3.0), side(b, 4.0));
         assert_eq!(needed(&a, &b, family), Some(expected.max(3)), "{b:?}");
+    }
+}
+
+/// Equal means are certainly equal only if neither side varies.
+#[test]
+fn equal_means_of_varying_runs_are_not_proven_equal() {
+    // By hand: t is the difference from the margin, 100 − 100 / 1.05, divided by √(10²) (one side varies), or by
+    // √(10² + 10² / 1.05²) with 1.995 degrees of freedom (both do).
+    for (a, b, p) in [
+        ([90.0, 110.0], [110.0, 90.0], 0.3816),
+        ([100.0, 100.0], [90.0, 110.0], 0.3585),
+        ([90.0, 110.0], [100.0, 100.0], 0.3585),
+        ([100.0, 100.0], [100.0, 100.0], 0.0),
+        ([0.0, 0.0], [0.0, 0.0], 0.0),
+        // Without variation, 4% apart is certainly within the margin, and 20% apart is not.
+        ([100.0, 100.0], [104.0, 104.0], 0.0),
+        ([100.0, 100.0], [120.0, 120.0], 1.0),
+        ([120.0, 120.0], [100.0, 100.0], 1.0),
+    ] {
+        let found = compare("x", "1/s", &a, &b).unwrap();
+        let p_equivalence = found.p_equivalence.unwrap();
+        assert!((p_equivalence - p).abs() < 1e-3, "{a:?} {b:?}: {found:?}");
+        assert_eq!(found.is_little(), p < 0.05, "{a:?} {b:?}");
+        let verdict = match found.verdict {
+            Verdict::Undecided { .. } => p > 0.05,
+            Verdict::Equivalent => p == 0.0 && a == b,
+            Verdict::Different => a[0] == a[1] && b[0] == b[1] && a != b,
+        };
+        assert!(verdict, "{a:?} {b:?}: {found:?}");
+    }
+}
+
+/// Both rates must be known: by run, or as a published mean with its deviation.
+#[test]
+fn a_phase_has_a_rate_if_both_rates_are_known() {
+    let base = crate::testing::read_series(1, 30e6, 0.01).phases.remove(0);
+    for (bandwidth, iops, stated, expected) in [
+        (true, true, None, true),
+        (true, false, None, false),
+        (false, true, None, false),
+        (false, false, None, false),
+        (true, false, Some(5), true),
+        (false, true, Some(5), true),
+        (false, false, Some(5), true),
+        // One published run has no deviation.
+        (false, true, Some(1), false),
+        (true, true, Some(1), true),
+    ] {
+        let mut phase = base.clone();
+        phase.detail.stated_runs = stated;
+        if !bandwidth {
+            phase.bandwidth.values.clear();
+        }
+        if !iops {
+            phase.iops.values.clear();
+        }
+        assert_eq!(has_rate(&phase), expected, "{bandwidth} {iops} {stated:?}");
     }
 }

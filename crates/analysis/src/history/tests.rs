@@ -1,6 +1,7 @@
 //! Histories of cards that stay well, wear out, or fail.
 
 mod evidence;
+mod trends;
 
 use super::*;
 use crate::io_path::tests::{path, traffic_of};

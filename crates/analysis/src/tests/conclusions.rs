@@ -6,6 +6,7 @@ use crate::{compare_summaries, conclude_pair, summarize};
 use hakaru_model::conclusion::{ConcludedRate, PairConclusion};
 use hakaru_model::finding::{Comparison, Summary, Verdict};
 use hakaru_model::job::Op;
+use hakaru_model::units::Nanos;
 
 /// Phases of a side: name, operation, random, block, and I/Os per second.
 type Phases<'a> = &'a [(&'static str, Op, bool, u64, f64)];
@@ -205,5 +206,97 @@ fn the_conclusion_follows_the_verdicts() {
             panic!("{changes:?}");
         };
         assert_eq!((rate.phase.as_str(), level, of), (wanted, equivalent, 3));
+    }
+}
+
+/// Ten seconds on both sides are long enough; an unknown time is not held against a rate.
+#[test]
+fn rates_brief_on_one_side_are_not_at_an_end() {
+    let mut side = series(THREE, 1);
+    for phase in &mut side.phases {
+        phase.detail.measured = Nanos::from_secs(10);
+    }
+    let changes = [(9.0, OPEN), (0.5, OPEN), (2.0, OPEN)];
+    for (on_a, on_b, highest) in [
+        (10_000, 10_000, "x"),
+        (9_999, 10_000, "z"),
+        (10_000, 9_999, "z"),
+        (1, 1, "z"),
+        (0, 10_000, "x"),
+        (10_000, 0, "x"),
+        (0, 0, "x"),
+        (0, 9_999, "z"),
+    ] {
+        let [a, b] = [on_a, on_b].map(|millis| {
+            let mut side = side.clone();
+            side.phases[0].detail.measured = Nanos::from_millis(millis);
+            side
+        });
+        assert_eq!(a.phases[0].phase, "x");
+        let Some(PairConclusion::Single(found)) = conclude(&a, &b, &changes) else {
+            panic!("one run proves nothing");
+        };
+        let ends = [&found.lowest.phase, &found.highest.phase];
+        assert_eq!(ends, ["y", highest], "{on_a} {on_b}");
+        // All rates count for the direction.
+        assert_eq!((found.higher, found.of), (2, 3));
+    }
+}
+
+/// Writes with syncs are of another kind than those without, however they sync.
+#[test]
+fn durable_writes_are_told_apart_from_others() {
+    let phases = [
+        ("v", Op::Write, true, SMALL, 300.0),
+        ("w", Op::Write, true, SMALL, 200.0),
+    ];
+    let base = series(&phases, 3);
+    let changes = [(2.0, Verdict::Different), (1.5, Verdict::Different)];
+    let (none, open) = ((0, false), (0, true));
+    for (v, w, ambiguous) in [
+        (none, none, true),
+        (none, (1, false), false),
+        ((8, false), none, false),
+        (none, open, false),
+        (open, none, false),
+        ((1, false), (8, false), true),
+        ((1, false), open, true),
+        ((1, true), open, true),
+        ((1, true), none, false),
+    ] {
+        let mut side = base.clone();
+        for (phase, (every, open)) in side.phases.iter_mut().zip([v, w]) {
+            let shape = phase.detail.shape.as_mut().unwrap();
+            (shape.sync_every, shape.sync_open) = (every, open);
+        }
+        let Some(PairConclusion::Faster(found)) = conclude(&side, &side, &changes) else {
+            panic!("both rates differ");
+        };
+        assert_eq!(found.rate.phase, "v");
+        assert_eq!(found.rate.ambiguous, ambiguous, "{v:?} {w:?}");
+    }
+}
+
+/// The inverse of an interval from 0 has no upper end, so there is none.
+#[test]
+fn the_interval_of_the_inverse_ratio_is_inverse() {
+    let side = series(THREE, 3);
+    let phases = common_phases(&side, &side);
+    for (ratio, interval, second, expected) in [
+        (0.25, Some((0.2, 0.5)), false, Some((2.0, 5.0))),
+        (0.25, Some((0.0, 0.5)), false, None),
+        (0.25, None, false, None),
+        (4.0, Some((2.0, 5.0)), true, Some((2.0, 5.0))),
+        (4.0, None, true, None),
+    ] {
+        let mut comparisons = compare_summaries(&side, &side);
+        let first = comparisons.iter_mut().find(|c| c.primary).unwrap();
+        (first.ratio, first.verdict) = (ratio, Verdict::Different);
+        first.ratio_ci95 = interval;
+        let Some(PairConclusion::Faster(found)) = conclude_pair(&phases, &comparisons) else {
+            panic!("one rate differs");
+        };
+        assert_eq!((found.second, found.rate.ratio), (second, 4.0));
+        assert_eq!(found.rate.ratio_ci95, expected, "{interval:?}");
     }
 }

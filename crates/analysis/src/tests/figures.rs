@@ -2,7 +2,7 @@
 
 use crate::compare::{QUANTILE_RESOLUTION, RESOLUTION};
 use crate::figures::{
-    FigureSample, figure, figure_sample, is_brief, is_of_mix, slowest_by_extremes,
+    FigureSample, figure, figure_sample, is_brief, is_of_mix, slowest_by_extremes, slowest_segment,
 };
 use crate::stats::SampleMoments;
 use crate::testing::suite;
@@ -322,5 +322,102 @@ fn a_figure_is_brief_if_measured_for_less_than_ten_seconds() {
             "{millis}"
         );
         assert!(!is_brief(&summary, Figure::SequentialRead));
+    }
+}
+
+/// Only a sequential write of large blocks without reads and syncs shows how long a card sustains its speed.
+#[test]
+fn sustained_figures_need_a_plain_sequential_write() {
+    let mut summary = even();
+    let shape = summary.phases[0].detail.shape.unwrap();
+    assert_eq!((shape.random, shape.read_percent), (false, 0));
+    let of = |random, kib: u64, read_percent, sync_every, sync_open| WorkloadShape {
+        random,
+        block: Bytes(kib << 10),
+        read_percent,
+        sync_every,
+        sync_open,
+        ..shape
+    };
+    for (shape, expected) in [
+        (of(false, 1024, 0, 0, false), true),
+        (of(false, 256, 0, 0, false), true),
+        (of(false, 255, 0, 0, false), false),
+        (of(true, 1024, 0, 0, false), false),
+        (of(true, 4, 0, 0, false), false),
+        (of(false, 1024, 30, 0, false), false),
+        (of(false, 1024, 0, 1, false), false),
+        (of(false, 1024, 0, 0, true), false),
+        (of(true, 4, 30, 1, true), false),
+    ] {
+        summary.phases[0].detail.shape = Some(shape);
+        for wanted in [Figure::SustainedWrite, Figure::SlowestWrite] {
+            let found = figure(&summary, wanted);
+            assert_eq!(found.is_some(), expected, "{wanted:?} {shape:?}");
+        }
+        assert_eq!(slowest_by_extremes(&summary).is_some(), expected);
+    }
+}
+
+/// Intervals by their lengths in seconds and speeds.
+fn intervals(steps: &[(f64, f64)]) -> Vec<TimelinePoint> {
+    let mut at_s = 0.0;
+    let point = |&(length, speed): &(f64, f64)| {
+        at_s += length;
+        TimelinePoint {
+            at_s,
+            bandwidth: BytesPerSec(speed),
+            iops: 0.0,
+        }
+    };
+    steps.iter().map(point).collect()
+}
+
+/// A segment consists of whole intervals and lasts a second or longer; its speed is bytes by time.
+#[test]
+fn the_slowest_segment_has_the_mean_of_its_time() {
+    for (steps, expected) in [
+        (&[(1.5, 12.0)][..], Some(12.0)),
+        (&[(0.75, 12.0)], None),
+        (&[(0.75, 10.0), (0.75, 20.0)], Some(15.0)),
+        (&[(0.75, 10.0), (0.25, 30.0)], Some(15.0)),
+        // A long interval is a segment of its own.
+        (&[(0.5, 40.0), (0.5, 40.0), (1.5, 20.0)], Some(20.0)),
+        (&[(3.0, 7.0), (0.5, 1.0)], Some(21.5 / 3.5)),
+        (&[(0.25, 40.0); 4], Some(40.0)),
+        (&[(0.25, 40.0); 3], None),
+        // Bytes in no time are no speed.
+        (
+            &[(0.5, 40.0), (0.0, f64::INFINITY), (0.5, 20.0), (0.5, 30.0)],
+            Some(25.0),
+        ),
+    ] {
+        let found = slowest_segment(&intervals(steps));
+        let is_close = match (found, expected) {
+            (Some(found), Some(expected)) => f64::abs(found - expected) < 1e-9,
+            (found, expected) => found == expected,
+        };
+        assert!(is_close, "{steps:?}: {found:?}, expected {expected:?}");
+    }
+}
+
+/// A file may state any times. Sums of large ones are rounded by more than a second, so that more than a whole segment
+/// seems to remain after its last interval.
+#[test]
+fn a_timeline_of_any_times_has_a_finite_speed_or_none() {
+    let sizes = [0.0, 1e-300, 9.0, 1e9, 1e17, 3e17, 1e300, f64::MAX];
+    for (a, b) in sizes.iter().flat_map(|&a| sizes.map(|b| (a, b))) {
+        for (c, speed) in sizes
+            .iter()
+            .flat_map(|&c| [0.0, 40e6].map(|speed| (c, speed)))
+        {
+            let points = [a, b, c].map(|at_s| TimelinePoint {
+                at_s,
+                bandwidth: BytesPerSec(speed),
+                iops: 0.0,
+            });
+            let found = slowest_segment(&points);
+            assert!(found.is_none_or(f64::is_finite), "{a} {b} {c}: {found:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of values at the limits of rules, of several modules.
 
 mod bottlenecks;
+mod claims;
 mod conclusions;
 mod estimates;
 mod figures;

@@ -5,6 +5,7 @@ use crate::compare_summaries;
 use crate::testing::suite;
 use hakaru_model::finding::{HeadlineRate, Summary};
 use hakaru_model::job::Op;
+use hakaru_model::units::Quantile;
 
 fn names(a: &Summary, b: &Summary) -> Vec<String> {
     common_phases(a, b)
@@ -94,4 +95,38 @@ fn percentiles_are_secondary_figures() {
     b.phases[0].detail.sync_by_run.clear();
     assert_eq!(quantities(&a, &b), expected[..2]);
     assert_eq!(quantities(&b, &a), expected[..2]);
+}
+
+#[test]
+fn each_percentile_is_compared_with_the_same_percentile() {
+    let side = |base: f64| {
+        let by_run = |base: f64| {
+            let quantiles = [
+                Quantile::P95,
+                Quantile::P999,
+                Quantile::P99,
+                Quantile::MEDIAN,
+            ];
+            let means = (1..).map(|i| base * f64::from(i));
+            let values = means.map(|mean| crate::estimate(&[0.9 * mean, mean, 1.1 * mean]));
+            let estimates = values.map(|estimate| estimate.unwrap());
+            quantiles.into_iter().zip(estimates).collect::<Vec<_>>()
+        };
+        let mut side = suite(3);
+        side.phases.retain(|phase| phase.phase == "durable");
+        let detail = &mut side.phases[0].detail;
+        (detail.latency_by_run, detail.sync_by_run) = (by_run(base), by_run(10.0 * base));
+        side
+    };
+    let found = compare_summaries(&side(1e6), &side(2e6));
+    let means = found.iter().filter(|c| !c.primary);
+    let means: Vec<_> = means
+        .map(|c| (&*c.quantity, [c.a.mean, c.b.mean].map(f64::round)))
+        .collect();
+    let expected = [
+        ("durable write latency P99", [3e6, 6e6]),
+        ("durable write sync P99", [30e6, 60e6]),
+        ("durable write sync P99.9", [20e6, 40e6]),
+    ];
+    assert_eq!(means, expected);
 }

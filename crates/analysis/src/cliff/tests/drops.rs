@@ -207,3 +207,106 @@ fn intervals_have_their_own_lengths() {
     assert_eq!(lengths_and_speeds(&points), expected);
     assert_eq!(lengths_and_speeds(&[]), []);
 }
+
+/// The median of all cells after a drop hides a late recovery, so the last quarter of them must be slow, too.
+#[test]
+fn a_drop_that_recovers_in_its_last_quarter_does_not_last() {
+    for (slow, fast, end, is_fall) in [
+        // The last quarter of 40 cells is ten cells, most of them slow or most of them fast.
+        (30, 4, 6, true),
+        (30, 6, 4, false),
+        (30, 7, 3, false),
+        // The same recovery, but before the last quarter.
+        (20, 7, 13, true),
+        // The last quarter of 20 cells is five cells.
+        (15, 2, 3, true),
+        (14, 3, 3, true),
+        (15, 3, 2, false),
+    ] {
+        let after = levels(&[(50.0, slow), (100.0, fast), (50.0, end)]);
+        let parts = [levels(&[(100.0, 12)]), after];
+        let found = ask(&parts, |of| of.is_fall(1));
+        assert_eq!(found, is_fall, "{slow} {fast} {end}");
+    }
+}
+
+/// Neighbors differ by 5. Distant cells must differ by more than 1.4 times as much: by more than 7.
+#[test]
+fn speed_that_keeps_its_level_between_steps_does_not_wander() {
+    for (step, wanders) in [(6.9, false), (7.0, false), (7.1, true), (-7.1, true)] {
+        let cell = |i: usize| 100.0 + step * (i / 8) as f64 + 5.0 * (i % 2) as f64;
+        let cells: Vec<f64> = (0..24).map(cell).collect();
+        assert_eq!(ask(&[cells], |of| of.wanders()), wanders, "{step}");
+    }
+    // Most neighbors are equal: a random walk changes from each cell to the next.
+    let plateaus: Vec<f64> = (0..24).map(|i| 100.0 + 2.0 * f64::from(i / 4)).collect();
+    let differences = |of: &Segmented<'_>| [1, 8].map(|lag| of.usual_difference(lag));
+    let found = ask(&[plateaus], |of| (differences(of), of.wanders()));
+    assert_eq!(found, ([0.0, 4.0], false));
+}
+
+/// The cell of the drop counts only if no other follows. Drops of 13.30 and 13.38 are around the limit of 13.34.
+#[test]
+fn a_leap_into_the_last_cell_counts() {
+    let before: Vec<f64> = (0..16)
+        .map(|i| 100.0 + f64::from(i / 4 % 2) * 2.0)
+        .collect();
+    for (level, leaps) in [(88.70, false), (88.62, true), (50.0, true)] {
+        let parts = [before.clone(), vec![level]];
+        assert_eq!(ask(&parts, |of| of.leaps(1)), leaps, "{level}");
+    }
+}
+
+/// A level extends from one drop to the next, even if a cell spans several intervals. A drop is proven by the
+/// intervals that follow it, not by those before it.
+#[test]
+fn later_drops_have_the_levels_on_both_sides_of_them() {
+    for (counts, proven) in [
+        ([40, 52, 8], false),
+        ([40, 51, 9], false),
+        ([40, 50, 10], true),
+        // A cell spans three intervals, and the drops are at borders of cells or within cells.
+        ([360, 60, 180], true),
+        ([361, 61, 179], true),
+        ([362, 60, 178], true),
+        ([360, 180, 60], true),
+        ([360, 190, 50], false),
+    ] {
+        let [first, second, _] = counts;
+        let speeds = [90e6, 50e6, 20e6];
+        let parts: Vec<(f64, usize)> = speeds.into_iter().zip(counts).collect();
+        let found = falls(&timeline(&levels(&parts))).falls;
+        let wanted = [
+            (first, 0, [90e6, 50e6], true),
+            (first, second, [50e6, 20e6], proven),
+        ];
+        assert_eq!(found.len(), 2, "{counts:?}: {found:?}");
+        for (fall, (fast, slow, sides, proven)) in found.iter().zip(wanted) {
+            assert_eq!([fall.before.0, fall.after.0], sides, "{counts:?}");
+            assert_eq!(fall.proven, proven, "{counts:?}");
+            let seconds = (fast + slow) as f64 * TICK;
+            let bytes = (fast as f64 * 90e6 + slow as f64 * 50e6) * TICK;
+            let off = (fall.after_time.as_secs_f64() - seconds).abs();
+            assert!(off < 1e-6, "{counts:?}: {fall:?}");
+            assert!((fall.at.0 as f64 - bytes).abs() < 2.0, "{counts:?}");
+        }
+    }
+}
+
+/// The next interval has a part at the old level only if more than nine tenths of the last one are at that level.
+#[test]
+fn a_drop_is_in_the_interval_before_its_split_or_in_the_next_one() {
+    for (last, seconds, bytes) in [
+        // 0.89 of the interval at 80 MB/s, 0.9 of it, and 0.91 of it with a quarter of the next one.
+        (73.4, 1.445, 115.6),
+        (74.0, 1.45, 116.0),
+        (74.6, 1.58, 126.4),
+    ] {
+        let speeds = [80.0, 80.0, last, 35.0, 20.0];
+        let steps = whole_intervals(&timeline(&speeds.map(|speed| speed * 1e6)));
+        let found = place(&steps, 3, 80e6, 20e6);
+        let at = (found.after_time.as_secs_f64(), found.at.0 as f64 / 1e6);
+        assert!((at.0 - seconds).abs() < 1e-6, "{last}: {at:?}");
+        assert!((at.1 - bytes).abs() < 1e-4, "{last}: {at:?}");
+    }
+}

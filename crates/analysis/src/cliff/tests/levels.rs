@@ -324,3 +324,58 @@ fn most_cells_of_two_levels_must_differ() {
         }
     }
 }
+
+/// With levels of 100 and 50, intervals above 75 are at the old level, those above 25 at the new one, and slower ones
+/// are stalls.
+#[test]
+fn intervals_between_two_levels_belong_to_the_nearer_one() {
+    let cases: [(Levels<'_>, usize, usize); 6] = [
+        // Halfway is not yet the old level.
+        (&[(100.0, 10), (75.0, 1), (50.0, 10)], 10, 10),
+        (&[(100.0, 10), (76.0, 1), (50.0, 10)], 10, 11),
+        // Three intervals at the new level outweigh the fast one after them. Three of a stall do not.
+        (&[(100.0, 8), (26.0, 3), (100.0, 1), (50.0, 12)], 8, 8),
+        (&[(100.0, 8), (25.0, 3), (100.0, 1), (50.0, 12)], 8, 12),
+        (&[(100.0, 8), (24.0, 3), (100.0, 1), (50.0, 12)], 8, 12),
+        (&[(100.0, 8), (3.0, 3), (100.0, 1), (50.0, 12)], 8, 12),
+    ];
+    for (parts, rough, split) in cases {
+        let (speeds, _) = constant(parts);
+        assert_eq!(refine(&speeds, rough), Some(split), "{parts:?} {rough}");
+    }
+}
+
+fn swing_of(parts: Levels<'_>) -> Option<Swing> {
+    let (cells, segments) = constant(parts);
+    let found = Segmented {
+        cells: &cells,
+        segments: &segments,
+    };
+    found.swing()
+}
+
+/// Nothing recovers from a border between two segments of one level.
+#[test]
+fn equal_levels_are_neither_a_drop_nor_a_recovery() {
+    let cases: [(&[f64], u32); 5] = [
+        (&[100.0, 100.0], 0),
+        (&[100.0, 100.0, 120.0], 0),
+        (&[100.0, 100.0, 120.0, 120.0, 150.0], 0),
+        (&[100.0, 50.0, 50.0, 100.0, 100.0], 1),
+        (&[100.0, 100.0, 50.0, 100.0, 120.0], 1),
+    ];
+    for (levels, recoveries) in cases {
+        let parts: Vec<(f64, usize)> = levels.iter().map(|&level| (level, 8)).collect();
+        let found = swing_of(&parts).map_or(0, |swing| swing.recoveries);
+        assert_eq!(found, recoveries, "{levels:?}");
+    }
+}
+
+/// The middle of 50 and 100 is 75.
+#[test]
+fn cells_at_the_middle_are_not_above_it() {
+    for (middle, high) in [(75.0, 100.0), (76.0, 76.0)] {
+        let swing = swing_of(&[(100.0, 3), (50.0, 7), (middle, 4)]).unwrap();
+        assert_eq!((swing.high.0, swing.low.0), (high, 50.0), "{middle}");
+    }
+}
