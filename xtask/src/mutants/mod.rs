@@ -3,7 +3,9 @@
 //! Not a step of `cargo xtask ci`. `cargo xtask mutants --together` tests all changes in one build of each crate, which
 //! takes about an hour. Without this option, cargo-mutants compiles every change, which takes days:
 //! `cargo xtask mutants model --sample=60 --seed=1` tests a random sample, and prints the seed, so that the same sample
-//! can be tested again. All other options are passed to cargo-mutants.
+//! can be tested again. All other options are passed to cargo-mutants. With `--together --missed=FILE`, only the changes
+//! are tested that the output of an earlier run in this file lists as missed. `--tests=PART,PART` runs only tests whose
+//! name contains one of these parts, which is quick while tests are written.
 
 mod switch;
 mod test_set;
@@ -14,9 +16,11 @@ mod together;
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use hakaru_model::rng::Rng;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
+use switch::Change;
 
 /// Code that decides what is measured, concluded and destroyed.
 struct TestedCode {
@@ -109,6 +113,47 @@ impl MutantSample {
     }
 }
 
+/// Which changes are tested.
+#[derive(Debug, PartialEq, Eq)]
+enum ChangeSelection {
+    All,
+    Random(MutantSample),
+    /// Names of changes that an earlier run listed as missed.
+    Missed(BTreeSet<String>),
+}
+
+impl ChangeSelection {
+    /// Prefix of a change that was missed, in the output of a run.
+    const MISSED: &str = "missed: ";
+
+    /// Takes the options that select changes out of the others.
+    fn take(options: &mut Vec<&str>) -> Result<ChangeSelection> {
+        let sample = MutantSample::take(options)?;
+        let Some(at) = options.iter().position(|one| one.starts_with("--missed=")) else {
+            return Ok(sample.map_or(ChangeSelection::All, ChangeSelection::Random));
+        };
+        ensure!(sample.is_none(), "--missed and --sample exclude each other");
+        let file = &options.remove(at)["--missed=".len()..];
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+        let names = text
+            .lines()
+            .filter_map(|line| line.trim_start().strip_prefix(Self::MISSED));
+        Ok(ChangeSelection::Missed(names.map(str::to_owned).collect()))
+    }
+
+    /// The selected ones of some changes, in the same order.
+    fn of(&self, mut numbers: Vec<usize>, changes: &[Change]) -> Vec<usize> {
+        match self {
+            ChangeSelection::All => numbers,
+            ChangeSelection::Random(sample) => sample.drawn(numbers),
+            ChangeSelection::Missed(names) => {
+                numbers.retain(|number| names.contains(&changes[*number].name));
+                numbers
+            }
+        }
+    }
+}
+
 /// Runs cargo-mutants on the named code, or on all of it.
 ///
 /// # Errors
@@ -126,14 +171,28 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             known.join(", ")
         );
     }
-    let sample = MutantSample::take(&mut options)?;
+    let selection = ChangeSelection::take(&mut options)?;
+    let named = options.iter().position(|one| one.starts_with("--tests="));
+    let tests = named.map(|at| &options.remove(at)["--tests=".len()..]);
     let options_before = options.len();
     options.retain(|option| *option != "--together");
     let is_together = options.len() < options_before;
     ensure!(
         !is_together || options.is_empty(),
-        "--together takes no other options than --sample=N and --seed=S"
+        "--together takes no other options than --sample=N, --seed=S, --missed=FILE and --tests=PART,PART"
     );
+    ensure!(
+        is_together || tests.is_none(),
+        "--tests=PART,PART needs --together"
+    );
+    let sample = match &selection {
+        ChangeSelection::All => None,
+        ChangeSelection::Random(sample) => Some(sample),
+        ChangeSelection::Missed(_) => {
+            ensure!(is_together, "--missed=FILE needs --together");
+            None
+        }
+    };
     let mut few = Vec::new();
     for code in CODE {
         if !names.is_empty() && !names.contains(&code.name) {
@@ -144,8 +203,8 @@ pub(crate) fn main(args: &[String]) -> Result<()> {
             false => &files,
         };
         let is_enough = match is_together {
-            true => test_together(code, files, sample.as_ref())?,
-            false => test_changes(code, files, &options, sample.as_ref())?,
+            true => test_together(code, files, &selection, tests)?,
+            false => test_changes(code, files, &options, sample)?,
         };
         if !is_enough {
             few.push(code.name);
@@ -183,15 +242,20 @@ fn directory(code: &TestedCode) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// Tests all changes of files in one build, or a sample of them, and prints what was noticed; returns whether that is enough.
-fn test_together(code: &TestedCode, files: &[&str], sample: Option<&MutantSample>) -> Result<bool> {
-    if let Some(sample) = sample {
+/// Tests the selected changes of files in one build, and prints what was noticed; returns whether that is enough.
+fn test_together(
+    code: &TestedCode,
+    files: &[&str],
+    selection: &ChangeSelection,
+    tests: Option<&str>,
+) -> Result<bool> {
+    if let ChangeSelection::Random(sample) = selection {
         println!(
             "{}: {} changes, --seed={}",
             code.name, sample.count, sample.seed
         );
     }
-    let result = together::run(code, files, sample, &directory(code)?)?;
+    let result = together::run(code, files, selection, tests, &directory(code)?)?;
     let all = result.noticed + result.missed.len();
     println!(
         "{}: {} of {all} changes noticed, {} left out",
@@ -203,7 +267,7 @@ fn test_together(code: &TestedCode, files: &[&str], sample: Option<&MutantSample
 
 fn print_missed(changes: &[String]) {
     for change in changes {
-        println!("  missed: {change}");
+        println!("  {}{change}", ChangeSelection::MISSED);
     }
 }
 
@@ -301,6 +365,32 @@ mod sample_tests {
         assert_eq!(MutantSample::take(&mut options).unwrap(), None);
         for wrong in ["--seed=7", "--sample=all"] {
             assert!(MutantSample::take(&mut vec![wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_changes_that_were_missed_before_are_selected() {
+        let change = |name: &str| {
+            let json = format!(
+                r#"{{"name": "{name}", "file": "a.rs", "genre": "FnValue", "replacement": "0", "function": null,
+                "span": {{"start": {{"line": 1, "column": 1}}, "end": {{"line": 1, "column": 2}}}}}}"#
+            );
+            serde_json::from_str::<Change>(&json).unwrap()
+        };
+        let changes = ["a.rs:1:2: x", "a.rs:1:20: x", "a.rs:9:2: y"].map(change);
+        let output = tempfile::NamedTempFile::new().unwrap();
+        let text = "model: 7 of 9 changes noticed, 0 left out\n  missed: a.rs:9:2: y\nmissed: a.rs:1:2: x\n";
+        std::fs::write(output.path(), text).unwrap();
+        let option = format!("--missed={}", output.path().display());
+        let mut options = vec!["--together", &option];
+        let selection = ChangeSelection::take(&mut options).unwrap();
+        assert_eq!(options, ["--together"]);
+        assert_eq!(selection.of(vec![0, 1, 2], &changes), [0, 2]);
+        // A change that cannot be switched is not tested.
+        assert_eq!(selection.of(vec![1, 2], &changes), [2]);
+        for wrong in [&["--missed=/no/such/file"][..], &[&option, "--sample=3"]] {
+            let mut wrong = wrong.to_vec();
+            assert!(ChangeSelection::take(&mut wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -54,19 +54,30 @@ pub(super) struct Baseline {
 }
 
 impl TestSet {
-    pub(super) fn find(binaries: Vec<PathBuf>, package: PathBuf) -> Result<TestSet> {
+    /// Finds the tests of binaries, or those whose name contains one of some parts, which commas separate.
+    pub(super) fn find(
+        binaries: Vec<PathBuf>,
+        package: PathBuf,
+        parts: Option<&str>,
+    ) -> Result<TestSet> {
         let mut tests = Vec::new();
         for (binary, program) in binaries.iter().enumerate() {
             let mut list = Command::new(program);
             list.args(["--list", "--format=terse"])
                 .current_dir(&package);
             let list = workspace::output(&mut list)?;
-            let names = list.lines().filter_map(|line| line.strip_suffix(": test"));
+            let names = list
+                .lines()
+                .filter_map(|line| line.strip_suffix(": test"))
+                .filter(|name| {
+                    parts.is_none_or(|parts| parts.split(',').any(|part| name.contains(part)))
+                });
             tests.extend(names.map(|name| NamedTest {
                 binary,
                 name: name.to_owned(),
             }));
         }
+        ensure!(!tests.is_empty(), "no test has this name");
         Ok(TestSet {
             binaries,
             package,

@@ -6,9 +6,10 @@
 
 use super::switch::{self, Change};
 use super::test_set::{CHANGE, REACHED, TestSet, in_parallel};
-use super::{MutantSample, TestedCode, list_of_changes};
+use super::{ChangeSelection, TestedCode, list_of_changes};
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,14 +28,15 @@ pub(super) struct TogetherResult {
     pub(super) left_out: usize,
 }
 
-/// Tests all changes of files, or a sample of them.
+/// Tests the selected changes of files, with all tests or those whose name contains one of some parts.
 ///
 /// # Errors
 /// If the crate with all switches cannot be built, or if a test fails without a change.
 pub(super) fn run(
     code: &TestedCode,
     files: &[&str],
-    sample: Option<&MutantSample>,
+    selection: &ChangeSelection,
+    parts_of_names: Option<&str>,
     place: &Path,
 ) -> Result<TogetherResult> {
     let json = workspace::output(list_of_changes(code, files)?.arg("--json"))?;
@@ -44,24 +46,28 @@ pub(super) fn run(
         root: place.join("source"),
         target: place.join("target"),
     };
-    let switched = source.write_what_compiles(&changes)?;
+    let memory = place.join("left-out.json");
+    let mut left_out = LeftOut::read(&memory, &json);
+    let switched = source.write_what_compiles(&changes, &mut left_out.numbers)?;
+    left_out.write(&memory)?;
     println!(
         "{}: {} of {} changes switched",
         code.name,
         switched.len(),
         changes.len()
     );
-    let tests = TestSet::find(source.test_binaries()?, source.package()?)?;
+    let tests = TestSet::find(source.test_binaries()?, source.package()?, parts_of_names)?;
     let baseline = tests.run_without_changes(place)?;
     let begun = Instant::now();
     let done = AtomicUsize::new(0);
-    let left_out = changes.len() - switched.len();
-    let mut switched: Vec<usize> = switched.into_iter().collect();
-    if let Some(sample) = sample {
-        switched = sample.drawn(switched);
-    }
+    let count_left_out = changes.len() - switched.len();
+    let switched = selection.of(switched.into_iter().collect(), &changes);
     let is_noticed = in_parallel(&switched, |change| {
         let is_noticed = tests.notice(*change, &baseline)?;
+        if !is_noticed {
+            // Tests can be written before the last change is tested.
+            eprintln!("{}{}", ChangeSelection::MISSED, changes[*change].name);
+        }
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
         if count.is_multiple_of(100) {
             let each = begun.elapsed().as_secs_f64() / count as f64;
@@ -79,8 +85,34 @@ pub(super) fn run(
     Ok(TogetherResult {
         noticed: switched.len() - missed.len(),
         missed,
-        left_out,
+        left_out: count_left_out,
     })
+}
+
+/// Changes that did not compile, kept for the next run: finding them takes a dozen builds.
+#[derive(Serialize, Deserialize)]
+struct LeftOut {
+    /// The list of all changes, with their positions in the code.
+    list: String,
+    numbers: BTreeSet<usize>,
+}
+
+impl LeftOut {
+    /// Those of an earlier run with the same list; none otherwise.
+    fn read(file: &Path, list: &str) -> LeftOut {
+        let earlier = fs::read(file).ok();
+        let earlier = earlier.and_then(|text| serde_json::from_slice(&text).ok());
+        earlier
+            .filter(|earlier: &LeftOut| earlier.list == list)
+            .unwrap_or_else(|| LeftOut {
+                list: list.to_owned(),
+                numbers: BTreeSet::new(),
+            })
+    }
+
+    fn write(&self, file: &Path) -> Result<()> {
+        write_if_different(file, &serde_json::to_vec(self)?)
+    }
 }
 
 /// A copy of the workspace, in which a crate has switches.
@@ -98,12 +130,15 @@ impl SwitchedCrate<'_> {
         Ok(self.root.join("crates").join(name))
     }
 
-    /// Writes all changes that compile together. Returns their numbers.
-    fn write_what_compiles(&self, changes: &[Change]) -> Result<BTreeSet<usize>> {
-        let mut left_out = BTreeSet::new();
+    /// Writes all changes that compile together. Returns their numbers, and adds those of the others to `left_out`.
+    fn write_what_compiles(
+        &self,
+        changes: &[Change],
+        left_out: &mut BTreeSet<usize>,
+    ) -> Result<BTreeSet<usize>> {
         let mut errors_before = usize::MAX;
         loop {
-            let switched = self.write(changes, &left_out)?;
+            let switched = self.write(changes, left_out)?;
             let errors = self.errors()?;
             if errors.is_empty() {
                 return Ok(switched);
