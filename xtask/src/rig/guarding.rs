@@ -57,6 +57,18 @@ const USES: &[DeviceUse] = &[
         reason: "is in use by",
     },
     DeviceUse {
+        name: "mapping over a mounted file",
+        make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && modprobe loop && modprobe dm-mod && \
+               dd if=/dev/zero of=/mnt/image bs=1M count=8 && mkfs.vfat /mnt/image && mkdir -p /inner && \
+               losetup /dev/loop1 /mnt/image && losetup /dev/loop2 /mnt/image && mount /dev/loop2 /inner && \
+               dmsetup create --noudevsync held --table '0 16384 linear /dev/loop1 0' && \
+               dmsetup mknodes held && sync",
+        undo: "dmsetup remove --noudevsync held && umount /inner && losetup -d /dev/loop1 && losetup -d /dev/loop2 && \
+               umount /mnt",
+        targets: &["/dev/mapper/held", "/dev/loop1"],
+        reason: "loop2 is mounted at",
+    },
+    DeviceUse {
         name: "root of the system",
         make: "mkfs.vfat /dev/mmcblk0p1 && mount /dev/mmcblk0p1 /mnt && cd /mnt && touch hakaru && \
                for at in proc sys dev lib lib64 usr; do mkdir -p $at; mount --bind /$at /mnt/$at || exit 1; done && \
