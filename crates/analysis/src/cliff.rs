@@ -85,8 +85,8 @@ pub fn falls(points: &[TimelinePoint]) -> Falls {
     let cells: Vec<f64> = speeds.chunks(width).filter_map(median).collect();
     // Assuming independent intervals, every wave is a segment; with autocorrelation, only lasting
     // levels are.
-    let waves = merged(&cells, segments(&cells, width), width, WAVE_SIGMAS);
-    let segments = merged(&cells, waves.clone(), width, MIN_SIGMAS);
+    let waves = merged(&cells, segments(&cells, width), WAVE_SIGMAS);
+    let segments = merged(&cells, waves.clone(), MIN_SIGMAS);
     let split = |segments| Segmented {
         cells: &cells,
         segments,

@@ -97,12 +97,7 @@ fn scale(cells: &[f64]) -> f64 {
 
 /// Merges segments at borders that may be noise, the weakest first, until all borders reach `least`
 /// standard errors. Below [`MIN_SIGMAS`], the errors assume independent intervals.
-pub(super) fn merged(
-    cells: &[f64],
-    mut segments: Vec<Segment>,
-    width: usize,
-    least: f64,
-) -> Vec<Segment> {
+pub(super) fn merged(cells: &[f64], mut segments: Vec<Segment>, least: f64) -> Vec<Segment> {
     while segments.len() > 1 {
         let mut noise = ResidualNoise::of(cells, &segments);
         if least < MIN_SIGMAS {
@@ -110,7 +105,7 @@ pub(super) fn merged(
         }
         let strength = |border: usize| {
             let (a, b) = (&segments[border - 1], &segments[border]);
-            let sigmas = (a.level - b.level).abs() / noise.error(a, b, width);
+            let sigmas = (a.level - b.level).abs() / noise.error(a, b);
             let strength = match are_apart(cells, a, b) {
                 true => sigmas,
                 false => sigmas.min(least / 2.0),
@@ -167,9 +162,9 @@ impl ResidualNoise {
 
     /// Standard error of the difference of two medians; 1.2533 is the loss of a median compared
     /// with a mean. Cells that are medians of several intervals have their own scale.
-    fn error(&self, a: &Segment, b: &Segment, width: usize) -> f64 {
-        let whole = |of: &Segment| (of.len() * width) as f64 / width as f64;
-        1.2533 * self.scale * (self.inflation * (1.0 / whole(a) + 1.0 / whole(b))).sqrt()
+    fn error(&self, a: &Segment, b: &Segment) -> f64 {
+        let cells = 1.0 / a.len() as f64 + 1.0 / b.len() as f64;
+        1.2533 * self.scale * (self.inflation * cells).sqrt()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Findings from paths written by hand.
 
+mod parts;
 mod prices;
 mod random;
 mod series;

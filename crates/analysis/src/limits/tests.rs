@@ -231,3 +231,61 @@ fn a_layer_is_compared_workload_by_workload() {
         .count();
     assert_eq!(same, costs.len() - 1);
 }
+
+/// A speed of 0 is no speed, and neither is one without end.
+#[test]
+fn a_bus_without_a_known_speed_has_no_limit() {
+    let Fact::Known(device) = crate::testing::card().device else {
+        panic!()
+    };
+    let on_sd = |bytes: u64| {
+        let mut bus = device.bus.clone();
+        let Bus::Mmc { ceiling: known, .. } = &mut bus else {
+            panic!()
+        };
+        *known = Fact::Known(bytes);
+        ceiling(&bus).map(|of| of.0)
+    };
+    assert_eq!((on_sd(0), on_sd(1)), (None, Some(1.0)));
+    let endless = "9".repeat(400);
+    let known = |text: &str| Fact::Known(text.to_owned());
+    for speed in ["0", "0.0", "0.0 Gbps", "", "unknown", "-6.0 Gbps", &endless] {
+        let link = known(speed);
+        assert_eq!(ceiling(&Bus::Scsi { link }), None, "{speed}");
+        let link = known(&format!("{speed} GT/s PCIe x4"));
+        assert_eq!(ceiling(&Bus::Nvme { link }), None, "{speed}");
+        let link = known(&format!("8.0 GT/s PCIe x{speed}"));
+        assert_eq!(ceiling(&Bus::Nvme { link }), None, "{speed} lanes");
+    }
+    let speed_mbps = Fact::Known(0);
+    assert_eq!(ceiling(&Bus::Usb { speed_mbps }), None);
+}
+
+/// The costs of the other workloads keep their names.
+#[test]
+fn workloads_without_a_value_on_a_side_have_no_cost() {
+    let whole = suite(3);
+    let names: Vec<&str> = whole.phases.iter().map(|of| of.phase.as_str()).collect();
+    for (missing, name) in names.iter().enumerate() {
+        for (on_raw, on_layer) in [(true, false), (false, true), (true, true)] {
+            let without = |is_missing: bool| {
+                let mut side = whole.clone();
+                if is_missing {
+                    let phase = &mut side.phases[missing];
+                    phase.bandwidth.values.clear();
+                    phase.iops.values.clear();
+                }
+                side
+            };
+            let costs = layer_cost(&without(on_raw), &without(on_layer));
+            let found: Vec<&str> = costs.iter().map(|of| of.phase.as_str()).collect();
+            let others: Vec<&str> = names.iter().copied().filter(|of| of != name).collect();
+            assert_eq!(found, others, "{on_raw} {on_layer}");
+            let is_named = |of: &LayerCost| {
+                let name = format!("{} {} ", of.phase, of.op.name());
+                of.comparison.quantity.starts_with(&name)
+            };
+            assert!(costs.iter().all(is_named), "{costs:?}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Tests of the order of cards for uses and by price.
 
+mod families;
+
 use super::*;
 use crate::default_rules;
 use crate::testing::suite;

@@ -110,3 +110,16 @@ fn each_run_is_a_round() {
     assert_eq!(write.latency.len(), 6);
     assert_eq!(write.block, hakaru_model::units::Bytes(1 << 20));
 }
+
+/// A round may have latencies without a rate, as one that was cut short.
+#[test]
+fn latencies_without_weight_have_a_mean_of_zero() {
+    let of = |mean_ns, max| RunLatency {
+        mean_ns,
+        max: Nanos(max),
+    };
+    assert_eq!(merged(&[]), of(0.0, 0));
+    assert_eq!(merged(&[(of(100.0, 300), 0.0)]), of(0.0, 300));
+    let both = [(of(100.0, 300), 0.0), (of(500.0, 700), 0.0)];
+    assert_eq!(merged(&both), of(0.0, 700));
+}

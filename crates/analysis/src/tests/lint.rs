@@ -231,3 +231,69 @@ fn the_last_writer_of_the_data_is_named() {
         .collect();
     assert_eq!(writers, ["second"]);
 }
+
+#[test]
+fn a_single_clone_shares_its_blocks_with_none() {
+    let alone = |job: &mut Job| (job.numjobs, job.access.random) = (1, false);
+    assert_eq!(of_changed(Op::Read, alone), []);
+    assert_eq!(of_changed(Op::Write, alone), []);
+}
+
+/// Linux native I/O through the cache completes in the call, so a queue depth above 1 has no effect.
+#[test]
+fn only_buffered_libaio_loses_its_queue_depth() {
+    let file = Target::Paths(vec!["f".into()]);
+    let cases = [
+        (IoEngine::Libaio, false, 1, file.clone(), false),
+        (IoEngine::Libaio, false, 2, file.clone(), true),
+        (IoEngine::Libaio, false, 64, file.clone(), true),
+        (IoEngine::Libaio, true, 1, file.clone(), false),
+        (IoEngine::Libaio, true, 64, file.clone(), false),
+        (IoEngine::Libaio, false, 64, Target::Nothing, false),
+        (IoEngine::IoUring, false, 64, file.clone(), false),
+        (IoEngine::IoUring, true, 64, file, false),
+    ];
+    for (engine, direct, asked, target, is_lost) in cases {
+        let found = of_changed(Op::Read, |job| {
+            (job.ioengine, job.files.direct, job.queue.iodepth) = (engine, direct, asked);
+            job.target = target.clone();
+        });
+        let lost = found.iter().filter(|of| {
+            matches!(
+                of,
+                LintWarning::DepthBuffered { .. } | LintWarning::DepthIgnored { .. }
+            )
+        });
+        let lost: Vec<&LintWarning> = lost.collect();
+        let expected = LintWarning::DepthBuffered { asked };
+        let expected: Vec<&LintWarning> = is_lost.then_some(&expected).into_iter().collect();
+        assert_eq!(lost, expected, "{engine:?} {direct} {asked}");
+    }
+}
+
+/// The host of these checks has 8 GiB.
+#[test]
+fn a_file_fits_in_memory_if_it_is_smaller() {
+    let memory = Bytes(8 << 30);
+    for (size, fits) in [
+        (memory.0 - 1, true),
+        (memory.0, false),
+        (memory.0 + 1, false),
+    ] {
+        let size = Bytes(size);
+        let found = of_changed(Op::Read, |job| {
+            job.files.direct = false;
+            job.extent.size = Some(SizeSpec::Bytes(size));
+        });
+        let odd_block = None;
+        let expected = match fits {
+            true => LintWarning::FitsInMemory {
+                size,
+                memory,
+                odd_block,
+            },
+            false => LintWarning::Buffered { odd_block },
+        };
+        assert_eq!(found, [expected]);
+    }
+}

@@ -8,6 +8,7 @@ mod figures;
 mod links;
 mod lint;
 mod pairs;
+mod references;
 mod repeated;
 mod rounds;
 mod statistics;

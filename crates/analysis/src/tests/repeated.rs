@@ -110,3 +110,12 @@ fn steady_windows_of_the_runs_are_listed() {
     let late = [300.0, 200.0, 100.0, 100.0, 100.0, 100.0, 100.0];
     assert_eq!(starts(&late), [2]);
 }
+
+#[test]
+fn equal_runs_have_an_interval_without_width() {
+    for n in [8, 20, 100, 101, 300] {
+        let found = of(&vec![100.0; n]).unwrap();
+        assert_eq!(found.bootstrap_ci95, Some((100.0, 100.0)), "{n}");
+        assert_eq!(found.relative_error, Some(0.0), "{n}");
+    }
+}

@@ -3,7 +3,8 @@
 use crate::rounds::{RoundRule, round_points, rounds};
 use crate::testing::{Fake, run_of};
 use hakaru_model::finding::{RoundPoint, Rounds};
-use hakaru_model::job::Op;
+use hakaru_model::job::{IoEngine, Op};
+use hakaru_model::units::Bytes;
 
 const EVEN: [f64; 5] = [100.0, 101.0, 99.0, 100.0, 100.0];
 
@@ -119,4 +120,73 @@ fn a_workload_is_watched_with_all_its_phases() {
     assert_eq!(watched, [true, true, false, false, false, false]);
     assert!(found.steady);
     assert_eq!(rounds(0, "raw", Vec::new(), rule), None);
+}
+
+/// Order, share of reads and block are those of the job; in flight is the queue depth times the workers.
+#[test]
+fn points_describe_the_workload_of_their_jobs() {
+    for (op, random, read_percent, depth, workers) in [
+        (Op::Write, false, 0, 1, 1),
+        (Op::Write, true, 0, 8, 1),
+        (Op::Read, true, 100, 1, 3),
+        (Op::Read, false, 100, 32, 4),
+        (Op::Write, true, 35, 2, 2),
+    ] {
+        let of = Fake {
+            op,
+            random,
+            block: 8192,
+            ..fake("w", 10.0)
+        };
+        let mut run = run_of(0, &[of]);
+        let job = &mut run.scenario.phases[0].jobs[0];
+        (job.ioengine, job.queue.iodepth) = (IoEngine::IoUring, depth);
+        job.access.mix.read = read_percent;
+        job.access.mix.write = 100 - read_percent;
+        let worker = run.phases[0].workers[0].clone();
+        run.phases[0].workers = vec![worker; workers as usize];
+        let points = round_points(&[run]);
+        let [point] = &points[..] else {
+            panic!("{points:?}")
+        };
+        assert_eq!((point.random, point.read_percent), (random, read_percent));
+        assert_eq!(point.in_flight, depth * workers, "{point:?}");
+        assert_eq!(point.block, Bytes(8192));
+    }
+}
+
+#[test]
+fn a_workload_with_fewer_rounds_has_the_means_of_all_of_them() {
+    let point = |phase: &str, rates: &[f64]| RoundPoint {
+        phase: phase.to_owned(),
+        iops: rates.to_vec(),
+        bandwidth: rates.to_vec(),
+        ..RoundPoint::default()
+    };
+    let watched = ["w".to_owned()];
+    let rule = RoundRule {
+        watched: &watched,
+        at_most: 25,
+    };
+    let settled = [&[300.0, 200.0], &EVEN[..]].concat();
+    let points = vec![
+        point("w", &settled),
+        point("short", &[10.0, 20.0, 30.0, 40.0]),
+        // One round less than the window of the watched workload.
+        point("six", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+    ];
+    let found = rounds(0, "raw", points, rule).unwrap();
+    assert_eq!((found.measured, found.steady), (4, true));
+    let of = |of: &RoundPoint| (of.window.is_some(), of.means.bandwidth, of.means.iops);
+    let means: Vec<_> = found.points.iter().map(of).collect();
+    let expected = [(true, 100.0, 100.0), (false, 25.0, 25.0), (false, 3.5, 3.5)];
+    assert_eq!(means, expected);
+}
+
+/// No share of an average of 0 is a figure.
+#[test]
+fn rounds_without_a_rate_have_no_window() {
+    let found = alone(&[&[0.0; 5]]);
+    assert_eq!((found.points[0].window, found.steady), (None, false));
+    assert_eq!(found.points[0].means.bandwidth, 0.0);
 }

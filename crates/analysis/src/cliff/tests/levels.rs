@@ -1,5 +1,7 @@
 //! Segments, their borders, and what follows from the levels of segments that are set.
 
+mod borders;
+
 use super::*;
 
 /// Speeds, each with its number of intervals.
@@ -232,7 +234,7 @@ fn a_segment_must_save_more_than_its_penalty() {
 }
 
 fn are_merged((cells, segments): &(Vec<f64>, Vec<Segment>), least: f64) -> bool {
-    merged(cells, segments.clone(), 1, least).len() == 1
+    merged(cells, segments.clone(), least).len() == 1
 }
 
 /// Standard error of the difference of two medians of eight cells: 1.2533 · deviation · √(1/8 + 1/8).
@@ -290,7 +292,7 @@ fn short_segments_within_the_noise_are_merged() {
         end: 3 * i + 3,
         level: cells[3 * i + 1],
     };
-    let found = merged(&cells, (0..count).map(segment).collect(), 1, MIN_SIGMAS);
+    let found = merged(&cells, (0..count).map(segment).collect(), MIN_SIGMAS);
     assert!(found.len() < count, "{}", found.len());
 }
 

@@ -193,3 +193,48 @@ fn the_limit_is_judged_by_the_share_of_the_device() {
         assert_eq!(found[0].runs.len(), shares.len());
     }
 }
+
+/// With two prices slightly below zero, only one is left, and every pair with it would have one below zero.
+#[test]
+fn two_prices_below_zero_are_zero() {
+    for (only, price) in PRICES.into_iter().enumerate() {
+        let mut prices = PRICES.map(|price| -0.01 * price);
+        prices[only] = price;
+        let model = fitted(&COUNTS.map(|counts| raw(counts, prices))).unwrap();
+        let found = [model.request, model.byte, model.jump];
+        let relative = |i: usize| found[i] / PRICES[i];
+        for i in 0..3 {
+            let expected = if i == only { 0.95..1.0 } else { 0.0..1e-300 };
+            assert!(expected.contains(&relative(i)), "{only} {model:?}");
+        }
+        assert!(model.misfit < 0.02, "{model:?}");
+    }
+}
+
+/// Runs of 1 ns. Bytes and jumps are in different ones, so their correlation is 0. The squares of the correlations of
+/// requests with bytes and with jumps add up to 1 - 10⁻⁴, to the last digit, if the third run has 0.01 · 2⁶⁰ requests.
+#[test]
+fn counts_at_the_limit_of_correlation_are_not_told_apart() {
+    let third = 11_529_215_046_068_470;
+    let of = |third: u64| {
+        let counts = [
+            [1_152_817_051_196_805_120, 1, 0],
+            [10_388_428_911_058_416, 0, 1],
+            [third, 0, 0],
+            [1, 0, 0],
+        ];
+        let run = |[requests, bytes, jumps]: [u64; 3]| {
+            let data = traffic_of(IoClass::Data, Some(Op::Write), requests, bytes, jumps);
+            path(1, (1, 1), vec![data])
+        };
+        fitted(&counts.map(run))
+    };
+    assert_eq!(of(third / 100 * 99), Err(PriceRefusal::Indistinct));
+    assert_eq!(of(third), Err(PriceRefusal::Indistinct));
+    // Told apart, no prices fit such runs.
+    let apart = of(third / 100 * 101);
+    assert!(
+        matches!(apart, Err(PriceRefusal::Misfit { .. })),
+        "{apart:?}"
+    );
+}

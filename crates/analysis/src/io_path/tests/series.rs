@@ -1,5 +1,7 @@
 //! Several traced runs of a phase, and comparisons of all traced runs of two summaries.
 
+mod phases;
+
 use super::*;
 use crate::testing::suite;
 use hakaru_model::facts::{Bus, Fact};
