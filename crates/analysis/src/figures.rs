@@ -191,11 +191,10 @@ fn percentile(
     by_run: &[(Quantile, Estimate)],
     q: Quantile,
 ) -> Option<MeasuredFigure> {
-    let same = |other: &Quantile| (other.share() - q.share()).abs() < 1e-9;
-    let value = merged.iter().find(|(other, _)| same(other))?.1;
+    let value = merged.iter().find(|(other, _)| *other == q)?.1;
     let runs = by_run
         .iter()
-        .find(|(other, _)| same(other))
+        .find(|(other, _)| *other == q)
         .map(|(_, estimate)| estimate);
     Some(measured(phase, value.0 as f64 / MS, runs, MS))
 }
@@ -250,7 +249,7 @@ pub(crate) fn figure_sample(summary: &Summary, wanted: Figure) -> FigureSample {
         .scaled(unit.recip())
     };
     let of_percentile = |by_run: &[(Quantile, Estimate)], q: Quantile| {
-        let same = |(other, _): &&(Quantile, Estimate)| (other.share() - q.share()).abs() < 1e-9;
+        let same = |(other, _): &&(Quantile, Estimate)| *other == q;
         let values = by_run.iter().find(same).map(|(_, e)| e.values.clone());
         FigureSample {
             values: values.unwrap_or_default(),

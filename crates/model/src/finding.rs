@@ -102,7 +102,7 @@ pub struct LatencySummary {
 /// One point of bandwidth and IOPS over time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimelinePoint {
-    /// End of the interval, seconds since the phase began.
+    /// End of the interval, in seconds since the first worker began to measure.
     pub at_s: f64,
     /// Bandwidth.
     pub bandwidth: BytesPerSec,

@@ -3,11 +3,12 @@
 mod set;
 mod stability;
 
+use super::phases;
 use hakaru_model::caveat::{Caveat, FirstFailure};
 use hakaru_model::facts::Filesystem;
 use hakaru_model::finding::{LatencySummary, PhaseSummary, Summary};
 use hakaru_model::job::Op;
-use hakaru_model::record::{Origin, RunRecord};
+use hakaru_model::record::{IoError, Origin, RunRecord};
 use hakaru_model::units::{Bytes, Nanos, Quantile};
 use set::CaveatSet;
 use std::collections::BTreeSet;
@@ -22,11 +23,11 @@ pub const FEW_RUNS: u32 = 5;
 /// memory or fast flash.
 pub(crate) const SMALL_FILE: Bytes = Bytes(1 << 30);
 
-/// Load average at the start of the first run, in percent of a CPU, from which the host counts as busy. Later runs are
+/// Load average at the start of the first run, in percent of a CPU, above which the host counts as busy. Later runs are
 /// not checked: Linux counts a process that waits for a disk as load, so their load includes the previous run.
 const HOST_BUSY_PERCENT: u32 = 50;
 
-/// Minimum overhead to report, as a share of the median latency in thousandths: less is within the spread of runs.
+/// Overhead that is not reported, as a share of the median latency in thousandths: it is within the spread of runs.
 const OVERHEAD_PERMILLE: u32 = 10;
 
 /// CPU frequency governors that let the CPU slow down between two I/Os: a device that answers in 100 µs seems slower by
@@ -292,7 +293,7 @@ fn overhead(phase: &PhaseSummary, summary: &Summary, list: &mut CaveatSet) {
     }
 }
 
-/// Adds device errors, unless the record already has the caveat.
+/// Adds device errors and exceeded limits, unless the record already has caveats of them.
 fn errors(run: &RunRecord, list: &mut CaveatSet) {
     let is_known = |name: &str| {
         let of = |c: &Caveat| match c {
@@ -302,13 +303,19 @@ fn errors(run: &RunRecord, list: &mut CaveatSet) {
         run.caveats.iter().any(of)
     };
     for phase in run.phases.iter().filter(|phase| !is_known(&phase.name)) {
-        let count = phase
-            .workers
-            .iter()
-            .map(|w| w.errors.total)
-            .fold(0, u64::saturating_add);
+        let all = || phase.workers.iter().flat_map(|worker| &worker.errors.first);
+        let is_limit = |error: &&IoError| error.kind.option().is_some();
+        if let Some(error) = all().find(is_limit) {
+            list.add(Caveat::RuleBroken {
+                phase: phase.name.clone(),
+                op: error.op,
+                kind: error.kind,
+            });
+        }
+        let count = phase.workers.iter().map(phases::failed);
+        let count = count.fold(0, u64::saturating_add);
         if count > 0 {
-            let first = phase.workers.iter().find_map(|w| w.errors.first.first());
+            let first = all().find(|error| !is_limit(error));
             let first = first.map_or_else(
                 || FirstFailure::Described("no details".to_owned()),
                 FirstFailure::from,

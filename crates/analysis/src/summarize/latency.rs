@@ -180,10 +180,7 @@ fn values_of_run(latency: &Latency, printed: &[Percentile]) -> Vec<Option<Nanos>
 
 /// Returns a printed percentile.
 fn value_printed(printed: &[Percentile], share: Quantile) -> Option<Nanos> {
-    printed
-        .iter()
-        .find(|p| (p.share.share() - share.share()).abs() < 1e-9)
-        .map(|p| p.value)
+    printed.iter().find(|p| p.share == share).map(|p| p.value)
 }
 
 fn by_run_quantiles() -> Vec<Quantile> {
@@ -211,8 +208,7 @@ fn wanted(runs: &[&PhaseRun<'_>], op: Op) -> Vec<Quantile> {
         .flat_map(|(_, job)| job.measure.percentiles.iter().copied());
     let mut all: Vec<Quantile> = usual.chain(own).collect();
     all.sort_by(|a, b| a.share().total_cmp(&b.share()));
-    // 0.999 and 99.9 / 100 differ in their last digit.
-    all.dedup_by(|a, b| (a.share() - b.share()).abs() < 1e-9);
+    all.dedup();
     all
 }
 

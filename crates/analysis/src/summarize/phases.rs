@@ -118,7 +118,7 @@ fn leave_out<'a>(phase: &mut PhaseRuns<'a>, reason: fn(&PhaseRun<'a>) -> Option<
 }
 
 /// Returns the number of errors of a worker, without exceeded limits of its job.
-fn failed(worker: &WorkerRecord) -> u64 {
+pub(super) fn failed(worker: &WorkerRecord) -> u64 {
     let limits = worker
         .errors
         .first

@@ -1,11 +1,18 @@
 //! Tests of summaries, with constructed records whose expected figures are computed next to them.
 
 mod caveat_rules;
+mod chosen_figures;
 mod details;
+mod latency_sources;
 mod measured;
 mod merged_caveats;
+mod origins;
 mod over_time;
+mod phase_runs;
+mod reduced_records;
+mod repeated_caveats;
 mod traffic;
+mod workload_shapes;
 
 use super::*;
 use crate::testing::{Fake, records, run_of, write_run};

@@ -70,7 +70,7 @@ fn usual_length(intervals: &[Interval]) -> f64 {
     crate::stats::median(&lengths).unwrap_or(0.0)
 }
 
-/// I/O of one worker in one interval, in seconds from the start of the phase.
+/// I/O of one worker in one interval, in seconds since the first worker began to measure.
 struct WorkerInterval {
     start: f64,
     end: f64,

@@ -49,35 +49,35 @@ fn sync_every(job: &Job) -> u32 {
     both.into_iter().filter(|&n| n > 0).min().unwrap_or(0)
 }
 
-/// Returns the bytes that all clones of a job access, limited to the size of the target.
+/// Returns the bytes that all clones of a job access, limited to the size of the target; `None` if unknown.
 fn extent(run: &PhaseRun<'_>, job: &Job) -> Option<u64> {
-    let whole = match &job.target {
-        Target::Sim(model) => Some(model.announced().0),
+    let (whole, files) = match &job.target {
         Target::Nothing => return None,
-        Target::Paths(_) if run.record.target.filesystem.is_none() => {
-            run.record.target.device.known().map(|device| device.size.0)
+        Target::Sim(model) => (Some(model.announced().0), 1),
+        Target::Formatted { nrfiles, .. } => (None, u64::from(*nrfiles)),
+        Target::Paths(paths) => {
+            // A record has the size of one device only.
+            let is_device = run.record.target.filesystem.is_none() && paths.len() == 1;
+            let device = run.record.target.device.known();
+            let size = device.filter(|_| is_device).map(|device| device.size.0);
+            (size, paths.len() as u64)
         }
-        Target::Paths(_) | Target::Formatted { .. } => None,
     };
-    let files = match &job.target {
-        Target::Paths(paths) => paths.len() as u64,
-        Target::Formatted { nrfiles, .. } => u64::from(*nrfiles),
-        Target::Sim(_) | Target::Nothing => 1,
-    };
+    let is_sim = matches!(job.target, Target::Sim(_));
     let one = match (job.extent.size, job.extent.filesize) {
         (Some(SizeSpec::Bytes(size)), _) => Some(size.0),
-        (Some(SizeSpec::Percent(percent)), _) => whole.map(|w| w / 100 * u64::from(percent)),
-        (None, Some(filesize)) => filesize.0.checked_mul(files),
-        (None, None) => whole,
+        (Some(SizeSpec::Percent(percent)), _) => whole.map(|whole| percent_of(whole, percent)),
+        (None, Some(filesize)) if !is_sim => filesize.0.checked_mul(files),
+        // A simulated card has no files.
+        (None, _) => whole,
     }?;
     let clones = u64::from(job.clones_apart());
-    let all = one.saturating_mul(clones);
     // Separate ranges may extend past the end, where the first ones are used again.
-    Some(
-        whole
-            .filter(|_| clones > 1)
-            .map_or(all, |whole| all.min(whole.saturating_mul(files))),
-    )
+    Some(one.saturating_mul(clones).min(whole.unwrap_or(u64::MAX)))
+}
+
+fn percent_of(whole: u64, percent: u32) -> u64 {
+    u64::try_from(u128::from(whole) * u128::from(percent) / 100).unwrap_or(u64::MAX)
 }
 
 /// Returns descriptions of the different jobs that do the operation; unknown properties are omitted.

@@ -21,7 +21,7 @@ pub struct LatencyMap {
 /// Latencies in a time range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyMapColumn {
-    /// Start, in seconds since the phase began.
+    /// Start, in seconds since the first worker began to measure.
     pub from_s: f64,
     /// End.
     pub to_s: f64,
@@ -41,7 +41,7 @@ pub struct SlowIos {
     pub when: SlowWhen,
 }
 
-/// Part of the time in which all slow I/Os ended, in seconds since the phase began.
+/// Part of the time in which all slow I/Os ended, in seconds since the first worker began to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SlowWhen {

@@ -8,7 +8,7 @@ use hakaru_model::finding::{IntervalCaveat, PhaseSummary};
 /// Minimum drift over the series to report, as a fraction of the mean, if it is not chance.
 const WORTHWHILE_DRIFT: f64 = 0.02;
 
-/// Minimum distance of an outlier from the median to report, as a fraction of the median.
+/// Distance of an outlier from the median that is not reported, as a fraction of the median.
 const WORTHWHILE_OUTLIER: f64 = 0.02;
 
 /// Maximum p-value to report drift and dependence. It is strict, because there are many phases.

@@ -273,6 +273,7 @@ fn outliers_are_reported_beyond_two_percent_of_the_median() {
         (100.0, false),
         (101.9, false),
         (98.1, false),
+        (102.0, false),
         (102.1, true),
         (97.9, true),
         (300.0, true),

@@ -1,5 +1,8 @@
 //! Tests of figures over time: bandwidth and latency on one grid.
 
+mod grid;
+mod latency_columns;
+
 use super::*;
 use hakaru_model::finding::LatencyMap;
 use hakaru_model::record::{LATENCY_STEPS, LatencyInterval, LatencyStepCounts, latency_step_start};
