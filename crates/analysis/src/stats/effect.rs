@@ -64,7 +64,7 @@ fn noncentrality(t: f64, df: f64, p: f64) -> Option<f64> {
         return None;
     }
     while high - low > 1e-9 * (1.0 + t.abs()) {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
             break;
         }
@@ -74,7 +74,7 @@ fn noncentrality(t: f64, df: f64, p: f64) -> Option<f64> {
         };
         *end = middle;
     }
-    Some((low + high) / 2.0)
+    Some(f64::midpoint(low, high))
 }
 
 /// Returns the probability that a non-central T is at most `t`, for any non-centrality: by the series if it converges,
@@ -84,6 +84,10 @@ fn noncentral_below(t: f64, df: f64, delta: f64) -> f64 {
         && let Some(p) = noncentral_t_cdf(t, df, delta)
     {
         return p;
+    }
+    if t < 0.0 {
+        // With few degrees of freedom, the density is steep at s = 0, where Φ is about 0 if t and δ are positive.
+        return 1.0 - noncentral_below(-t, df, -delta);
     }
     // The density of s is 2 (df/2)^(df/2) / Γ(df/2) · s^(df-1) · exp(-df s²/2); its standard deviation is about 1/√(2
     // df).

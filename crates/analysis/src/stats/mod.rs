@@ -48,7 +48,7 @@ pub const LEVEL: f64 = 0.95;
 /// runs cover less than 93% in simulations.
 pub(crate) const FEW_VALUES: usize = 20;
 
-/// Fraction of the mean below which a deviation is a rounding error and counts as 0.
+/// Fraction of the mean up to which a deviation is a rounding error and counts as 0.
 pub(crate) const NOISE_FLOOR: f64 = 1e-12;
 
 #[cfg(test)]

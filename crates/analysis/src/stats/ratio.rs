@@ -6,9 +6,10 @@ use super::student::welch_at;
 /// Maximum number of doublings of the step before an interval counts as unbounded.
 const MOST_DOUBLINGS: u32 = 60;
 
-/// Returns the confidence interval of `mean(b) / mean(a)` for two independent samples of nonnegative quantities: all
-/// ratios that Welch's test does not reject at this level ([`welch_at`]). It excludes 1 exactly if the test
-/// finds a difference at the level. Differences up to the fraction `resolution` are rounding.
+/// Returns the confidence interval of `mean(b) / mean(a)` for two independent samples of nonnegative quantities: the
+/// ratios around the observed one that Welch's test does not reject at this level ([`welch_at`]). Others far away, which
+/// two or three runs may not reject either, are not in it. It excludes 1 exactly if the test finds a difference at the
+/// level. Differences up to the fraction `resolution` are rounding.
 ///
 /// `None` if the mean of `a` does not differ from 0, so that the interval has no bound. Source: Fieller (1954), with
 /// the degrees of freedom of unequal variances at each ratio instead of the estimated one.
