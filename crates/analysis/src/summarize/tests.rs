@@ -20,8 +20,23 @@ use hakaru_model::caveat::Caveat;
 use hakaru_model::facts::{DiskStats, Fact};
 use hakaru_model::job::SizeSpec;
 use hakaru_model::obstacle::Reason;
-use hakaru_model::record::{FailureKind, IoError, StopReason};
+use hakaru_model::record::{FailureKind, Interval, IntervalOp, IoError, StopReason};
 use hakaru_model::units::{Nanos, Quantile};
+
+/// Returns an interval that writes 1 MB with each I/O.
+fn one_mb_each(at: Nanos, length: Nanos, ios: u64) -> Interval {
+    let mut interval = Interval {
+        at,
+        length,
+        ..Interval::default()
+    };
+    interval.ops.write = IntervalOp {
+        ios,
+        bytes: ios * 1_000_000,
+        ..IntervalOp::default()
+    };
+    interval
+}
 
 #[test]
 fn rates_are_bytes_over_time_one_value_a_run() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use hakaru_model::measured::{HostPauses, LeftOutReason, LeftOutRun, Pause, PauseKind};
-use hakaru_model::record::{Interval, IntervalOp, WorkerRecord};
+use hakaru_model::record::WorkerRecord;
 use hakaru_model::reported::{JobProperty, Reported, UnstatedJob};
 
 /// Returns a phase that writes for ten seconds.
@@ -330,17 +330,7 @@ fn workers_with_different_ramps_add_up_over_the_whole_time() {
 fn with_empty_interval(worker: &mut WorkerRecord, empty: u64) {
     let interval = |nth: u64| {
         let ios = if nth == empty { 0 } else { 10 };
-        let mut interval = Interval {
-            at: Nanos::from_secs(nth),
-            length: Nanos::from_secs(1),
-            ..Interval::default()
-        };
-        interval.ops.write = IntervalOp {
-            ios,
-            bytes: ios * 1_000_000,
-            ..IntervalOp::default()
-        };
-        interval
+        one_mb_each(Nanos::from_secs(nth), Nanos::from_secs(1), ios)
     };
     worker.intervals = (1..=10).map(interval).collect();
     (worker.ops.write.ios, worker.ops.write.bytes) = (90, 90_000_000);

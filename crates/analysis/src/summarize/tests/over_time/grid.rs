@@ -1,27 +1,11 @@
 //! Tests of bandwidth over time: the intervals of one worker, and of several workers on one grid.
 
 use super::*;
-use hakaru_model::record::{Interval, IntervalOp};
 
 fn timeline_of(run: RunRecord) -> Vec<TimelinePoint> {
     let mut timelines = summarize(&[run]).phases.remove(0).timelines;
     assert_eq!(timelines.len(), 1);
     timelines.remove(0)
-}
-
-/// Returns an interval that writes 1 MB with each I/O.
-fn interval(at: Nanos, length: Nanos, ios: u64) -> Interval {
-    let mut interval = Interval {
-        at,
-        length,
-        ..Interval::default()
-    };
-    interval.ops.write = IntervalOp {
-        ios,
-        bytes: ios * 1_000_000,
-        ..IntervalOp::default()
-    };
-    interval
 }
 
 /// Returns a run of two workers with these intervals, of which the second starts later.
@@ -42,7 +26,8 @@ fn the_timeline_of_one_worker_is_its_intervals() {
         (1_250, 0, 3),
         (1_500, 250, 2),
     ];
-    let of = |(at, length, ios)| interval(Nanos::from_millis(at), Nanos::from_millis(length), ios);
+    let of =
+        |(at, length, ios)| one_mb_each(Nanos::from_millis(at), Nanos::from_millis(length), ios);
     run.phases[0].workers[0].intervals = times.map(of).into();
     // An interval without length has no rate.
     let expected = [(0.5, 20.0), (1.25, 8.0), (1.5, 8.0)];
@@ -77,7 +62,7 @@ fn long_intervals_are_divided_among_the_cells_they_overlap() {
     let secs = Nanos::from_secs;
     for delay_s in 0..=4 {
         // Each worker writes 10 MB/s, in five intervals of 4 s. The timeline ends with the first of them.
-        let intervals = (1..=5).map(|nth| interval(secs(4 * nth), secs(4), 40));
+        let intervals = (1..=5).map(|nth| one_mb_each(secs(4 * nth), secs(4), 40));
         let points = timeline_of(pair(intervals.collect(), secs(delay_s)));
         assert_eq!(points.len(), 5, "{delay_s}");
         for (nth, point) in points.iter().enumerate() {
@@ -96,11 +81,11 @@ fn long_intervals_are_divided_among_the_cells_they_overlap() {
 fn ios_slightly_after_the_last_border_are_in_the_last_cell() {
     let secs = Nanos::from_secs;
     let mut intervals: Vec<Interval> = (1..=9)
-        .map(|nth| interval(secs(nth), secs(1), 10))
+        .map(|nth| one_mb_each(secs(nth), secs(1), 10))
         .collect();
     let late = |ns: u64| Nanos(secs(10).0 + ns);
-    intervals.push(interval(late(200), Nanos(secs(1).0 + 200), 10));
-    intervals.push(interval(late(700), Nanos(500), 1));
+    intervals.push(one_mb_each(late(200), Nanos(secs(1).0 + 200), 10));
+    intervals.push(one_mb_each(late(700), Nanos(500), 1));
     let points = timeline_of(pair(intervals, Nanos(0)));
     assert_eq!(points.len(), 10);
     let last = points[9];
